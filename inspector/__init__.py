@@ -1,0 +1,1 @@
+"""See what every byte of an archive means."""

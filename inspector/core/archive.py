@@ -1,0 +1,86 @@
+"""An Archive is one decoded source; an Emitter is what a decoder writes it through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from inspector.core.field import Field, tile
+from inspector.core.finding import Finding, Severity
+from inspector.core.member import Members
+from inspector.core.source import Source, SplicedSource
+from inspector.core.span import Span, Spans
+
+FINDINGS = 10_000
+"""The most findings kept of one archive; the rest are counted."""
+
+
+@dataclass(slots=True)
+class Archive:
+    """What decoding has said so far. It may be read while it is still being decoded: everything only grows.
+
+    ``format`` is the short name of the format (``rca``; ``zip`` for a ZIP without a TACO header, ``bytes`` for
+    anything unknown), ``title`` its name for a person, ``inner`` the inner stream where the format has one, ``detail``
+    what the format's own functions need to read members (opaque to all others).
+    """
+
+    source: Source
+    format: str
+    title: str
+    fields: Sequence[Field]
+    members: Members = field(default_factory=Members)
+    findings: list[Finding] = field(default_factory=list)
+    findings_dropped: int = 0
+    inner: SplicedSource | None = None
+    detail: Any = None
+    complete: bool = False
+
+
+class Emitter:
+    """The one object a decoder speaks to."""
+
+    def __init__(self, archive: Archive) -> None:
+        self.archive = archive
+
+    @property
+    def members(self) -> Members:
+        """The columns members are appended to."""
+        return self.archive.members
+
+    def begin_members(self, members: Members) -> None:
+        """Use these columns; to be called before the first member."""
+        self.archive.members = members
+
+    def lay(self, fields: Iterable[Field]) -> None:
+        """Set the archive-level fields: tiled over the whole file, so that every byte is owned."""
+        self.archive.fields = tile(fields, (Span(0, self.archive.source.size),))
+
+    def find(
+        self,
+        severity: Severity,
+        code: str,
+        message: str,
+        spans: Iterable[tuple[int, int]] = (),
+        member: int | None = None,
+        repair: str | None = None,
+    ) -> None:
+        """Report something; spans are clipped to the file, whatever numbers they came from."""
+        if len(self.archive.findings) >= FINDINGS:
+            self.archive.findings_dropped += 1
+            return
+        size = self.archive.source.size
+        clipped: Spans = tuple(Span(start, stop).clipped(0, size) for start, stop in spans)
+        self.archive.findings.append(Finding(severity, code, message, clipped, member, repair))
+
+    def error(self, code: str, message: str, *spans: tuple[int, int], member: int | None = None) -> None:
+        """Report that bytes are wrong, missing or contradictory."""
+        self.find(Severity.ERROR, code, message, spans, member)
+
+    def warning(self, code: str, message: str, *spans: tuple[int, int], member: int | None = None) -> None:
+        """Report a departure from the specification, or a hazard."""
+        self.find(Severity.WARNING, code, message, spans, member)
+
+    def info(self, code: str, message: str, *spans: tuple[int, int], member: int | None = None) -> None:
+        """Report something worth knowing that is not wrong."""
+        self.find(Severity.INFO, code, message, spans, member)

@@ -1,0 +1,227 @@
+"""A Field says what bytes mean. Fields form a tree whose leaves own every byte of the file exactly once."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import overload
+
+from inspector.core.kinds import Kind, Role, role_of
+from inspector.core.span import Span, Spans, intersect, subtract
+
+Value = int | float | str | bool | list["Value"] | None
+"""What a field's bytes say, as JSON can hold it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One meaning.
+
+    ``name`` is the specification's word; ``value`` is what the bytes say and ``text`` how the specification writes
+    it (``0x8000``), empty where ``str(value)`` does; ``note`` is for a person; ``specification`` names the section,
+    empty where the parent's holds. A field without spans is a fact from outside the file (a metadata row beside its
+    datapoint) and owns nothing.
+    """
+
+    name: str
+    kind: Kind
+    spans: Spans
+    value: Value = None
+    note: str = ""
+    children: Sequence[Field] = ()
+    text: str = ""
+    specification: str = ""
+    member: int | None = None
+
+    @property
+    def shown(self) -> str:
+        """The value as text."""
+        return self.text or ("" if self.value is None else str(self.value))
+
+    @property
+    def start(self) -> int:
+        """The first byte, -1 for a field without spans."""
+        return self.spans[0].start if self.spans else -1
+
+
+class FieldTable(Sequence[Field]):
+    """Very many fields in file order that are made when they are looked at.
+
+    Row ``i`` begins at ``starts[i]`` and ends at or before ``starts[i + 1]``; the rows are disjoint and together
+    own the bytes of their parent. ``make(i)`` gives the field. ``roles`` is the set of roles (see ``role_bit``)
+    that the leaves of a row have: one number for all rows or one a row; a map of the file is drawn from it.
+    """
+
+    def __init__(self, starts: Sequence[int], make: Callable[[int], Field], roles: int | Sequence[int]) -> None:
+        self.starts = starts
+        self.make = make
+        self.roles = roles
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @overload
+    def __getitem__(self, index: int) -> Field: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Field]: ...
+    def __getitem__(self, index: int | slice) -> Field | list[Field]:
+        if isinstance(index, slice):
+            return [self.make(i) for i in range(*index.indices(len(self)))]
+        if index < 0:
+            index += len(self)
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        return self.make(index)
+
+    def rows(self, start: int, stop: int) -> range:
+        """The rows that may meet the bytes ``[start, stop)``."""
+        low = bisect_right(self.starts, start)
+        low = bisect_left(self.starts, self.starts[low - 1]) if low else 0
+        return range(low, bisect_left(self.starts, stop, lo=low))
+
+    def role_set(self, row: int) -> int:
+        """The set of roles of one row."""
+        return self.roles if isinstance(self.roles, int) else self.roles[row]
+
+
+def tile(fields: Iterable[Field], spans: Sequence[Span], missing: Kind = Kind.GAP) -> tuple[Field, ...]:
+    """``fields`` made to own exactly the bytes of ``spans`` (sorted, disjoint).
+
+    What two claim belongs to the first, what none claims becomes a field of kind ``missing``, what lies outside is
+    cut off. The result is in file order; fields without spans come last.
+    """
+    free = [span for span in spans if span.size > 0]
+    kept: list[Field] = []
+    facts: list[Field] = []
+    for field in fields:
+        if not field.spans:
+            facts.append(field)
+            continue
+        owned = intersect(field.spans, free)
+        kept.append(field if tuple(owned) == field.spans else _owning(field, owned))
+        free = subtract(free, owned)
+    note = "Bytes that no structure of the archive claims." if missing is Kind.GAP else ""
+    kept += [Field(str(missing), missing, (span,), note=note) for span in free]
+    kept.sort(key=lambda field: (field.start, field.spans[-1].stop))
+    return (*kept, *facts)
+
+
+def _owning(field: Field, owned: Sequence[Span]) -> Field:
+    """``field`` with only the bytes ``owned``; where nothing is left it keeps its place as an empty span."""
+    if not owned:
+        return replace(field, spans=(Span(field.start, field.start),), children=())
+    children: Sequence[Field] = field.children
+    if isinstance(children, FieldTable):
+        table = children
+        children = FieldTable(table.starts, lambda row: _cut(table.make(row), owned), table.roles)
+    elif children:
+        children = tuple(_cut(child, owned) for child in children)
+    return replace(field, spans=tuple(owned), children=children)
+
+
+def _cut(field: Field, owned: Sequence[Span]) -> Field:
+    kept = intersect(field.spans, owned)
+    return field if not field.spans or tuple(kept) == field.spans else _owning(field, kept)
+
+
+def parent(
+    name: str,
+    kind: Kind,
+    spans: Sequence[Span],
+    children: Iterable[Field],
+    *,
+    value: Value = None,
+    note: str = "",
+    text: str = "",
+    specification: str = "",
+    member: int | None = None,
+) -> Field:
+    """A field whose children are tiled over its spans."""
+    return Field(name, kind, tuple(spans), value, note, tile(children, spans), text, specification, member)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Neighbouring bytes ``[start, stop)`` of one leaf as a view paints them.
+
+    ``shade`` is 0 or 1 in turn from member to member, ``path`` the positions in the tree from the root.
+    """
+
+    start: int
+    stop: int
+    kind: Kind
+    role: Role
+    shade: int
+    path: tuple[int, ...]
+
+
+def _positions(fields: Sequence[Field], start: int, stop: int) -> Iterable[int]:
+    return fields.rows(start, stop) if isinstance(fields, FieldTable) else range(len(fields))
+
+
+def runs(fields: Sequence[Field], start: int, stop: int) -> list[Run]:
+    """The leaf runs of ``[start, stop)`` in file order."""
+    found: list[Run] = []
+    _collect(fields, start, stop, Role.DATA, 0, (), found)
+    found.sort(key=lambda run: run.start)
+    return found
+
+
+def _collect(
+    fields: Sequence[Field], start: int, stop: int, role: Role, shade: int, path: tuple[int, ...], found: list[Run]
+) -> None:
+    for position in _positions(fields, start, stop):
+        field = fields[position]
+        if not any(span.start < stop and start < span.stop for span in field.spans):
+            continue
+        own_role = role_of(field.kind, role)
+        own_shade = field.member & 1 if field.member is not None else shade
+        own_path = (*path, position)
+        if field.children:
+            _collect(field.children, start, stop, own_role, own_shade, own_path, found)
+            continue
+        for span in field.spans:
+            low, high = max(span.start, start), min(span.stop, stop)
+            if low < high:
+                found.append(Run(low, high, field.kind, own_role, own_shade, own_path))
+
+
+def locate(fields: Sequence[Field], offset: int) -> list[tuple[int, Field]]:
+    """The fields that own the byte at ``offset``, outermost first, each with its position among its siblings."""
+    chain: list[tuple[int, Field]] = []
+    while True:
+        for position in _positions(fields, offset, offset + 1):
+            field = fields[position]
+            if any(span.start <= offset < span.stop for span in field.spans):
+                chain.append((position, field))
+                fields = field.children
+                break
+        else:
+            return chain
+
+
+def at_path(fields: Sequence[Field], path: Sequence[int]) -> Field | None:
+    """The field at the positions ``path`` from the root, or None where there is none."""
+    field: Field | None = None
+    for position in path:
+        if not 0 <= position < len(fields):
+            return None
+        field = fields[position]
+        fields = field.children
+    return field
+
+
+def leaves(fields: Iterable[Field]) -> Iterator[Field]:
+    """Every field without children, depth first."""
+    for field in fields:
+        if field.children:
+            yield from leaves(field.children)
+        else:
+            yield field
+
+
+def starts_of(fields: Sequence[Field]) -> array[int]:
+    """The first byte of each field, as a FieldTable wants them."""
+    return array("Q", (field.start for field in fields))

@@ -1,0 +1,122 @@
+"""What a field can be (Kind) and the few roles a person tells apart at a glance (Role)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """The kind of a field: the words of the specifications."""
+
+    # parts of archives
+    DATA_SECTION = "data section"
+    INDEX = "index"
+    INDEX_ENTRY = "index entry"
+    FOOTER = "footer"
+    CHUNK_LAYER = "chunk layer"
+    CHUNK_HEADER = "chunk header"
+    BLOB_LAYER = "blob layer"
+    SEGMENT = "segment"
+    BLOB_BLOCK = "blob block"
+    RESET_BLOCK = "reset block"
+    CONTROL_BLOCK = "control block"
+    MEMBER = "member"
+    LOCAL_HEADER = "local file header"
+    TACO_PAYLOAD = "TACO payload"
+    TACO_ENTRY = "TACO entry"
+    DATA_DESCRIPTOR = "data descriptor"
+    CENTRAL_DIRECTORY = "central directory"
+    CENTRAL_HEADER = "central directory header"
+    ZIP64_END = "ZIP64 end of central directory"
+    ZIP64_LOCATOR = "ZIP64 end of central directory locator"
+    END_OF_DIRECTORY = "end of central directory"
+    EXTRA = "extra field"
+    TAR_HEADER = "tar header"
+    TAR_EXTENSION = "tar extended header"
+    TAR_END = "end of archive"
+    METADATA = "metadata"
+    METADATA_ROW = "metadata row"
+    FRAME = "zstd frame"
+    # single values
+    SIGNATURE = "signature"
+    NUMBER = "number"
+    FLAGS = "flags"
+    TIME = "time"
+    TEXT = "text"
+    SYNTAX = "syntax"
+    BYTES = "bytes"
+    LENGTH = "length"
+    OFFSET = "offset"
+    DIGEST = "digest"
+    NAME = "name"
+    DATA = "member data"
+    PADDING = "padding"
+    GAP = "gap"
+    GARBAGE = "garbage"
+
+
+class Role(StrEnum):
+    """The classes that a view tells apart; at most ten, each with a colour or a hatching and a word."""
+
+    HEADER = "header"
+    DIRECTORY = "index or directory"
+    DIGEST = "digest or checksum"
+    EXTENT = "length or offset"
+    NAME = "name"
+    DATA = "member data"
+    CONTROL = "reset or control"
+    PADDING = "padding"
+    GAP = "gap"
+    GARBAGE = "garbage"
+
+
+ROLES: tuple[Role, ...] = tuple(Role)
+"""All roles in a fixed order: a set of roles is the integer with the bits of their positions here."""
+
+_ROLE_OF = {
+    Kind.DATA_SECTION: Role.DATA,
+    Kind.INDEX: Role.DIRECTORY,
+    Kind.INDEX_ENTRY: Role.DIRECTORY,
+    Kind.FOOTER: Role.HEADER,
+    Kind.CHUNK_LAYER: Role.HEADER,
+    Kind.CHUNK_HEADER: Role.HEADER,
+    Kind.BLOB_LAYER: Role.DATA,
+    Kind.SEGMENT: Role.DATA,
+    Kind.BLOB_BLOCK: Role.DATA,
+    Kind.RESET_BLOCK: Role.CONTROL,
+    Kind.CONTROL_BLOCK: Role.CONTROL,
+    Kind.MEMBER: Role.DATA,
+    Kind.LOCAL_HEADER: Role.HEADER,
+    Kind.TACO_PAYLOAD: Role.HEADER,
+    Kind.TACO_ENTRY: Role.HEADER,
+    Kind.DATA_DESCRIPTOR: Role.HEADER,
+    Kind.CENTRAL_DIRECTORY: Role.DIRECTORY,
+    Kind.CENTRAL_HEADER: Role.DIRECTORY,
+    Kind.ZIP64_END: Role.DIRECTORY,
+    Kind.ZIP64_LOCATOR: Role.DIRECTORY,
+    Kind.END_OF_DIRECTORY: Role.DIRECTORY,
+    Kind.TAR_HEADER: Role.HEADER,
+    Kind.TAR_EXTENSION: Role.HEADER,
+    Kind.TAR_END: Role.PADDING,
+    Kind.METADATA: Role.DIRECTORY,
+    Kind.METADATA_ROW: Role.DIRECTORY,
+    Kind.FRAME: Role.HEADER,
+    Kind.LENGTH: Role.EXTENT,
+    Kind.OFFSET: Role.EXTENT,
+    Kind.DIGEST: Role.DIGEST,
+    Kind.NAME: Role.NAME,
+    Kind.DATA: Role.DATA,
+    Kind.PADDING: Role.PADDING,
+    Kind.GAP: Role.GAP,
+    Kind.GARBAGE: Role.GARBAGE,
+}
+
+
+def role_of(kind: Kind, inherited: Role = Role.DATA) -> Role:
+    """The role of a field of ``kind`` inside one of role ``inherited``: kinds without a role of their own inherit."""
+    return _ROLE_OF.get(kind, inherited)
+
+
+def role_bit(role: Role) -> int:
+    """The bit that stands for ``role`` in a set of roles."""
+    return 1 << ROLES.index(role)

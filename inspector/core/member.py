@@ -1,0 +1,167 @@
+"""Members: what is archived, held in columns (names in one blob, numbers in arrays), seen one at a time."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from inspector.core.span import Span, Spans
+
+LARGEST = 2**64 - 1
+"""The largest number a column holds; larger claims are kept as this one (and are findings)."""
+
+
+class Codec(StrEnum):
+    """How a member's bytes are stored."""
+
+    STORED = "stored"
+    ZSTD = "zstd"
+    DEFLATE = "deflate"
+    UNKNOWN = "unknown"
+
+
+_CODECS = tuple(Codec)
+
+FOLDER = 1
+"""Mark: the member is a folder."""
+UNREADABLE = 2
+"""Mark: the entry is too broken to say where its bytes are; its content cannot be read."""
+HAS_DIGEST = 4
+"""Mark: the archive records a digest for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One archived thing.
+
+    ``path`` is the name as bytes (UTF-8 where the format says so); ``size`` its decoded size and ``stored`` its size
+    in the archive, in bytes; ``spans`` where its stored bytes lie in the file; ``head`` where the archive's own
+    bytes about it begin (a local header, a block's varint), -1 where there are none; ``digest`` as
+    ``crc32:0c0f2e38``.
+    """
+
+    index: int
+    path: bytes
+    size: int
+    stored: int
+    spans: Spans
+    codec: Codec = Codec.STORED
+    digest: str | None = None
+    head: int = -1
+    marks: int = 0
+
+    @property
+    def readable(self) -> bool:
+        """Whether it is known where its bytes are."""
+        return not self.marks & UNREADABLE
+
+
+def _one_span(start: int, stop: int) -> Spans:
+    return (Span(start, stop),)
+
+
+class Members:
+    """Columns of members in archive order; they only grow, and may be read while they do.
+
+    ``starts`` and ``stops`` are the stored bytes, half-open, in the coordinates that ``place`` turns into file spans
+    (the identity, or the inner stream's for RCA). Optional columns are None where every member has the same:
+    ``sizes`` (decoded size equals stored), ``codecs`` (all ``codec``), ``digests`` (none recorded), ``heads`` (no own
+    header), ``marks`` (no marks). ``path_stops`` is appended last: its length is the number of members.
+    """
+
+    def __init__(
+        self,
+        *,
+        codec: Codec = Codec.STORED,
+        digest: str = "",
+        digest_digits: int = 0,
+        sizes: bool = False,
+        codecs: bool = False,
+        heads: bool = False,
+        marks: bool = False,
+        place: Callable[[int, int], Spans] = _one_span,
+    ) -> None:
+        self.codec = codec
+        self.digest = digest
+        self.digest_digits = digest_digits
+        self.place = place
+        self.paths = bytearray()
+        self.starts = array("Q")
+        self.stops = array("Q")
+        self.sizes = array("Q") if sizes else None
+        self.codecs = array("B") if codecs else None
+        self.digests = array("Q") if digest else None
+        self.heads = array("Q") if heads else None
+        self.marks = array("B") if marks else None
+        self.path_stops = array("Q")
+
+    def append(
+        self,
+        path: bytes,
+        start: int,
+        stop: int,
+        *,
+        size: int | None = None,
+        codec: Codec = Codec.STORED,
+        digest: int | None = None,
+        head: int = 0,
+        marks: int = 0,
+    ) -> int:
+        """Add one member and say its index; numbers beyond what a column holds are clamped."""
+        start, stop = max(0, min(start, LARGEST)), max(0, min(stop, LARGEST))
+        self.paths += path
+        self.starts.append(start)
+        self.stops.append(stop)
+        if self.sizes is not None:
+            self.sizes.append(max(0, min(stop - start if size is None else size, LARGEST)))
+        if self.codecs is not None:
+            self.codecs.append(_CODECS.index(codec))
+        if self.digests is not None:
+            self.digests.append(digest or 0)
+            marks |= HAS_DIGEST if digest is not None else 0
+        if self.heads is not None:
+            self.heads.append(head)
+        if self.marks is not None:
+            self.marks.append(marks)
+        self.path_stops.append(len(self.paths))
+        return len(self.path_stops) - 1
+
+    def __len__(self) -> int:
+        return len(self.path_stops)
+
+    def __iter__(self) -> Iterator[Member]:
+        for index in range(len(self)):
+            yield self[index]
+
+    def path(self, index: int) -> bytes:
+        """The name of a member, as bytes."""
+        return bytes(self.paths[self.path_stops[index - 1] if index else 0 : self.path_stops[index]])
+
+    def size(self, index: int) -> int:
+        """The decoded size of a member, in bytes."""
+        return self.sizes[index] if self.sizes is not None else self.stored(index)
+
+    def stored(self, index: int) -> int:
+        """The stored size of a member, in bytes."""
+        return max(0, self.stops[index] - self.starts[index])
+
+    def __getitem__(self, index: int) -> Member:
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        marks = self.marks[index] if self.marks is not None else (HAS_DIGEST if self.digests is not None else 0)
+        digest = None
+        if self.digests is not None and marks & HAS_DIGEST:
+            digest = f"{self.digest}:{self.digests[index]:0{self.digest_digits}x}"
+        return Member(
+            index,
+            self.path(index),
+            self.size(index),
+            self.stored(index),
+            self.place(self.starts[index], max(self.starts[index], self.stops[index])),
+            self.codec if self.codecs is None else _CODECS[self.codecs[index]],
+            digest,
+            -1 if self.heads is None else self.heads[index],
+            marks,
+        )

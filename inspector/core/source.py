@@ -1,0 +1,121 @@
+"""A Source gives bytes at positions. It has no cursor, so any number of readers may share one."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import Protocol
+
+from inspector.core.span import Span, Spans
+
+BLOCK = 512 * 1024
+"""Bytes read at a time when a stretch is streamed."""
+
+
+class SourceError(Exception):
+    """The bytes cannot be had: the message is a sentence for a person."""
+
+
+class Source(Protocol):
+    """Bytes with a name and a size."""
+
+    @property
+    def name(self) -> str:
+        """What to call it: a path, a URL, a member's name."""
+
+    @property
+    def size(self) -> int:
+        """How many bytes it holds."""
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Up to ``length`` bytes from ``offset``; short or empty at the end, never an exception for that.
+
+        Raises SourceError when the bytes cannot be had at all.
+        """
+
+    def sibling(self, suffix: str) -> Source | None:
+        """The source beside this one whose name is this name with ``suffix`` appended, if there is one."""
+
+
+class BytesSource:
+    """Bytes held in memory."""
+
+    def __init__(self, data: bytes, name: str = "bytes") -> None:
+        self.name = name
+        self.size = len(data)
+        self._data = data
+
+    def read(self, offset: int, length: int) -> bytes:
+        """See Source.read."""
+        return self._data[offset : offset + length] if offset >= 0 and length > 0 else b""
+
+    def sibling(self, suffix: str) -> Source | None:  # noqa: ARG002 - bytes in memory have no neighbours
+        """See Source.sibling."""
+        return None
+
+
+class SplicedSource:
+    """Many spans of another source read as one: RCA's inner stream, a member in several pieces.
+
+    Positions here are called inner, positions in the other source outer.
+    """
+
+    def __init__(self, source: Source, spans: Sequence[Span], name: str) -> None:
+        self.name = name
+        self._source = source
+        self._spans = [span for span in spans if span.size > 0]
+        self._stops = list(accumulate(span.size for span in self._spans))
+        self.size = self._stops[-1] if self._stops else 0
+
+    def outer(self, start: int, stop: int) -> Spans:
+        """The outer spans of the inner bytes ``[start, stop)``, in order; an empty range gives one empty span."""
+        start, stop = max(0, min(start, self.size)), max(0, min(stop, self.size))
+        found: list[Span] = []
+        index = bisect_right(self._stops, start)
+        while index < len(self._spans) and (start < stop or not found):
+            span = self._spans[index]
+            base = self._stops[index] - span.size
+            found.append(Span(span.start + start - base, min(span.stop, span.start + stop - base)))
+            start = max(start, min(stop, self._stops[index]))
+            index += 1
+            if start >= stop:
+                break
+        if not found:
+            end = self._spans[-1].stop if self._spans else 0
+            found.append(Span(end, end))
+        return tuple(found)
+
+    def inner(self, offset: int) -> int | None:
+        """The inner position of the outer byte ``offset``, or None when it is not part of this source."""
+        index = bisect_right(self._spans, offset, key=lambda span: span.start) - 1
+        if index < 0 or offset >= self._spans[index].stop:
+            return None
+        span = self._spans[index]
+        return self._stops[index] - span.size + offset - span.start
+
+    def read(self, offset: int, length: int) -> bytes:
+        """See Source.read."""
+        if offset < 0 or length <= 0:
+            return b""
+        parts = []
+        for start, stop in self.outer(offset, offset + length):
+            part = self._source.read(start, stop - start)
+            parts.append(part)
+            if len(part) < stop - start:
+                break
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def sibling(self, suffix: str) -> Source | None:  # noqa: ARG002 - a splice has no neighbours
+        """See Source.sibling."""
+        return None
+
+
+def blocks(source: Source, start: int, stop: int, size: int = BLOCK) -> Iterator[bytes]:
+    """The bytes ``[start, stop)`` of ``source`` in pieces of ``size`` bytes; ends early where the source does."""
+    while start < stop:
+        piece = source.read(start, min(size, stop - start))
+        if not piece:
+            return
+        yield piece
+        start += len(piece)

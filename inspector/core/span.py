@@ -1,0 +1,65 @@
+"""Half-open ranges of bytes, and the few set operations the field tree needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """Bytes ``[start, stop)`` of exactly one source."""
+
+    start: int
+    stop: int
+
+    @property
+    def size(self) -> int:
+        """How many bytes the span holds."""
+        return self.stop - self.start
+
+    def clipped(self, start: int, stop: int) -> Span:
+        """The part of the span inside ``[start, stop)``; empty where they do not meet."""
+        low = min(max(self.start, start), stop)
+        return Span(low, max(low, min(self.stop, stop)))
+
+
+Spans = tuple[Span, ...]
+
+
+def total(spans: Iterable[Span]) -> int:
+    """How many bytes the spans hold together."""
+    return sum(span.size for span in spans)
+
+
+def intersect(some: Sequence[Span], others: Sequence[Span]) -> list[Span]:
+    """The parts of ``some`` that lie in ``others``; both sorted, the result sorted, touching parts kept apart."""
+    found: list[Span] = []
+    i = j = 0
+    while i < len(some) and j < len(others):
+        start, stop = max(some[i].start, others[j].start), min(some[i].stop, others[j].stop)
+        if start < stop:
+            found.append(Span(start, stop))
+        if some[i].stop < others[j].stop:
+            i += 1
+        else:
+            j += 1
+    return found
+
+
+def subtract(some: Sequence[Span], others: Sequence[Span]) -> list[Span]:
+    """The parts of ``some`` that lie outside ``others``; both sorted, the result sorted."""
+    left: list[Span] = []
+    j = 0
+    for span in some:
+        at = span.start
+        while j < len(others) and others[j].stop <= at:
+            j += 1
+        k = j
+        while k < len(others) and others[k].start < span.stop:
+            if others[k].start > at:
+                left.append(Span(at, others[k].start))
+            at = max(at, others[k].stop)
+            k += 1
+        if at < span.stop:
+            left.append(Span(at, span.stop))
+    return left

@@ -1,0 +1,197 @@
+"""What a face is shown of an archive: plain values that cross the border between processes.
+
+Names in them are already visible text (see ``core.names.visible``); offsets and sizes are in bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from inspector.core.finding import Severity
+from inspector.core.kinds import Kind, Role
+from inspector.core.span import Spans
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Row]):
+    """Rows ``[first, first + len(rows))`` of ``total``."""
+
+    total: int
+    first: int
+    rows: tuple[Row, ...]
+
+
+class Stage(StrEnum):
+    """How far opening has come."""
+
+    OPENING = "opening"
+    DECODING = "decoding"
+    READY = "ready"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The state of an open location.
+
+    ``sentence`` says in words what was opened or why it could not be; ``generation`` grows when fields, layers or
+    members have changed, so that what was fetched before is stale; ``counts`` are findings by severity.
+    """
+
+    stage: Stage
+    sentence: str
+    format: str
+    title: str
+    size: int
+    members: int
+    generation: int
+    counts: tuple[tuple[Severity, int], ...]
+    collection: bool
+
+
+@dataclass(frozen=True, slots=True)
+class JobState:
+    """How far a job has come; ``total`` 0 where it is not known."""
+
+    label: str
+    done: int
+    total: int
+    unit: str
+
+
+class LayerKind(StrEnum):
+    """What a layer's bytes are."""
+
+    FILE = "file"
+    INNER = "inner stream"
+    CONTENT = "content"
+
+
+@dataclass(frozen=True, slots=True)
+class LayerInfo:
+    """One sequence of bytes that the hex view can show. ``layer`` is its number; 0 is the file."""
+
+    layer: int
+    kind: LayerKind
+    title: str
+    size: int
+    member: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ContentInfo:
+    """A member's decoded content, ready to be read as a layer.
+
+    ``encoding`` is the detected text encoding or None for binary; ``image`` the image format (``png``) or None;
+    ``sentence`` says what is missing, empty where all of it is there.
+    """
+
+    layer: LayerInfo
+    encoding: str | None
+    image: str | None
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRow:
+    """One field. ``path`` are the positions in the tree from the root; ``wrong`` the worst finding that meets it."""
+
+    path: tuple[int, ...]
+    name: str
+    kind: Kind
+    role: Role
+    spans: Spans
+    value: str
+    note: str
+    specification: str
+    children: int
+    member: int | None
+    wrong: Severity | None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What a byte is: the fields that own it, outermost first."""
+
+    layer: int
+    offset: int
+    fields: tuple[FieldRow, ...]
+    member: int | None
+    findings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MemberRow:
+    """One member. ``name`` is its whole path; ``offset`` where its stored bytes begin in the file."""
+
+    index: int
+    name: str
+    size: int
+    stored: int
+    codec: str
+    digest: str
+    offset: int
+    folder: bool
+    wrong: Severity | None
+
+
+@dataclass(frozen=True, slots=True)
+class TreeRow:
+    """One row of the tree of paths: a folder (``node`` >= 0, ``members`` beneath it) or a member (``node`` -1)."""
+
+    name: str
+    node: int
+    members: int
+    member: MemberRow | None
+
+
+@dataclass(frozen=True, slots=True)
+class MemberPlace:
+    """Where a member is: its layer and spans there, its row in the flat table and its rows in the tree.
+
+    ``flat`` is None and ``tree`` empty where the filter hides it or the tree is not built yet.
+    """
+
+    layer: int
+    spans: Spans
+    flat: int | None
+    tree: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRow:
+    """One finding, with the layer its spans are in."""
+
+    severity: Severity
+    code: str
+    message: str
+    layer: int
+    spans: Spans
+    member: int | None
+    member_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where an expression leads: bytes ``[start, stop)`` of a layer."""
+
+    layer: int
+    start: int
+    stop: int
+
+
+class SortKey(StrEnum):
+    """What members can be sorted by; ARCHIVE is the order in which they stand."""
+
+    ARCHIVE = "archive"
+    NAME = "name"
+    SIZE = "size"
+    STORED = "stored"
+    CODEC = "codec"
+    DIGEST = "digest"
+    OFFSET = "offset"
