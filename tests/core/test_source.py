@@ -1,0 +1,48 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.core.source import BytesSource, SplicedSource, blocks
+from inspector.core.span import Span
+
+DATA = bytes(range(200))
+
+
+@st.composite
+def disjoint(draw: st.DrawFn) -> list[Span]:
+    cuts = sorted(draw(st.sets(st.integers(0, 200), max_size=10)))
+    return [Span(start, stop) for start, stop in zip(cuts[::2], cuts[1::2], strict=False)]
+
+
+@given(disjoint(), st.integers(-3, 210), st.integers(-3, 210))
+def test_a_splice_reads_like_its_pieces_joined(spans: list[Span], offset: int, length: int) -> None:
+    spliced = SplicedSource(BytesSource(DATA), spans, "splice")
+    joined = b"".join(DATA[start:stop] for start, stop in spans)
+    assert spliced.size == len(joined)
+    expected = joined[offset : offset + length] if offset >= 0 and length > 0 else b""
+    assert spliced.read(offset, length) == expected
+
+
+@given(disjoint(), st.integers(0, 210), st.integers(0, 210))
+def test_inner_and_outer_positions_lead_to_the_same_bytes(spans: list[Span], start: int, length: int) -> None:
+    spliced = SplicedSource(BytesSource(DATA), spans, "splice")
+    outer = spliced.outer(start, start + length)
+    assert b"".join(DATA[a:b] for a, b in outer) == spliced.read(start, length)
+    for a, b in outer:
+        for position in range(a, b):
+            inner = spliced.inner(position)
+            assert inner is not None
+            assert spliced.read(inner, 1) == DATA[position : position + 1]
+
+
+def test_bytes_outside_the_splice_have_no_inner_position() -> None:
+    spliced = SplicedSource(BytesSource(DATA), [Span(10, 20), Span(30, 40)], "splice")
+    assert [spliced.inner(position) for position in (9, 10, 19, 20, 29, 30, 39, 40)] == [
+        None, 0, 9, None, None, 10, 19, None,
+    ]  # fmt: skip
+
+
+@given(st.integers(0, 220), st.integers(0, 220), st.integers(1, 50))
+def test_blocks_give_every_byte_once(start: int, stop: int, size: int) -> None:
+    pieces = list(blocks(BytesSource(DATA), start, stop, size))
+    assert b"".join(pieces) == DATA[start : max(start, stop)]
+    assert all(0 < len(piece) <= size for piece in pieces)
