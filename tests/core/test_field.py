@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,7 +61,7 @@ def test_part_of_the_runs_is_the_runs_of_the_part(given_fields: list[Field], sta
 
 
 def rows_of(bounds: list[int]) -> tuple[Field, ...]:
-    pairs = zip(bounds, bounds[1:], strict=False)
+    pairs = pairwise(bounds)
     return tuple(Field(f"row {i}", Kind.DATA, (Span(a, b),), member=i) for i, (a, b) in enumerate(pairs))
 
 
