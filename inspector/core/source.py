@@ -34,8 +34,12 @@ class Source(Protocol):
         Raises SourceError when the bytes cannot be had at all.
         """
 
-    def sibling(self, suffix: str) -> Source | None:
-        """The source beside this one whose name is this name with ``suffix`` appended, if there is one."""
+    def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
+        """The source beside this one whose name is this name with ``suffix`` appended, if there is one.
+
+        ``instead_of`` is an ending that is taken off first (``.index`` instead of ``.tar``); a name without it has no
+        such sibling.
+        """
 
 
 class BytesSource:
@@ -50,7 +54,7 @@ class BytesSource:
         """See Source.read."""
         return self._data[offset : offset + length] if offset >= 0 and length > 0 else b""
 
-    def sibling(self, suffix: str) -> Source | None:  # noqa: ARG002 - bytes in memory have no neighbours
+    def sibling(self, suffix: str, instead_of: str = "") -> Source | None:  # noqa: ARG002 - bytes in memory have no neighbours
         """See Source.sibling."""
         return None
 
@@ -106,7 +110,7 @@ class SplicedSource:
                 break
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    def sibling(self, suffix: str) -> Source | None:  # noqa: ARG002 - a splice has no neighbours
+    def sibling(self, suffix: str, instead_of: str = "") -> Source | None:  # noqa: ARG002 - a splice has no neighbours
         """See Source.sibling."""
         return None
 

@@ -39,9 +39,11 @@ class FileSource:
         except OSError as error:
             raise SourceError(f"{self.path.name} cannot be read at byte {offset:,}: {_reason(error)}.") from error
 
-    def sibling(self, suffix: str) -> Source | None:
+    def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
         """See Source.sibling."""
-        beside = self.path.with_name(self.path.name + suffix)
+        if not self.path.name.endswith(instead_of):
+            return None
+        beside = self.path.with_name(self.path.name.removesuffix(instead_of) + suffix)
         try:
             return FileSource(beside) if beside.is_file() else None
         except (SourceError, OSError):
