@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+
+_DRIVE = re.compile(r"[A-Za-z]:")
+_CONTROL = re.compile(r"[\x01-\x1f\x7f-\x9f\u2028\u2029]")
+_HIDDEN = re.compile(r"[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_LONGEST = 65_535
+"""The longest name without a remark, in bytes."""
+_DEEPEST = 128
+"""The deepest path without a remark, in components."""
 
 _PICTURES = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "␡"}
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -42,3 +51,39 @@ def _visible_character(character: str) -> str:
     if category in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") or (category == "Zs" and character != " "):
         return f"‹U+{code:04X}›"
     return character
+
+
+def hazards(name: bytes) -> tuple[str, ...]:
+    """What is dangerous or doubtful about the name of a member, as the ends of sentences that begin with "the name".
+
+    Empty for a relative path with plain components. One slash at the end (a folder) is plain.
+    """
+    if not name:
+        return ("is empty",)
+    text, whole = decoded(name)
+    rules = (
+        (not whole, "is not UTF-8"),
+        (b"\0" in name, "holds a NUL, where many programs would cut it off"),
+        (_CONTROL.search(text) is not None, "holds control characters"),
+        (_HIDDEN.search(text) is not None, "holds invisible or direction-changing characters"),
+        (b"\\" in name, "holds a backslash, which some systems take for a separator"),
+        (_DRIVE.match(text) is not None, "begins with a drive letter"),
+        (len(name) > _LONGEST, f"is {len(name):,} bytes long"),
+    )
+    return (*(words for applies, words in rules if applies), *_path_hazards(text))
+
+
+def _path_hazards(text: str) -> list[str]:
+    parts = text.replace("\\", "/").split("/")
+    found = []
+    if len(parts) > 1 and not parts[0]:
+        found.append("is absolute")
+    if ".." in parts:
+        found.append("has a component '..', which leads out of its folder")
+    if "." in parts:
+        found.append("has a component '.'")
+    if "" in parts[1:-1]:
+        found.append("has an empty component")
+    if len(parts) > _DEEPEST:
+        found.append(f"is {len(parts):,} components deep")
+    return found

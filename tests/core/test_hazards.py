@@ -1,0 +1,49 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.core.names import hazards
+
+
+@pytest.mark.parametrize(
+    "name", ["a", "a/b.txt", "docs/報告書.txt", ".hidden", "a/.git/x..y", "folder/", "a:b", "...", "a b"]
+)
+def test_plain_names_are_no_hazard(name: str) -> None:
+    assert hazards(name.encode()) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (b"", "empty"),
+        (b"../x", "'..'"),
+        (b"a/../../x", "'..'"),
+        (b"a\\..\\x", "'..'"),
+        (b"a/..", "'..'"),
+        (b"./a", "'.'"),
+        (b".", "'.'"),
+        (b"a//b", "empty component"),
+        (b"/etc/passwd", "absolute"),
+        (b"/", "absolute"),
+        (b"\\\\host\\share", "absolute"),
+        (b"C:x", "drive letter"),
+        (b"a\\b", "backslash"),
+        (b"a\0b", "NUL"),
+        (b"a\nb", "control"),
+        (b"a\x7f", "control"),
+        ("a\u2028b".encode(), "control"),
+        ("a\u202egpj.exe".encode(), "direction"),
+        ("a\u200bb".encode(), "invisible"),
+        (b"\xff", "UTF-8"),
+        ("\ud800".encode("utf-8", "surrogatepass"), "UTF-8"),
+        (b"x" * 70_000, "70,000 bytes"),
+        (b"/".join([b"d"] * 200), "200 components"),
+    ],
+)
+def test_each_hazard_is_named(name: bytes, words: str) -> None:
+    assert any(words in hazard for hazard in hazards(name))
+
+
+@given(st.binary())
+def test_any_bytes_are_judged(name: bytes) -> None:
+    assert all(hazard for hazard in hazards(name))
