@@ -6,7 +6,7 @@ from inspector.core.names import hazards
 
 
 @pytest.mark.parametrize(
-    "name", ["a", "a/b.txt", "docs/報告書.txt", ".hidden", "a/.git/x..y", "folder/", "a:b", "...", "a b"]
+    "name", ["a", "a/b.txt", "docs/報告書.txt", ".hidden", "a/.git/x..y", "folder/", "ab:c", "...", "a b"]
 )
 def test_plain_names_are_no_hazard(name: str) -> None:
     assert hazards(name.encode()) == ()

@@ -1,0 +1,159 @@
+"""Extents that members claim, made into rows that own every byte of a stretch once; what overlaps and what is left.
+
+Columns of a few extents are gone through one by one; larger ones in blocks with numpy, which is imported only then.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[Any]
+
+GAP = -1
+"""The owner of bytes that no extent claims."""
+OVERLAPS = 1_000
+"""The most overlaps kept; the rest are counted."""
+
+_FEW = 4_096
+_BLOCK = 65_536
+
+
+class Overlap(NamedTuple):
+    """Bytes ``[start, stop)`` of the extent ``later`` that the extent ``earlier`` claims too."""
+
+    earlier: int
+    later: int
+    start: int
+    stop: int
+
+
+@dataclass(slots=True)
+class Rows:
+    """Rows in file order that tile the stretch that ends at ``stop``.
+
+    Row ``i`` is ``[starts[i], starts[i + 1])``, the last one ends at ``stop``; ``owners[i]`` is the position of its
+    extent in the columns, or GAP. Bytes that several extents claim belong to the one that begins first; an extent
+    of which nothing is left has no row, an empty one between others has an empty row.
+    """
+
+    stop: int
+    starts: array[int] = field(default_factory=lambda: array("Q"))
+    owners: array[int] = field(default_factory=lambda: array("i"))
+    gaps: array[int] = field(default_factory=lambda: array("Q"))
+    overlaps: list[Overlap] = field(default_factory=list)
+    overlap_count: int = 0
+
+    def row_stop(self, row: int) -> int:
+        """Where a row ends."""
+        return self.starts[row + 1] if row + 1 < len(self.starts) else self.stop
+
+    def overlap(self, earlier: int, later: int, start: int, stop: int) -> None:
+        """Count an overlap, and keep it while there is room."""
+        self.overlap_count += 1
+        if len(self.overlaps) < OVERLAPS:
+            self.overlaps.append(Overlap(earlier, later, start, stop))
+
+
+def lay_out(starts: array[int], stops: array[int], low: int, high: int) -> Rows:
+    """Rows for the extents ``[starts[i], stops[i])`` within ``[low, high)``; ``gaps`` are the rows that are gaps.
+
+    The columns are ``array("Q")`` in any order. What lies outside the stretch is cut off; an extent that ends before
+    it begins claims nothing.
+    """
+    rows = Rows(high)
+    if len(starts) <= _FEW:
+        end = _one_by_one(rows, starts, stops, low)
+    else:
+        end = _in_blocks(rows, starts, stops, low)
+    if end < high:
+        rows.gaps.append(len(rows.starts))
+        rows.starts.append(end)
+        rows.owners.append(GAP)
+    return rows
+
+
+def _one_by_one(rows: Rows, starts: Sequence[int], stops: Sequence[int], low: int) -> int:
+    high, end, holder = rows.stop, low, GAP
+    for position in sorted(range(len(starts)), key=lambda i: (starts[i], stops[i])):
+        start, stop = max(starts[position], low), min(stops[position], high)
+        empty = starts[position] == stops[position]
+        if start > stop or (start == stop and not empty):
+            continue
+        if start < end and not empty:
+            rows.overlap(holder, position, start, min(stop, end))
+        if start > end:
+            rows.gaps.append(len(rows.starts))
+            rows.starts.append(end)
+            rows.owners.append(GAP)
+        if stop > end or start >= end:
+            rows.starts.append(max(start, end))
+            rows.owners.append(position)
+        if stop > end:
+            end, holder = stop, position
+    return end
+
+
+def _in_blocks(rows: Rows, starts: array[int], stops: array[int], low: int) -> int:
+    import numpy as np
+
+    all_starts, all_stops = np.frombuffer(starts, np.uint64), np.frombuffer(stops, np.uint64)
+    ahead, behind = all_starts[1:], all_starts[:-1]
+    tied_badly = (ahead == behind) & (all_stops[1:] < all_stops[:-1])
+    order = np.lexsort((all_stops, all_starts)) if ((ahead < behind) | tied_badly).any() else None
+    carried = _Carried(low, low, GAP)
+    for first in range(0, len(starts), _BLOCK):
+        last = min(first + _BLOCK, len(starts))
+        positions = np.arange(first, last) if order is None else order[first:last]
+        carried = _block(rows, positions, all_starts[positions], all_stops[positions], carried)
+    return carried.end
+
+
+class _Carried(NamedTuple):
+    """What one block leaves to the next: how far the extents reach, and which of them reaches there."""
+
+    low: int
+    end: int
+    holder: int
+
+
+def _block(rows: Rows, positions: Numbers, starts: Numbers, stops: Numbers, carried: _Carried) -> _Carried:
+    """Lay out sorted extents; the same steps as ``_one_by_one``, for a whole block at once."""
+    import numpy as np
+
+    empty = starts == stops
+    starts, stops = np.maximum(starts, np.uint64(carried.low)), np.minimum(stops, np.uint64(rows.stop))
+    valid = (stops > starts) | (empty & (stops == starts))
+    positions, starts, stops, empty = positions[valid], starts[valid], stops[valid], empty[valid]
+    if not len(positions):
+        return carried
+    reach = np.maximum.accumulate(np.maximum(stops, np.uint64(carried.end)))
+    ends = np.concatenate((np.array([carried.end], np.uint64), reach[:-1]))
+    raising = stops > ends
+    holders = np.maximum.accumulate(np.where(raising, np.arange(len(positions)), -1))
+
+    def holder(index: int) -> int:
+        held = int(holders[index]) if index >= 0 else -1
+        return int(positions[held]) if held >= 0 else carried.holder
+
+    overlapping = np.flatnonzero((starts < ends) & ~empty)
+    rows.overlap_count += len(overlapping)
+    for index in overlapping[: max(0, OVERLAPS - len(rows.overlaps))].tolist():
+        stop = min(int(stops[index]), int(ends[index]))
+        rows.overlaps.append(Overlap(holder(index - 1), int(positions[index]), int(starts[index]), stop))
+
+    kept, gap = raising | (starts >= ends), starts > ends
+    after = np.cumsum(kept.astype(np.int64) + gap)
+    new_starts, owners = np.empty(int(after[-1]), np.uint64), np.full(int(after[-1]), GAP, np.int32)
+    new_starts[after[kept] - 1] = np.maximum(starts, ends)[kept]
+    owners[after[kept] - 1] = positions[kept]
+    new_starts[after[gap] - 2] = ends[gap]
+    rows.gaps.frombytes((after[gap] - 2 + len(rows.starts)).astype(np.uint64).tobytes())
+    rows.starts.frombytes(new_starts.tobytes())
+    rows.owners.frombytes(owners.tobytes())
+    return _Carried(carried.low, int(reach[-1]), holder(len(positions) - 1))

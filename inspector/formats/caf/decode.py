@@ -1,0 +1,128 @@
+"""Decoding and reading a Chunk Archive (CAF.md, "Reading from a CAF File")."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from inspector.core.archive import Archive, Emitter
+from inspector.core.field import Field
+from inspector.core.format import MemberError
+from inspector.core.kinds import Kind
+from inspector.core.member import UNREADABLE, Members
+from inspector.core.names import visible
+from inspector.core.numbers import grouped, in_bytes
+from inspector.core.progress import Progress
+from inspector.core.source import Source, blocks
+from inspector.core.span import Span
+from inspector.formats._extents import lay_out
+from inspector.formats.caf.exact import read_exactly
+from inspector.formats.caf.fields import data_section, footer_field, index_field
+from inspector.formats.caf.findings import report_layout, report_names, report_ranges
+from inspector.formats.caf.index import Index
+from inspector.formats.caf.locate import FOOTER, LARGEST_INDEX, Place, find_index
+
+
+def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
+    """See Format.decode."""
+    if source.read(0, 4) == b"caff":
+        place = find_index(source)
+        if place.index is None:
+            _core_audio(source, emitter)
+            return
+    else:
+        place = find_index(source)
+    if place.problem:
+        emitter.error("caf-footer", place.problem, place.footer or (max(0, source.size - FOOTER), source.size))
+    if place.index is None:
+        emitter.lay([footer_field(source, place)] if place.footer else [])
+        return
+    _decode_index(source, emitter, progress, place, place.index)
+
+
+def _core_audio(source: Source, emitter: Emitter) -> None:
+    emitter.error(
+        "caf-core-audio",
+        "This is no Chunk Archive: it begins with 'caff', the mark of an Apple Core Audio file, which has the same suffix. "
+        "There is nothing in it to list.",
+        (0, 4),
+    )
+    emitter.lay([Field("Core Audio file", Kind.BYTES, (Span(0, source.size),), note="Not a Chunk Archive.")])
+
+
+def _decode_index(source: Source, emitter: Emitter, progress: Progress, place: Place, span: Span) -> None:
+    footer = [footer_field(source, place)] if place.footer else []
+    if span.size > LARGEST_INDEX:
+        emitter.error(
+            "caf-index-too-large",
+            f"The index has {in_bytes(span.size)}, more than the {in_bytes(LARGEST_INDEX)} that are read: no members are listed.",
+            span,
+        )
+        emitter.lay(
+            [
+                _undecoded("data section", Kind.DATA_SECTION, 0, span.start),
+                _undecoded("index", Kind.INDEX, *span),
+                *footer,
+            ]
+        )
+        return
+    progress.begin("Reading the index", span.size)
+    index = _read_index(source, span, progress)
+    members, order = _members(index)
+    emitter.begin_members(members)
+    emitter.archive.detail = span.start
+    member_of = _inverse(order)
+    rows = lay_out(members.starts, members.stops, 0, span.start)
+    emitter.lay([data_section(members, rows), index_field(source, index, member_of.__getitem__), *footer])
+    for problem in index.problems:
+        member = None if problem.entry is None or problem.entry >= len(index) else member_of[problem.entry]
+        emitter.find(problem.severity, problem.code, problem.message, problem.spans, member)
+    report_ranges(emitter, span.start, members)
+    report_layout(emitter, members, rows)
+    report_names(emitter, members, range(len(members)))
+
+
+def _undecoded(name: str, kind: Kind, start: int, stop: int) -> Field:
+    return Field(name, kind, (Span(start, stop),))
+
+
+def _read_index(source: Source, span: Span, progress: Progress) -> Index:
+    return read_exactly(source.read(span.start, span.size), span.start, progress)
+
+
+def _members(index: Index) -> tuple[Members, Sequence[int]]:
+    """The entries as members in archive order, and which entry each member is."""
+    starts, stops = index.starts, index.stops
+    order = sorted(range(len(index)), key=lambda entry: (starts[entry], stops[entry]))
+    members = Members(marks=True)
+    for entry in order:
+        members.append(index.name(entry), starts[entry], stops[entry], marks=index.marks[entry])
+    return members, order
+
+
+def _inverse(order: Sequence[int]) -> array[int]:
+    inverse = array("I", bytes(4 * len(order)))
+    for member, entry in enumerate(order):
+        inverse[entry] = member
+    return inverse
+
+
+def read(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:
+    """See Format.read."""
+    member = archive.members[index]
+    name = visible(member.path)
+    if not member.readable:
+        raise MemberError(f"{name!r} cannot be read: its entry in the index does not say where its data lies.")
+    if archive.members.starts[index] > archive.members.stops[index]:
+        raise MemberError(f"{name!r} cannot be read: its start_byte is past its end_byte.")
+    start, stop = member.spans[0]
+    there = min(stop, archive.detail)
+    for piece in blocks(archive.source, start, there):
+        start += len(piece)
+        progress.advance(len(piece))
+        yield piece
+    if start < stop:
+        raise MemberError(
+            f"{name!r} is not whole: {in_bytes(stop - start)} of it from byte {grouped(start)} on are not there."
+        )

@@ -1,0 +1,170 @@
+"""The fields of a Chunk Archive: data section, index with its entries, footer (CAF.md, "File Structure")."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Sequence
+
+from inspector.core.field import Field, FieldTable, tile
+from inspector.core.kinds import Kind, Role, role_bit
+from inspector.core.member import Members
+from inspector.core.names import visible
+from inspector.core.numbers import count, grouped, hexadecimal, in_bytes
+from inspector.core.source import Source
+from inspector.core.span import Span
+from inspector.formats._extents import GAP, Rows
+from inspector.formats.caf.index import Index, Part
+from inspector.formats.caf.locate import Place
+from inspector.formats.caf.scan import COLON, COMMA, Malformed, Scanner, unquoted
+
+DATA_SECTION = "CAF, 1. File Data Section"
+INDEX_SECTION = "CAF, 2. File Index Section"
+FOOTER_SECTION = "CAF, 3. Footer Section"
+
+_ENTRY_ROLES = role_bit(Role.DIRECTORY) | role_bit(Role.NAME) | role_bit(Role.EXTENT) | role_bit(Role.GARBAGE)
+_DATA = role_bit(Role.DATA)
+_GAP = role_bit(Role.GAP)
+_SHOWN = 256
+_LONGEST_ENTRY = 1 << 20
+
+
+def footer_field(source: Source, place: Place) -> Field:
+    """The four bytes at the end (fewer where they are cut off)."""
+    assert place.footer is not None
+    span = place.footer
+    data = source.read(span.start, span.size)
+    if len(data) < 4:
+        return Field(
+            "footer", Kind.FOOTER, (span,), None, f"Cut off: {len(data)} of 4 bytes.", specification=FOOTER_SECTION
+        )
+    value = int.from_bytes(data, "little")
+    note = f"Index size: {in_bytes(value)}."
+    if value == span.start - (place.index.start if place.index else -1):
+        note = f"Index size: {in_bytes(value)}, so the index begins at byte {grouped(span.start - value)}."
+    elif place.index is not None:
+        note += f" Wrong: the index begins at byte {grouped(place.index.start)} and has {in_bytes(place.index.size)}."
+    return Field("footer", Kind.FOOTER, (span,), value, note, text=hexadecimal(value), specification=FOOTER_SECTION)
+
+
+def data_section(members: Members, rows: Rows) -> Field:
+    """The bytes before the index, a row for what each member owns and one for each gap."""
+
+    def make(row: int) -> Field:
+        where = Span(rows.starts[row], rows.row_stop(row))
+        member = rows.owners[row]
+        if member == GAP:
+            return Field("gap", Kind.GAP, (where,), note=f"{in_bytes(where.size)} that belong to no member.")
+        note = f"{in_bytes(where.size)}."
+        if (members.starts[member], members.stops[member]) != where:
+            stored = in_bytes(members.stored(member))
+            note = f"{in_bytes(where.size)} of {stored}: the others belong to another member too, or are not there."
+        return Field("file data", Kind.DATA, (where,), visible(members.path(member)), note, member=member)
+
+    roles: int | Sequence[int] = _DATA
+    if len(rows.gaps):
+        roles = array("H", (_GAP if owner == GAP else _DATA for owner in rows.owners))
+    children = FieldTable(rows.starts, make, roles) if len(rows.starts) else ()
+    return Field(
+        "data section", Kind.DATA_SECTION, (Span(0, rows.stop),), children=children, specification=DATA_SECTION
+    )
+
+
+def index_field(source: Source, index: Index, member_of: Callable[[int], int]) -> Field:
+    """The index: the values of its outermost object, the syntax between them, and what could not be read."""
+    inside: list[Field] = []
+    for part in index.parts:
+        inside.append(_files(source, index, part, member_of) if part.key == b"files" else _value(source, part))
+    if index.unread is not None:
+        inside.append(
+            Field("not read", Kind.GARBAGE, (index.unread,), note="The rest of the index could not be followed.")
+        )
+    note = f"JSON, {count(len(index), 'entry', 'entries')}, {in_bytes(index.span.size)}."
+    children = tile(inside, (index.span,), Kind.SYNTAX)
+    return Field("index", Kind.INDEX, (index.span,), None, note, children, specification=INDEX_SECTION)
+
+
+def _value(source: Source, part: Part) -> Field:
+    data = source.read(part.span.start, min(part.span.size, _SHOWN))
+    name = visible(part.key)
+    if data[:1] == b'"' and len(data) == part.span.size:
+        return Field(name, Kind.TEXT, (part.span,), visible(unquoted(data)))
+    return Field(name, Kind.TEXT, (part.span,), visible(data))
+
+
+def _files(source: Source, index: Index, part: Part, member_of: Callable[[int], int]) -> Field:
+    note = count(part.last - part.first, "entry", "entries") + "."
+    if part.last == part.first:
+        return Field("files", Kind.INDEX, (part.span,), note=note)
+    # The rows own their parent completely, so the braces around the entries stay outside of "files".
+    starts = index.positions if (part.first, part.last) == (0, len(index)) else index.positions[part.first : part.last]
+    stop = part.span.stop
+    if source.read(stop - 1, 1) == b"}" and index.unread is None:
+        stop -= 1
+    stop = max(stop, starts[-1] + 1)
+
+    def make(row: int) -> Field:
+        span = Span(starts[row], starts[row + 1] if row + 1 < len(starts) else stop)
+        return entry_field(source.read(span.start, min(span.size, _LONGEST_ENTRY)), span, member_of(part.first + row))
+
+    children = FieldTable(starts, make, _ENTRY_ROLES)
+    return Field("files", Kind.INDEX, (Span(starts[0], stop),), note=note, children=children)
+
+
+def entry_field(data: bytes, span: Span, member: int) -> Field:
+    """One entry of the index, whose bytes are ``data`` and lie in ``span``."""
+    scanner = Scanner(data)
+    inside: list[Field] = []
+    name, numbers = b"", {}
+    rest = Kind.SYNTAX
+    try:
+        key = scanner.string()
+        name = unquoted(data[key.start : key.stop])
+        inside.append(Field("name", Kind.NAME, (_moved(key, span.start),), visible(name)))
+        scanner.expect(COLON, "after a key")
+        scanner.space()
+        for inner in scanner.pairs():
+            word = unquoted(data[inner.start : inner.stop])
+            value = scanner.value()
+            numbers[word] = _integer(data[value.start : value.stop])
+            inside.append(_number(word, _moved(value, span.start), data, value, numbers))
+        scanner.space()
+        if scanner.at < len(data) and data[scanner.at] == COMMA:
+            scanner.at += 1
+            scanner.space()
+    except Malformed as problem:
+        scanner.at = min(scanner.at, problem.at)
+    if scanner.at < len(data):
+        unread = Span(span.start + scanner.at, span.stop)
+        inside.append(Field("not read", Kind.GARBAGE, (unread,), note="This part of the entry could not be followed."))
+    start, stop = numbers.get(b"start_byte"), numbers.get(b"end_byte")
+    note = "" if start is None or stop is None else f"{in_bytes(max(0, stop - start))} from byte {grouped(start)} on."
+    return parent_of_syntax("entry", span, inside, visible(name), note, member)
+
+
+def parent_of_syntax(name: str, span: Span, inside: list[Field], value: str, note: str, member: int) -> Field:
+    """An entry whose unclaimed bytes are syntax."""
+    return Field(name, Kind.INDEX_ENTRY, (span,), value, note, tile(inside, (span,), Kind.SYNTAX), member=member)
+
+
+def _number(word: bytes, span: Span, data: bytes, value: Span, numbers: dict[bytes, int | None]) -> Field:
+    number = numbers[word]
+    if word not in (b"start_byte", b"end_byte"):
+        return Field(visible(word), Kind.TEXT, (span,), visible(data[value.start : value.stop][:_SHOWN]))
+    if number is None:
+        return Field(
+            word.decode(), Kind.OFFSET, (span,), visible(data[value.start : value.stop][:_SHOWN]), "Not a byte offset."
+        )
+    if word == b"start_byte":
+        note = f"The data begins at byte {grouped(number)} ({hexadecimal(number)})."
+    else:
+        start = numbers.get(b"start_byte")
+        note = "exclusive" if start is None else f"exclusive: {in_bytes(number - start)}"
+    return Field(word.decode(), Kind.OFFSET, (span,), number, note)
+
+
+def _integer(text: bytes) -> int | None:
+    return int(text) if text.isdigit() and len(text) <= 20 else None
+
+
+def _moved(span: Span, by: int) -> Span:
+    return Span(span.start + by, span.stop + by)

@@ -1,0 +1,122 @@
+"""What is wrong with members that an index lists: ranges, overlaps, gaps and names (CAF.md, sections 1 and 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from inspector.core.archive import Emitter
+from inspector.core.finding import Severity
+from inspector.core.member import UNREADABLE, Members
+from inspector.core.names import hazards, visible
+from inspector.core.numbers import count, grouped, in_bytes
+from inspector.formats._extents import Rows
+
+KEPT = 1_000
+"""The most findings of one kind; the rest are counted in one more."""
+
+
+def report_ranges(emitter: Emitter, stop: int, members: Members) -> None:
+    """Members whose range is reversed or leaves the data section ``[0, stop)``."""
+    reversed_ones = _Some(
+        emitter, Severity.ERROR, "caf-entry-reversed", "members whose start_byte is past their end_byte"
+    )
+    outside = _Some(emitter, Severity.ERROR, "caf-entry-out-of-range", "members that lie out of range")
+    for member in _suspects(members, stop):
+        if members.marks is not None and members.marks[member] & UNREADABLE:
+            continue
+        first, last = members.starts[member], members.stops[member]
+        name = visible(members.path(member))
+        if first > last:
+            message = f"{name!r}: start_byte {grouped(first)} is past end_byte {grouped(last)}, so it has no data."
+            reversed_ones.add(message, [], member)
+        elif last > stop:
+            beyond = in_bytes(last - max(first, stop))
+            message = (
+                f"{name!r} is out of range: it ends at byte {grouped(last)}, but the data section ends at {grouped(stop)}; "
+                f"{beyond} of it are not there."
+            )
+            outside.add(message, [(first, min(last, stop))], member)
+    reversed_ones.close()
+    outside.close()
+
+
+def _suspects(members: Members, stop: int) -> Iterable[int]:
+    return (
+        member
+        for member, (first, last) in enumerate(zip(members.starts, members.stops, strict=True))
+        if first > last or last > stop
+    )
+
+
+def report_layout(emitter: Emitter, members: Members, rows: Rows) -> None:
+    """Bytes that several members claim, and bytes that none does."""
+    overlaps = _Some(emitter, Severity.ERROR, "caf-overlap", "overlaps")
+    for earlier, later, start, stop in rows.overlaps:
+        names = f"{visible(members.path(earlier))!r} and {visible(members.path(later))!r}"
+        overlaps.add(
+            f"{names} overlap: both claim {in_bytes(stop - start)} from byte {grouped(start)} on.",
+            [(start, stop)],
+            later,
+        )
+    overlaps.dropped += rows.overlap_count - len(rows.overlaps)
+    overlaps.close()
+    if not _report_inclusive(emitter, rows):
+        gaps = _Some(emitter, Severity.WARNING, "caf-gap", "gaps")
+        for row in rows.gaps:
+            start, stop = rows.starts[row], rows.row_stop(row)
+            gaps.add(
+                f"There is a gap: {in_bytes(stop - start)} at byte {grouped(start)} belong to no member.",
+                [(start, stop)],
+            )
+        gaps.close()
+
+
+def _report_inclusive(emitter: Emitter, rows: Rows) -> bool:
+    """Whether a gap of one byte stands after every member, which has one reason and deserves one sentence."""
+    owned = len(rows.starts) - len(rows.gaps)
+    if not owned or len(rows.gaps) != owned:
+        return False
+    if any(rows.row_stop(row) - rows.starts[row] != 1 or not row % 2 for row in rows.gaps):
+        return False
+    spans = [(rows.starts[row], rows.row_stop(row)) for row in rows.gaps[:KEPT]]
+    emitter.find(
+        Severity.WARNING,
+        "caf-end-byte-inclusive",
+        f"There is a gap of 1 byte after every one of {count(owned, 'member')}: the writer took end_byte as inclusive, though the "
+        "specification says exclusive, so every member lacks its last byte.",
+        spans,
+    )
+    return True
+
+
+def report_names(emitter: Emitter, members: Members, suspects: Iterable[int]) -> None:
+    """Members whose names are dangerous to write to disk or doubtful to look at."""
+    names = _Some(emitter, Severity.WARNING, "caf-name-hazard", "members with a hazardous name")
+    for member in suspects:
+        path = members.path(member)
+        for hazard in hazards(path):
+            names.add(f"The name {visible(path)!r} {hazard}.", [], member)
+    names.close()
+
+
+class _Some:
+    """Findings of one kind, of which only the first are kept one by one."""
+
+    def __init__(self, emitter: Emitter, severity: Severity, code: str, things: str) -> None:
+        self.emitter = emitter
+        self.severity = severity
+        self.code = code
+        self.things = things
+        self.kept = 0
+        self.dropped = 0
+
+    def add(self, message: str, spans: list[tuple[int, int]], member: int | None = None) -> None:
+        if self.kept < KEPT:
+            self.kept += 1
+            self.emitter.find(self.severity, self.code, message, spans, member)
+        else:
+            self.dropped += 1
+
+    def close(self) -> None:
+        if self.dropped:
+            self.emitter.find(self.severity, self.code, f"There are {grouped(self.dropped)} more {self.things}.")
