@@ -1,0 +1,61 @@
+"""Tar, for the formats that are one: see decode and read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inspector.core.archive import Archive, Emitter
+from inspector.core.format import Likeness, MemberError
+from inspector.core.member import Members
+from inspector.core.names import visible
+from inspector.core.numbers import grouped, in_bytes
+from inspector.core.progress import Progress
+from inspector.core.source import Source, blocks
+from inspector.formats._tar.cursor import Layout
+from inspector.formats._tar.fields import Extras, archive_fields, no_extras
+from inspector.formats._tar.header import BLOCK, parse
+from inspector.formats._tar.walk import walk
+
+
+def likeness(source: Source) -> Likeness:
+    """How much ``source`` looks like a tar, from its first two blocks."""
+    data = source.read(0, 2 * BLOCK)
+    if len(data) < BLOCK:
+        return Likeness.NO
+    if not any(data):
+        return Likeness.POSSIBLE if len(data) == 2 * BLOCK else Likeness.NO
+    found = parse(data[:BLOCK])
+    return Likeness.CERTAIN if found.fits or found.ustar else Likeness.NO
+
+
+def decode(
+    source: Source, emitter: Emitter, progress: Progress, *, digest: str = "", extras: Extras = no_extras
+) -> None:
+    """Emit all that a tar holds; raises SourceError and Cancelled only, and lays the fields found so far first.
+
+    ``digest`` names the digest that something beside the archive records for its members (its column is left empty
+    here), ``extras`` gives further fields of a member.
+    """
+    digits = 16 if digest else 0
+    emitter.begin_members(Members(digest=digest, digest_digits=digits, sizes=True, heads=True, marks=True))
+    layout = Layout()
+    try:
+        walk(source, emitter, progress, layout)
+    finally:
+        emitter.lay(archive_fields(source, emitter.members, layout, extras))
+
+
+def read(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:
+    """The bytes of a member; raises MemberError where they are missing or it is no file."""
+    member = archive.members[index]
+    name = visible(member.path)
+    if not member.readable:
+        raise MemberError(f"{name} is a link, a device, a sparse file or broken: its content is not given.")
+    left = member.stored
+    for start, stop in member.spans:
+        for piece in blocks(archive.source, start, stop):
+            left -= len(piece)
+            yield piece
+            progress.advance(len(piece))
+    if left:
+        raise MemberError(f"{name} is cut off: {grouped(member.stored - left)} of {in_bytes(member.stored)} are there.")

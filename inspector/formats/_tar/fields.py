@@ -1,0 +1,234 @@
+"""The fields of a tar: members (made when they are looked at), extended headers, header blocks byte by byte.
+
+POSIX.1-2017, pax, ustar Interchange Format (the names of the parts) and GNU tar, Basic Tar Format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+
+from inspector.core.field import Field, FieldTable, Value, parent
+from inspector.core.kinds import Kind, Role, role_bit
+from inspector.core.member import Members
+from inspector.core.names import visible
+from inspector.core.numbers import in_bytes
+from inspector.core.source import Source
+from inspector.core.span import Span
+from inspector.formats._tar import header as heads
+from inspector.formats._tar.cursor import Layout
+from inspector.formats._tar.extension import CAP, records
+from inspector.formats._tar.header import BLOCK, Header, aligned, checksums, number, parse, text
+
+SPECIFICATION = "POSIX.1-2017, pax, ustar Interchange Format"
+
+RECORDS = 1000
+"""The most PAX records of one header that become fields of their own."""
+
+_ROLES = (
+    role_bit(Role.HEADER)
+    | role_bit(Role.NAME)
+    | role_bit(Role.EXTENT)
+    | role_bit(Role.DIGEST)
+    | role_bit(Role.DATA)
+    | role_bit(Role.PADDING)
+)
+
+Extras = Callable[[int], Iterable[Field]]
+"""Further fields of a member, without spans: what stands about it beside the archive."""
+
+
+def no_extras(_member: int) -> Iterable[Field]:
+    """Nothing stands beside the archive."""
+    return ()
+
+
+def archive_fields(source: Source, members: Members, layout: Layout, extras: Extras) -> Iterator[Field]:
+    """The archive-level fields: all members together, and what stands between and after them."""
+    if layout.runs and members.heads is not None:
+        table = FieldTable(members.heads, lambda index: member_field(source, members, index, extras), _ROLES)
+        yield Field(
+            "members",
+            Kind.DATA_SECTION,
+            tuple(layout.runs),
+            len(members),
+            "Each member is a header block, its data, and padding to a multiple of 512 bytes.",
+            table,
+            specification=SPECIFICATION,
+        )
+    for stray in layout.strays:
+        children: Sequence[Field] = ()
+        if stray.kind is Kind.TAR_EXTENSION:
+            children = parent("", stray.kind, (stray.span,), _headers(source, *stray.span)).children
+        yield Field(stray.name, stray.kind, (stray.span,), note=stray.note, children=children)
+
+
+def member_field(source: Source, members: Members, index: int, extras: Extras) -> Field:
+    """Everything about one member: extended headers, header, data, padding."""
+    heads_column = members.heads
+    assert heads_column is not None
+    head, start, stop = heads_column[index], members.starts[index], members.stops[index]
+    end = min(source.size, start + aligned(stop - start))
+    children = list(_headers(source, head, min(start, end)))
+    if stop > start:
+        children.append(Field("data", Kind.DATA, (Span(start, min(stop, end)),), member=index))
+    if end > stop:
+        zero = not source.read(stop, end - stop).strip(b"\0")
+        note = "Zeros up to a multiple of 512 bytes." if zero else "Padding that is not all zeros, though it should be."
+        children.append(Field("padding", Kind.PADDING, (Span(stop, end),), note=note))
+    children += extras(index)
+    return parent(
+        visible(members.path(index)),
+        Kind.MEMBER,
+        (Span(head, end),),
+        children,
+        note=in_bytes(members.size(index)),
+        member=index,
+    )
+
+
+def _headers(source: Source, at: int, stop: int) -> Iterator[Field]:
+    """The header blocks and extended headers of the bytes ``[at, stop)``."""
+    while at < stop:
+        block = source.read(at, BLOCK)
+        found = parse(block) if len(block) == BLOCK else None
+        if found is None:
+            return
+        if found.typeflag in heads.EXTENSIONS:
+            end = min(stop, at + BLOCK + aligned(found.stored))
+            yield _extension(source, at, end, block, found)
+        else:
+            end = at + BLOCK
+            yield header_field(block, at)
+            if found.typeflag == heads.SPARSE and end < stop:
+                yield Field("sparse map", Kind.TAR_EXTENSION, (Span(end, stop),), note="More of the map of the holes.")
+                end = stop
+        at = end
+
+
+def _extension(source: Source, at: int, end: int, block: bytes, found: Header) -> Field:
+    start, stop = at + BLOCK, min(end, at + BLOCK + found.stored)
+    body = source.read(start, min(stop - start, CAP))
+    children = [header_field(block, at)]
+    if found.typeflag in (heads.GNU_NAME, heads.GNU_LINK):
+        children.append(Field("data", Kind.NAME, (Span(start, stop),), visible(text(body))))
+    else:
+        last = start
+        for position, record in enumerate(records(body)):
+            if position == RECORDS:
+                break
+            kind = Kind.NAME if record.key in (b"path", b"linkpath", b"GNU.sparse.name") else Kind.TEXT
+            last = start + record.stop
+            children.append(
+                Field(visible(record.key), kind, (Span(start + record.start, last),), visible(record.value))
+            )
+        if last < stop:
+            children.append(Field("data", Kind.BYTES, (Span(last, stop),), note="No well-formed records."))
+    if stop < end:
+        children.append(Field("padding", Kind.PADDING, (Span(stop, end),)))
+    meaning = heads.TYPES[found.typeflag]
+    return parent("extended header", Kind.TAR_EXTENSION, (Span(at, end),), children, note=meaning)
+
+
+Meaning = tuple[Value, str, str]
+"""A part's value, how the block writes it, and what that means."""
+
+
+def _text(piece: bytes) -> Meaning:
+    return visible(text(piece)), "", ""
+
+
+def _octal(piece: bytes) -> Meaning:
+    value = number(piece)
+    if piece[:1] >= b"\x80":
+        return value, f"0x{piece.hex()}", f"{value:,}, in base 256"
+    shown = visible(text(piece).strip(b" "))
+    return value, shown, "No octal number." if value is None else ""
+
+
+def _size(piece: bytes) -> Meaning:
+    value, shown, note = _octal(piece)
+    return value, shown, note if value is None else in_bytes(number(piece) or 0)
+
+
+def _id(piece: bytes) -> Meaning:
+    value, shown, note = _octal(piece)
+    return value, shown, note or str(value)
+
+
+def _time(piece: bytes) -> Meaning:
+    value, shown, note = _octal(piece)
+    try:
+        moment = datetime.fromtimestamp(number(piece) or 0, UTC)
+    except (ValueError, OverflowError, OSError):
+        return value, shown, "A time that no calendar has."
+    return value, shown, note if value is None else f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _mode(piece: bytes) -> Meaning:
+    value, shown, note = _octal(piece)
+    bits = number(piece) or 0
+    letters = "".join(letter if bits >> (8 - place) & 1 else "-" for place, letter in enumerate("rwxrwxrwx"))
+    return value, shown, note or letters
+
+
+def _type(piece: bytes) -> Meaning:
+    return visible(piece), "", heads.TYPES.get(piece, "Not a type that is known.").capitalize()
+
+
+def _bytes(piece: bytes) -> Meaning:
+    return None, "", "" if piece.strip(b"\0") else "Zeros."
+
+
+Part = tuple[str, int, Kind, Callable[[bytes], Meaning]]
+
+_COMMON: tuple[Part, ...] = (
+    ("name", 100, Kind.NAME, _text),
+    ("mode", 8, Kind.NUMBER, _mode),
+    ("uid", 8, Kind.NUMBER, _id),
+    ("gid", 8, Kind.NUMBER, _id),
+    ("size", 12, Kind.LENGTH, _size),
+    ("mtime", 12, Kind.TIME, _time),
+    ("chksum", 8, Kind.DIGEST, _octal),
+    ("typeflag", 1, Kind.FLAGS, _type),
+    ("linkname", 100, Kind.NAME, _text),
+)
+_USTAR: tuple[Part, ...] = (
+    ("magic", 6, Kind.SIGNATURE, _text),
+    ("version", 2, Kind.TEXT, _text),
+    ("uname", 32, Kind.TEXT, _text),
+    ("gname", 32, Kind.TEXT, _text),
+    ("devmajor", 8, Kind.NUMBER, _id),
+    ("devminor", 8, Kind.NUMBER, _id),
+    ("prefix", 155, Kind.NAME, _text),
+    ("padding", 12, Kind.PADDING, _bytes),
+)
+_GNU: tuple[Part, ...] = (
+    *_USTAR[:6],
+    ("atime", 12, Kind.TIME, _time),
+    ("ctime", 12, Kind.TIME, _time),
+    ("offset", 12, Kind.OFFSET, _octal),
+    ("longnames", 4, Kind.BYTES, _bytes),
+    ("unused", 1, Kind.PADDING, _bytes),
+    ("sparse", 96, Kind.BYTES, _bytes),
+    ("isextended", 1, Kind.FLAGS, _bytes),
+    ("realsize", 12, Kind.LENGTH, _octal),
+    ("padding", 17, Kind.PADDING, _bytes),
+)
+_V7: tuple[Part, ...] = (("padding", 255, Kind.PADDING, _bytes),)
+
+
+def header_field(block: bytes, start: int) -> Field:
+    """One whole header block that begins at ``start``, part by part, in the dialect its magic names."""
+    found = parse(block)
+    rest, dialect = (_GNU, "GNU") if found.gnu else (_USTAR, "ustar") if found.ustar else (_V7, "V7")
+    children = []
+    at = 0
+    for name, size, kind, read in (*_COMMON, *rest):
+        value, shown, note = read(block[at : at + size])
+        if name == "chksum":
+            sums = checksums(block)
+            note = "Fits." if found.fits else f"Does not fit: the bytes of the block add up to {sums[0]:06o} (octal)."
+        children.append(Field(name, kind, (Span(start + at, start + at + size),), value, note, text=shown))
+        at += size
+    return parent("header", Kind.TAR_HEADER, (Span(start, start + BLOCK),), children, note=dialect)

@@ -1,0 +1,120 @@
+"""One tar header block: 512 bytes, POSIX.1-2017 ustar interchange format, with the GNU and the V7 dialect.
+
+Numbers are octal text, or base-256 where the first bit of the field is set (GNU, star). All offsets are in bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+BLOCK = 512
+"""Everything in a tar comes in blocks of so many bytes."""
+
+ZEROS = bytes(BLOCK)
+"""A block of zeros; two of them end an archive."""
+
+PAX_LOCAL, PAX_GLOBAL, GNU_NAME, GNU_LINK = b"x", b"g", b"L", b"K"
+EXTENSIONS = frozenset((PAX_LOCAL, PAX_GLOBAL, GNU_NAME, GNU_LINK, b"X"))
+"""Type flags of headers that say more about the header after them (``X`` is Sun's ``x``)."""
+
+LINKS = frozenset((b"1", b"2"))
+DEVICES = frozenset((b"3", b"4", b"6"))
+SPARSE = b"S"
+FOLDERS = frozenset((b"5", b"D"))
+BODILESS = LINKS | DEVICES | {b"5", b"V"}
+"""Type flags after whose header no data follows, whatever the size field says."""
+
+TYPES = {
+    b"0": "regular file",
+    b"\0": "regular file (V7)",
+    b"1": "hard link",
+    b"2": "symbolic link",
+    b"3": "character device",
+    b"4": "block device",
+    b"5": "folder",
+    b"6": "FIFO",
+    b"7": "contiguous file",
+    b"x": "PAX header of the next member",
+    b"g": "PAX header of all members that follow",
+    b"X": "Sun extended header of the next member",
+    b"L": "GNU long name of the next member",
+    b"K": "GNU long link target of the next member",
+    b"S": "GNU sparse file",
+    b"D": "GNU folder with its listing",
+    b"M": "GNU continuation of a file from another volume",
+    b"V": "GNU volume label",
+    b"N": "GNU old long name",
+}
+"""What the type flags mean."""
+
+
+def aligned(size: int) -> int:
+    """``size`` rounded up to whole blocks."""
+    return -(-size // BLOCK) * BLOCK
+
+
+def number(field: bytes) -> int | None:
+    """The number a header field holds; None where it holds none. Base-256 numbers may be negative."""
+    if field[:1] >= b"\x80":
+        value = int.from_bytes(field, "big")
+        bits = 8 * len(field)
+        return value - (1 << bits) if field[0] & 0x40 else value - (1 << (bits - 1))
+    digits = field.split(b"\0", 1)[0].strip(b" ")
+    if not digits:
+        return 0
+    return int(digits, 8) if not digits.strip(b"01234567") else None
+
+
+def text(field: bytes) -> bytes:
+    """The bytes of a text field up to its NUL."""
+    return field.split(b"\0", 1)[0]
+
+
+def checksums(block: bytes) -> tuple[int, int]:
+    """The sum of a block's bytes with spaces in place of the checksum: unsigned, and signed as old programs did."""
+    rest = block[:148] + block[156:]
+    unsigned = sum(rest) + 8 * 0x20
+    return unsigned, unsigned - 256 * sum(byte > 0x7F for byte in rest)
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What one header block says, before extended headers change it.
+
+    ``fits`` is whether the checksum fits; ``ustar`` whether the magic is there; ``size`` is None where the field is
+    no number (it may be negative); ``stored`` is how many bytes of data follow, 0 where none can.
+    """
+
+    name: bytes
+    size: int | None
+    typeflag: bytes
+    link: bytes
+    fits: bool
+    ustar: bool
+    gnu: bool
+
+    @property
+    def stored(self) -> int:
+        """The data after this header, in bytes."""
+        return 0 if self.typeflag in BODILESS else max(0, self.size or 0)
+
+    @property
+    def folder(self) -> bool:
+        """Whether it is a folder, by type or as V7 wrote them."""
+        return self.typeflag in FOLDERS or (self.typeflag == b"\0" and self.name.endswith(b"/"))
+
+
+def parse(block: bytes) -> Header:
+    """Read one whole block as a header, whatever is in it."""
+    magic = block[257:265]
+    posix, gnu = magic.startswith(b"ustar\0"), magic == b"ustar  \0"
+    name, prefix = text(block[:100]), text(block[345:500]) if posix else b""
+    return Header(
+        prefix + b"/" + name if prefix else name,
+        number(block[124:136]),
+        block[156:157],
+        text(block[157:257]),
+        number(block[148:156]) in checksums(block),
+        posix or gnu,
+        gnu,
+    )

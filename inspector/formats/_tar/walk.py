@@ -1,0 +1,234 @@
+"""From header to header: lists the members of a tar and says what is wrong between them.
+
+POSIX.1-2017 (pax), ustar interchange format. The walk only ever goes forward, so it ends whatever the bytes are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inspector.core.archive import Emitter
+from inspector.core.kinds import Kind
+from inspector.core.member import FOLDER, UNREADABLE
+from inspector.core.names import visible
+from inspector.core.numbers import count, grouped, in_bytes
+from inspector.core.progress import Progress
+from inspector.core.source import Source
+from inspector.formats._tar import between
+from inspector.formats._tar import header as heads
+from inspector.formats._tar.cursor import WINDOW, Cursor, Layout
+from inspector.formats._tar.extension import CAP, Overrides
+from inspector.formats._tar.header import BLOCK, ZEROS, Header, aligned
+
+if TYPE_CHECKING:
+    from inspector.formats._tar.hop import Hop
+
+STRAYS = 1000
+"""After so many places that are no members the walk stops."""
+
+CHAIN = 64
+"""The most extended headers one member may have."""
+
+TOLD = 100
+"""The most findings about links, devices and sparse files; the rest are counted."""
+
+HOP_PAYS = 16
+"""From so many plain members in a row on the quick way is quicker."""
+
+
+def walk(source: Source, emitter: Emitter, progress: Progress, layout: Layout) -> None:
+    """List the members of ``source`` and fill ``layout``; raises SourceError and Cancelled only."""
+    _Walk(Cursor(source, emitter, progress, layout)).run()
+
+
+class _Walk:
+    def __init__(self, cursor: Cursor) -> None:
+        self._cursor = cursor
+        self._defaults = Overrides()
+        self._hop: Hop | None = None
+        self._wait = 0
+        self._special = 0
+
+    def run(self) -> None:
+        cursor, size = self._cursor, self._cursor.source.size
+        cursor.progress.begin("Reading tar headers", size)
+        while cursor.at < size and not cursor.ended:
+            before = cursor.at
+            self._quick()
+            if cursor.at == before:
+                self._step()
+            cursor.progress.advance(cursor.at - before)
+            if len(cursor.layout.strays) >= STRAYS:
+                cursor.ended = True
+                cursor.emitter.error(
+                    "tar-too-damaged",
+                    f"{STRAYS:,} places between the members make no sense, so the rest is not looked at.",
+                    (cursor.at, size),
+                )
+        if not cursor.ended:
+            between.no_end(cursor)
+        if self._special > TOLD:
+            total = count(self._special, "link, device or sparse file", "links, devices and sparse files")
+            cursor.emitter.info("tar-special", f"{total} are listed in all.")
+
+    def _quick(self) -> None:
+        """Take the quick way as far as it goes, unless it has not paid of late."""
+        cursor = self._cursor
+        if self._wait:
+            self._wait -= 1
+        elif cursor.source.size - cursor.at >= WINDOW and self._defaults.silent:
+            before = len(cursor.emitter.members)
+            stop = self._hopper().run(cursor.at)
+            if stop > cursor.at:
+                cursor.fill(stop)
+            if len(cursor.emitter.members) - before < HOP_PAYS:
+                self._wait = HOP_PAYS
+
+    def _hopper(self) -> Hop:
+        if self._hop is None:
+            # Imported here because it brings numpy along, which small archives do well without.
+            from inspector.formats._tar.hop import Hop
+
+            self._hop = Hop(self._cursor.source, self._cursor.emitter.members)
+        return self._hop
+
+    def _step(self) -> None:
+        """Whatever stands here: a member, zeros, or something that is neither."""
+        cursor = self._cursor
+        block = cursor.block(cursor.at)
+        if len(block) < BLOCK:
+            between.cut_header(cursor, block)
+        elif block == ZEROS:
+            between.zeros(cursor)
+        elif (found := between.header_at(cursor, cursor.at)) is not None:
+            self._member(found)
+        else:
+            between.lost(cursor)
+
+    def _member(self, found: Header) -> None:
+        """List the member whose first header (an extended one, perhaps) stands here."""
+        head = at = self._cursor.at
+        own = Overrides(pax=dict(self._defaults.pax))
+        chain = 0
+        while found.typeflag in heads.EXTENSIONS:
+            at = self._extension(at, found, own)
+            chain += 1
+            following = between.header_at(self._cursor, at)
+            if following is None or chain == CHAIN:
+                self._alone(at, found, chain)
+                return
+            found = following
+        self._list(head, at, found, own)
+
+    def _alone(self, stop: int, last: Header, chain: int) -> None:
+        """Extended headers that no member follows; a global one may stand so."""
+        cursor = self._cursor
+        if chain == CHAIN or last.typeflag != heads.PAX_GLOBAL:
+            cursor.emitter.error(
+                "tar-extension-alone",
+                f"The extended header at byte {cursor.at:,} has no member after it"
+                + (f" within {CHAIN} headers." if chain == CHAIN else "."),
+                (cursor.at, stop),
+            )
+        cursor.ended = stop > cursor.source.size
+        cursor.stray("extended header", Kind.TAR_EXTENSION, stop, "Extended headers that no member follows.")
+
+    def _extension(self, at: int, found: Header, own: Overrides) -> int:
+        """Learn from the extended header at ``at``; the answer is where its body ends."""
+        size = found.stored
+        body = self._cursor.source.read(at + BLOCK, size) if size <= CAP else b""
+        stop = at + BLOCK + aligned(size)
+        if found.size is None or found.size < 0:
+            wrong = "its size is no number"
+        elif size > CAP:
+            wrong = f"its body of {in_bytes(size)} is too large to be read"
+        elif len(body) < size:
+            wrong = f"its body is cut off after {grouped(len(body))} of {in_bytes(size)}"
+        else:
+            wrong = own.take(found.typeflag, body)
+            if found.typeflag == heads.PAX_GLOBAL:
+                self._defaults.take(found.typeflag, body)
+        if wrong:
+            self._cursor.emitter.error(
+                "tar-extension", f"The extended header at byte {at:,} is not as specified: {wrong}.", (at, stop)
+            )
+        return stop
+
+    def _list(self, head: int, at: int, found: Header, own: Overrides) -> None:
+        """Add the member whose own header stands at ``at``."""
+        cursor, end = self._cursor, self._cursor.source.size
+        name = own.path(found.name)
+        size = own.size(found.size)
+        start = self._after_maps(at) if found.typeflag == heads.SPARSE else at + BLOCK
+        if size is None or size < 0:
+            self._sizeless(head, at, name, size)
+            return
+        sparse = found.typeflag == heads.SPARSE or own.sparse
+        special = sparse or found.typeflag in heads.LINKS | heads.DEVICES
+        stored = 0 if found.typeflag in heads.BODILESS else size
+        expanded = self._expanded(at, found, own, stored) if sparse else stored
+        marks = (UNREADABLE if special else 0) | (FOLDER if found.folder else 0)
+        index = cursor.emitter.members.append(name, start, start + stored, size=expanded, head=head, marks=marks)
+        if special:
+            self._tell_special(at, index, found, visible(own.target(found.link)), sparse)
+        elif found.typeflag not in heads.TYPES:
+            cursor.emitter.warning(
+                "tar-typeflag",
+                f"The type flag 0x{found.typeflag.hex()} of {visible(name)} is not known; it is read as a file.",
+                (at + 156, at + 157),
+                member=index,
+            )
+        if start + stored > end:
+            cursor.emitter.error(
+                "tar-truncated-data",
+                f"{visible(name)} is cut off: {grouped(max(0, end - start))} of its {in_bytes(stored)} are there.",
+                (min(start, end), end),
+                member=index,
+            )
+            cursor.ended = True
+        cursor.fill(min(end, start + aligned(stored)))
+
+    def _sizeless(self, head: int, at: int, name: bytes, size: int | None) -> None:
+        """A member of which nobody can say where it ends."""
+        cursor = self._cursor
+        start = at + BLOCK
+        index = cursor.emitter.members.append(name, start, start, head=head, marks=UNREADABLE)
+        cursor.emitter.error(
+            "tar-size",
+            f"The size of {visible(name)} is {'no number' if size is None else f'negative ({size:,})'}, "
+            "so it cannot be told where the next header stands; the rest is not looked at.",
+            (at + 124, at + 136),
+            member=index,
+        )
+        cursor.ended = True
+        cursor.fill(start)
+
+    def _after_maps(self, at: int) -> int:
+        """The end of a GNU sparse header: further blocks of its map may follow it."""
+        more = self._cursor.block(at)[482:483]
+        at += BLOCK
+        while more not in (b"", b"\0") and at < self._cursor.source.size:
+            more = self._cursor.block(at)[504:505]
+            at += BLOCK
+            self._cursor.progress.advance(0)
+        return at
+
+    def _expanded(self, at: int, found: Header, own: Overrides, stored: int) -> int:
+        """The size of a sparse member with its holes."""
+        if found.typeflag == heads.SPARSE:
+            return max(0, heads.number(self._cursor.source.read(at, BLOCK)[483:495]) or 0)
+        return own.expanded(stored)
+
+    def _tell_special(self, at: int, index: int, found: Header, target: str, sparse: bool) -> None:
+        self._special += 1
+        if self._special > TOLD:
+            return
+        name = visible(self._cursor.emitter.members.path(index))
+        kind = "sparse file" if sparse else heads.TYPES[found.typeflag]
+        where = f" to {target}" if found.typeflag in heads.LINKS else ""
+        self._cursor.emitter.info(
+            "tar-special",
+            f"{name} is a {kind}{where}: it is listed, its content is not given.",
+            (at, at + BLOCK),
+            member=index,
+        )
