@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from inspector.core.format import Format, Likeness
 from inspector.core.source import Source
-from inspector.formats import caf
+from inspector.formats import caf, tar
 
-FORMATS: tuple[Format, ...] = (caf.FORMAT,)
+FORMATS: tuple[Format, ...] = (caf.FORMAT, tar.FORMAT)
 
 
 def recognise(source: Source) -> Format | None:
