@@ -1,0 +1,37 @@
+"""The program's one door: the window, or a sub-command in the terminal (``python -m inspector`` works too)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the program and give its exit status: 0 fine, 1 not sound, 2 usage or unreadable, 130 interrupted.
+
+    The first argument decides: the name of a sub-command works in the terminal and never loads the window's
+    libraries, anything else is for the window. A location that is named like a sub-command opens as ``./list``.
+    """
+    if getattr(sys, "frozen", False):
+        # A packaged program starts itself again as its worker; this is where such a process turns aside.
+        from multiprocessing import freeze_support
+
+        freeze_support()
+    # Imported late: the worker process imports this module again and needs neither face.
+    from inspector.cli.parser import COMMANDS, window_parser
+
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments and arguments[0] in COMMANDS:
+        from inspector.cli.run import run_command
+
+        return run_command(arguments)
+    options = window_parser().parse_args(arguments)
+    from inspector.gui import app
+
+    if options.screenshot is not None:
+        return app.screenshot(options.screenshot, options.locations)
+    return app.run(options.locations)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Operations in a terminal: text, JSON, exit codes. Never imports PySide6."""

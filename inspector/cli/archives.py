@@ -1,0 +1,50 @@
+"""What a location holds, as the sub-commands walk it: one archive, or the ranges of a folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from inspector.cli.output import complain
+from inspector.cli.progress_bar import ProgressBar
+from inspector.core.finding import Severity
+from inspector.core.numbers import count
+from inspector.core.progress import Progress
+from inspector.operations.listing import load
+from inspector.operations.opening import Opened
+
+_SAID = 5
+"""Findings of one archive that are said before the rest is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One archive of a location. ``key`` is its path inside the folder, empty where the location is the archive."""
+
+    archive: Opened
+    label: str
+    key: str
+
+    def say_findings(self) -> None:
+        """Say on standard error what decoding found wrong, the worst first; nothing where nothing is."""
+        archive = self.archive
+        wrong = [finding for finding in archive.findings if finding.severity is not Severity.INFO]
+        wrong.sort(key=lambda finding: finding.severity.rank)
+        for finding in wrong[:_SAID]:
+            complain(f"{self.label}: {finding.severity}: {finding.message}")
+        more = len(wrong) - len(wrong[:_SAID]) + archive.findings_dropped
+        if more:
+            complain(f"{self.label}: {count(more, 'more finding')}.")
+
+
+def parts(location: str) -> list[Part]:
+    """Open and decode ``location``, with a bar on standard error; raises SourceError."""
+    with ProgressBar(Progress()) as progress:
+        archives = load(location, progress)
+    found = []
+    for archive in archives:
+        name = archive.source.name
+        key = Path(name).relative_to(location).as_posix() if Path(name).is_relative_to(location) else ""
+        key = "" if key == "." else key
+        found.append(Part(archive, key or location, key))
+    return found

@@ -1,0 +1,90 @@
+"""``dump``: the field tree, as indented text for people or as one JSON object an archive for programs.
+
+Fields are made, written and let go one after another: a tree of a million fields takes no more memory than its
+widest branch of records.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from inspector.cli.archives import Part, parts
+from inspector.cli.output import Lines, complain, json_text, quoted
+from inspector.core.field import Field
+from inspector.core.names import visible
+from inspector.core.numbers import in_bytes
+from inspector.operations.opening import UNKNOWN
+
+_LONGEST = 160
+"""Characters of a value or note in text; JSON has all of them."""
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write the field tree of ``options.location``; raises SourceError where it cannot be read."""
+    depth = options.depth or sys.maxsize
+    opened = parts(options.location)
+    with Lines() as out:
+        for part in opened:
+            if options.json:
+                write_object(out, part.archive.source.name, part, depth)
+            else:
+                write_text(out, part, depth)
+    for part in opened:
+        if part.archive.decoder is None:
+            complain(f"{part.label}: {UNKNOWN}")
+        part.say_findings()
+
+
+def write_object(out: Lines, source: str, part: Part, depth: int) -> None:
+    """One line: the JSON object of one archive."""
+    archive = part.archive
+    out.write(f'{{"source": {quoted(source)}, "format": {quoted(archive.format)}, "size": {archive.source.size}')
+    out.write(', "fields": [')
+    _write_fields(out, archive.fields, depth)
+    out.write("]}\n")
+
+
+def _write_fields(out: Lines, fields: Sequence[Field], depth: int) -> None:
+    separator = ""
+    for field in fields:
+        spans = ", ".join([f"[{start}, {stop}]" for start, stop in field.spans])
+        out.write(
+            f'{separator}{{"name": {quoted(field.name)}, "kind": "{field.kind}", "spans": [{spans}], '
+            f'"value": {json_text(field.value)}, "note": {quoted(field.note)}, "children": ['
+        )
+        if depth > 1:
+            _write_fields(out, field.children, depth - 1)
+        out.write("]}")
+        separator = ", "
+
+
+def write_text(out: Lines, part: Part, depth: int) -> None:
+    """A line about the archive, then a line a field: bytes, name, value = note."""
+    archive = part.archive
+    out.write(f"{visible(part.label)}: {archive.title}, {in_bytes(archive.source.size)}\n")
+    digits = max(4, len(f"{archive.source.size:x}"))
+    _write_lines(out, archive.fields, depth, digits, "")
+
+
+def _write_lines(out: Lines, fields: Sequence[Field], depth: int, digits: int, indent: str) -> None:
+    for field in fields:
+        place = " ".join([f"0x{start:0{digits}x}..0x{stop:0{digits}x}" for start, stop in field.spans])
+        out.write(f"{place:<{2 * digits + 6}}  {indent}{_sentence(field)}\n")
+        if depth > 1:
+            _write_lines(out, field.children, depth - 1, digits, indent + "  ")
+
+
+def _sentence(field: Field) -> str:
+    """``size 0x8000 = 32,768 bytes``; the name alone where there is nothing to say."""
+    value, note = _short(field.shown), _short(field.note)
+    name = visible(field.name)
+    if value and note:
+        return f"{name} {value} = {note}"
+    return f"{name} {value}" if value else f"{name}: {note}" if note else name
+
+
+def _short(text: str) -> str:
+    shown = visible(text[: _LONGEST + 1])
+    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"

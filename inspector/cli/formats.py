@@ -1,0 +1,43 @@
+"""``formats``: what is known, and each format's limitations."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+
+from inspector.cli.output import Lines, json_text
+from inspector.core.format import Format
+from inspector.formats import FORMATS
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write a paragraph or a JSON object a format."""
+    with Lines() as out:
+        for known in FORMATS:
+            out.write(_object(known) if options.json else _paragraph(known))
+
+
+def _object(known: Format) -> str:
+    entries = {
+        "name": known.name,
+        "title": known.title,
+        "suffixes": list(known.suffixes),
+        "limitations": list(known.limitations),
+    }
+    return f"{{{', '.join(f'{json_text(key)}: {json_text(value)}' for key, value in entries.items())}}}\n"
+
+
+def _paragraph(known: Format) -> str:
+    lines = [f"{known.name:<10}{known.title} ({' '.join(known.suffixes) or 'told by content alone'})"]
+    for limitation in known.limitations:
+        lines += textwrap.wrap(limitation, 100, initial_indent=" " * 10 + "- ", subsequent_indent=" " * 12)
+    return "\n".join(lines) + "\n"
+
+
+def markdown_table() -> str:
+    """The table of formats as the README shows it."""
+    rows = ["| name | format | suffixes | limitations |", "|---|---|---|---|"]
+    for known in FORMATS:
+        suffixes = " ".join(f"`{suffix}`" for suffix in known.suffixes)
+        rows.append(f"| `{known.name}` | {known.title} | {suffixes} | {' '.join(known.limitations)} |")
+    return "\n".join(rows) + "\n"

@@ -1,0 +1,64 @@
+"""Standard output in large pieces, JSON that is safe in every terminal, and the sentences for standard error."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from json.encoder import encode_basestring_ascii as quoted
+from types import TracebackType
+from typing import Any
+
+from inspector.cli.parser import PROGRAM
+from inspector.core.names import visible
+
+__all__ = ["Lines", "complain", "json_text", "quoted"]
+
+_PIECE = 4096
+"""Lines written at a time."""
+
+
+class Lines:
+    """Text for standard output that is written many pieces at a time; a context manager, so that all of it is."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        # Names are printable by now, but a terminal may still know fewer characters than they hold.
+        self._encoding = sys.stdout.encoding or "utf-8"
+
+    def write(self, text: str) -> None:
+        """Add text; line ends are the caller's."""
+        self._pieces.append(text)
+        if len(self._pieces) >= _PIECE:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what has gathered."""
+        text, self._pieces = "".join(self._pieces), []
+        sys.stdout.buffer.write(text.encode(self._encoding, "backslashreplace"))
+
+    def __enter__(self) -> Lines:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.flush()
+        sys.stdout.buffer.flush()
+
+
+def json_text(value: Any) -> str:
+    """A value as JSON in ASCII: no control character of a hostile name reaches the terminal.
+
+    A number that JSON has no word for (infinity) becomes text.
+    """
+    if isinstance(value, float) and not math.isfinite(value):
+        return quoted(str(value))
+    if isinstance(value, list):
+        return f"[{', '.join(map(json_text, value))}]"
+    return json.dumps(value)
+
+
+def complain(sentence: str) -> None:
+    """Say something on standard error."""
+    print(f"{PROGRAM}: {visible(sentence)}", file=sys.stderr)

@@ -1,0 +1,46 @@
+"""Run one sub-command and turn whatever ends it into an exit status and a sentence."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from inspector.cli import cat, dump, formats, members
+from inspector.cli.parser import PROGRAM, command_parser
+from inspector.core.format import MemberError
+from inspector.core.names import visible
+from inspector.core.source import SourceError
+from inspector.operations.listing import NoSuchMember
+
+FINE = 0
+UNREADABLE = 2
+INTERRUPTED = 130
+
+_RUN: dict[str, Callable[[Any], None]] = {
+    "list": members.run,
+    "dump": dump.run,
+    "cat": cat.run,
+    "formats": formats.run,
+}
+
+
+def run_command(arguments: Sequence[str]) -> int:
+    """Run the sub-command that ``arguments`` begin with and give the exit status.
+
+    Raises SystemExit for wrong usage, as argparse does (status 2).
+    """
+    options = command_parser().parse_args(arguments)
+    try:
+        _RUN[options.command](options)
+        sys.stdout.flush()
+    except (SourceError, MemberError, NoSuchMember) as error:
+        print(f"{PROGRAM}: {visible(str(error))}", file=sys.stderr)
+        return UNREADABLE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has seen enough (head, less). Python flushes once more at its end, into nothing.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return FINE

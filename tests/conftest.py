@@ -1,0 +1,54 @@
+"""What every test stands on: a window system without a screen, settings of its own, and the sample archives.
+
+The environment is set before anything of Qt is imported, for this process and for those it starts.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+_HOME = tempfile.TemporaryDirectory(prefix="inspector-tests-", ignore_cleanup_errors=True)
+
+os.environ.update(
+    {
+        "QT_QPA_PLATFORM": "offscreen",
+        "QT_STYLE_OVERRIDE": "fusion",
+        "QT_SCALE_FACTOR": "1",
+        "QT_FONT_DPI": "96",
+        "LC_ALL": "C.UTF-8",
+        # QSettings and everything else that is remembered goes here and is gone after the tests.
+        "XDG_CONFIG_HOME": _HOME.name,
+        "XDG_CACHE_HOME": f"{_HOME.name}/cache",
+        "XDG_DATA_HOME": f"{_HOME.name}/data",
+        "XDG_STATE_HOME": f"{_HOME.name}/state",
+    }
+)
+
+ROOT = Path(__file__).parent.parent
+SAMPLES = (ROOT / "resources" / "samples", ROOT / "tests" / "samples")
+
+collect_ignore = ["benchmarks"]
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def sample() -> Callable[[str], Path]:
+    """The path of a sample archive by its name: one that is shipped, or one that only tests need."""
+
+    def find(name: str) -> Path:
+        found = [folder / name for folder in SAMPLES if (folder / name).exists()]
+        if len(found) != 1:
+            raise LookupError(f"{len(found)} samples are called {name}; there has to be one.")
+        return found[0]
+
+    return find
