@@ -1,0 +1,318 @@
+"""Zstandard (RFC 8878) for the formats that hold it: decoding with bounded output, and a frame's own structure.
+
+The only home of the zstandard library, which by itself bounds neither the output of one call nor the window a frame
+asks for. Compressed data is therefore handed to it block by block: a block decodes to at most 128 KiB.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import zstandard
+
+from inspector.core.field import Field, FieldTable, parent
+from inspector.core.kinds import Kind, Role, role_bit
+from inspector.core.numbers import hexadecimal, in_bytes
+from inspector.core.span import Span
+
+MAGIC = b"\x28\xb5\x2f\xfd"
+"""The first bytes of every frame."""
+
+WINDOW = 128 * 1024 * 1024
+"""The largest window, in bytes, that a frame may ask for: it is memory."""
+
+BLOCK = 128 * 1024
+"""The most bytes that one block decodes to, or holds."""
+
+PIECE = 8 * BLOCK
+"""The most bytes that are decoded in one call."""
+
+_BLOCK_HEADER = 3
+_TYPES = ("raw", "RLE", "compressed", "reserved")
+_RLE, _RESERVED = 1, 3
+
+
+class ZstdError(Exception):
+    """Data is not the zstd it should be; the message is a sentence for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrameHeader:
+    """What a frame header says. ``size`` is its own, ``content`` the recorded content size or None, all in bytes."""
+
+    descriptor: int
+    size: int
+    window: int
+    dictionary: int
+    content: int | None
+    checksum: bool
+
+
+def header_size(descriptor: int) -> int:
+    """The size in bytes of a frame header, magic number included (RFC 8878, 3.1.1.1)."""
+    single = descriptor >> 5 & 1
+    return 5 + (not single) + (0, 1, 2, 4)[descriptor & 3] + _content_digits(descriptor)
+
+
+def _content_digits(descriptor: int) -> int:
+    return (descriptor >> 5 & 1, 2, 4, 8)[descriptor >> 6]
+
+
+def frame_header(data: bytes) -> FrameHeader:
+    """The frame header at the beginning of ``data``; raises ZstdError where there is none that can be decoded."""
+    if not data.startswith(MAGIC):
+        raise ZstdError(f"This is no zstd data: it begins with {data[:4].hex(' ')}, not with 28 b5 2f fd.")
+    if len(data) < 5 or len(data) < header_size(data[4]):
+        raise ZstdError("The zstd frame header is cut off.")
+    descriptor = data[4]
+    if descriptor & 8:
+        raise ZstdError("The zstd frame header has its reserved bit set.")
+    digits = _content_digits(descriptor)
+    size = header_size(descriptor)
+    at = size - digits
+    content = int.from_bytes(data[at:size], "little") + (256 if digits == 2 else 0) if digits else None
+    dictionary = int.from_bytes(data[at - (0, 1, 2, 4)[descriptor & 3] : at], "little")
+    if descriptor >> 5 & 1:
+        window = content or 0
+    else:
+        base = 1 << 10 + (data[5] >> 3)
+        window = base + base // 8 * (data[5] & 7)
+    return FrameHeader(descriptor, size, window, dictionary, content, bool(descriptor & 4))
+
+
+def _checked(data: bytes) -> FrameHeader:
+    header = frame_header(data)
+    if header.window > WINDOW:
+        raise ZstdError(
+            f"The zstd frame asks for a window of {in_bytes(header.window)}; more than {in_bytes(WINDOW)} is refused."
+        )
+    if header.dictionary:
+        raise ZstdError(f"The zstd frame needs the dictionary {header.dictionary}, which is not here.")
+    return header
+
+
+class Stream:
+    """Frames that arrive in slices of any size, decoded in pieces of at most PIECE bytes.
+
+    ``frames`` counts the frames begun; ``aligned`` says whether the next byte is a block header, and ``ended`` whether
+    the data so far ends with a whole frame. After an error it is of no more use; ``reset`` makes it new.
+    """
+
+    def __init__(self) -> None:
+        # One decompressor for all frames: a new one for each is five times as expensive.
+        self._decompressor = zstandard.ZstdDecompressor(max_window_size=WINDOW)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything: the next byte begins a frame."""
+        self.frames = 0
+        self._end_frame()
+
+    def _end_frame(self) -> None:
+        self._object = self._decompressor.decompressobj()
+        self._step = self._in_header
+        self._held = b""
+        self._left = 0
+        self._last = False
+        self._checksum = False
+        self.ended = self.frames > 0
+
+    @property
+    def aligned(self) -> bool:
+        """Whether the next byte is the first of a block header."""
+        return self._step == self._in_block_header and not self._held
+
+    def block(self, data: bytes) -> bytes:
+        """Decode exactly one block, header included, that is not the last of its frame; only while ``aligned``.
+
+        The short way for very many small payloads: see ``one_block``.
+        """
+        try:
+            return self._object.decompress(data)
+        except (zstandard.ZstdError, MemoryError) as error:
+            raise _translated(error) from error
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Decode ``data``; raises ZstdError. Every piece is at most PIECE bytes and may be empty."""
+        at = begin = blocks = 0
+        while at < len(data):
+            step = self._step
+            at = step(data, at)
+            finished = self._step == self._in_header and step != self._in_header
+            blocks += 1
+            if finished or blocks == PIECE // BLOCK:
+                yield self.block(data[begin:at])
+                begin, blocks = at, 0
+            if finished:
+                self._end_frame()
+        if begin < at:
+            yield self.block(data[begin:at])
+
+    def _hold(self, data: bytes, at: int, wanted: int) -> int:
+        """Add bytes to what is held until there are ``wanted``."""
+        taken = data[at : at + max(0, wanted - len(self._held))]
+        self._held += taken
+        return at + len(taken)
+
+    def _in_header(self, data: bytes, at: int) -> int:
+        if not self._held:
+            self.frames += 1
+            self.ended = False
+        at = self._hold(data, at, 5)
+        if not MAGIC.startswith(self._held[:4]):
+            frame_header(self._held)
+        if len(self._held) >= 5:
+            size = header_size(self._held[4])
+            at = self._hold(data, at, size)
+            if len(self._held) == size:
+                self._checksum = _checked(self._held).checksum
+                self._step, self._held = self._in_block_header, b""
+        return at
+
+    def _in_block_header(self, data: bytes, at: int) -> int:
+        at = self._hold(data, at, _BLOCK_HEADER)
+        if len(self._held) < _BLOCK_HEADER:
+            return at
+        number = int.from_bytes(self._held, "little")
+        self._held = b""
+        self._last = bool(number & 1)
+        kind, size = number >> 1 & 3, number >> 3
+        if kind == _RESERVED or size > BLOCK:
+            raise ZstdError(f"The zstd data is damaged: a block header reads {_TYPES[kind]}, {in_bytes(size)}.")
+        self._left = 1 if kind == _RLE else size
+        self._step = self._in_block
+        return self._in_block(data, at)
+
+    def _in_block(self, data: bytes, at: int) -> int:
+        taken = min(self._left, len(data) - at)
+        self._left -= taken
+        if not self._left:
+            self._step = self._in_block_header
+            if self._last:
+                self._left = 4 if self._checksum else 0
+                self._step = self._in_checksum if self._left else self._in_header
+        return at + taken
+
+    def _in_checksum(self, data: bytes, at: int) -> int:
+        taken = min(self._left, len(data) - at)
+        self._left -= taken
+        if not self._left:
+            self._step = self._in_header
+        return at + taken
+
+
+def one_block(data: bytes) -> bool:
+    """Whether ``data``, which begins with a block header, is exactly one block and not the last of its frame."""
+    number = int.from_bytes(data[:_BLOCK_HEADER], "little")
+    return not number & 3 and number >> 3 == len(data) - _BLOCK_HEADER
+
+
+def _translated(error: Exception) -> ZstdError:
+    reason = str(error).rpartition(": ")[2].rstrip(".") or "it needs too much memory"
+    return ZstdError(f"The zstd data is damaged: {reason}.")
+
+
+def decompress(data: bytes, cap: int) -> bytes:
+    """The content of ``data``, which is exactly one frame, when that is at most ``cap`` bytes; raises ZstdError."""
+    stream = Stream()
+    pieces: list[bytes] = []
+    size = 0
+    for piece in stream.feed(data):
+        pieces.append(piece)
+        size += len(piece)
+        if size > cap:
+            raise ZstdError(f"The zstd data decodes to more than {in_bytes(cap)}, which is refused.")
+    if not stream.ended:
+        raise ZstdError("The zstd data is cut off: its frame has no end.")
+    if stream.frames > 1:
+        raise ZstdError("The zstd data goes on after the end of its frame.")
+    return b"".join(pieces)
+
+
+def frame_field(data: bytes, start: int) -> Field:
+    """The structure of the frame at the beginning of ``data``, which lies at ``start`` in its file.
+
+    The field owns all of ``data``; what is no part of the frame, or cannot be understood, is a gap in it.
+    """
+    try:
+        header = frame_header(data)
+    except ZstdError as error:
+        magic = [Field("magic number", Kind.SIGNATURE, (Span(start, start + 4),))] if data.startswith(MAGIC) else []
+        return parent("zstd frame", Kind.FRAME, (Span(start, start + len(data)),), magic, note=str(error))
+    fields = _header_fields(data, start, header)
+    blocks, at = _block_fields(data, start, header.size)
+    fields.append(blocks)
+    if header.checksum and at + 4 <= len(data):
+        span = Span(start + at, start + at + 4)
+        value = int.from_bytes(data[at : at + 4], "little")
+        note = "The low 32 bits of the XXH64 of the content."
+        fields.append(Field("content checksum", Kind.DIGEST, (span,), value, note, text=hexadecimal(value, 8)))
+    return parent("zstd frame", Kind.FRAME, (Span(start, start + len(data)),), fields, specification="RFC 8878, 3.1.1")
+
+
+def _header_fields(data: bytes, start: int, header: FrameHeader) -> list[Field]:
+    dictionary = (0, 1, 2, 4)[header.descriptor & 3]
+    digits = _content_digits(header.descriptor)
+    parts = (
+        ("magic number", 4, Kind.SIGNATURE, 0xFD2FB528, "Marks a zstd frame."),
+        ("frame header descriptor", 1, Kind.FLAGS, header.descriptor, _descriptor_note(header)),
+        (
+            "window descriptor",
+            header.size - 5 - dictionary - digits,
+            Kind.NUMBER,
+            data[5],
+            f"The decoder keeps the last {in_bytes(header.window)} of the content.",
+        ),
+        ("dictionary ID", dictionary, Kind.NUMBER, header.dictionary, "The dictionary that decoding needs."),
+        ("frame content size", digits, Kind.LENGTH, header.content, f"{in_bytes(header.content or 0)} of content."),
+    )
+    fields: list[Field] = []
+    at = start
+    for name, size, kind, value, note in parts:
+        if size:
+            text = hexadecimal(value or 0, 2 * size) if kind is not Kind.LENGTH else ""
+            fields.append(Field(name, kind, (Span(at, at + size),), value, note, text=text))
+        at += size
+    return fields
+
+
+def _descriptor_note(header: FrameHeader) -> str:
+    return ", ".join(
+        (
+            "single segment" if header.descriptor >> 5 & 1 else "with a window",
+            "no content size" if header.content is None else "with the content size",
+            "a checksum at the end" if header.checksum else "no checksum",
+        )
+    ).capitalize() + "."  # fmt: skip
+
+
+def _block_fields(data: bytes, start: int, at: int) -> tuple[Field, int]:
+    """The blocks from ``at`` in ``data``, and where they end in it."""
+    starts = array("Q")
+    begin, last = at, False
+    while not last and at + _BLOCK_HEADER <= len(data):
+        number = int.from_bytes(data[at : at + _BLOCK_HEADER], "little")
+        if number >> 1 & 3 == _RESERVED or number >> 3 > BLOCK:
+            break
+        starts.append(start + at)
+        last = bool(number & 1)
+        at = min(len(data), at + _BLOCK_HEADER + (1 if number >> 1 & 3 == _RLE else number >> 3))
+    stop = start + at
+
+    def make(row: int) -> Field:
+        first = starts[row]
+        span = Span(first, starts[row + 1] if row + 1 < len(starts) else stop)
+        number = int.from_bytes(data[first - start : first - start + _BLOCK_HEADER], "little")
+        note = f"{_TYPES[number >> 1 & 3]} block, size {number >> 3:,}" + (", the last" if number & 1 else "")
+        head = Span(first, first + _BLOCK_HEADER)
+        children = [
+            Field("block header", Kind.LENGTH, (head,), number, note, text=hexadecimal(number, 6)),
+            Field("block content", Kind.DATA, (Span(head.stop, span.stop),)),
+        ]
+        return parent("block", Kind.BYTES, (span,), children, note=note)
+
+    roles = role_bit(Role.EXTENT) | role_bit(Role.DATA)
+    children = FieldTable(starts, make, roles) if len(starts) else ()
+    return Field("blocks", Kind.BYTES, (Span(start + begin, stop),), len(starts), children=children), at
