@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from inspector.core.format import Format, Likeness
 from inspector.core.source import Source
-from inspector.formats import caf, tar
+from inspector.formats import caf, taco, tar
+from inspector.formats import zip as plain_zip
 
-FORMATS: tuple[Format, ...] = (caf.FORMAT, tar.FORMAT)
+FORMATS: tuple[Format, ...] = (caf.FORMAT, taco.FORMAT, plain_zip.FORMAT, tar.FORMAT)
 
 
 def recognise(source: Source) -> Format | None:

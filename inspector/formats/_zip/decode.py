@@ -1,0 +1,128 @@
+"""Decoding a ZIP archive: APPNOTE.TXT 4.3.6, from the end records to the local headers, or forwards without them."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from inspector.core.archive import Emitter
+from inspector.core.field import Field
+from inspector.core.finding import Severity
+from inspector.core.kinds import Kind
+from inspector.core.numbers import in_bytes
+from inspector.core.progress import Progress
+from inspector.core.source import Source
+from inspector.core.span import Span
+from inspector.formats._zip.descriptors import measure_descriptors
+from inspector.formats._zip.directory import Directory, DirectoryWalk, new_members, report_counts
+from inspector.formats._zip.ending import Ending, find_ending
+from inspector.formats._zip.fields import Lead, MemberRows, central_directory, end_fields, end_record
+from inspector.formats._zip.forward import walk_forward
+from inspector.formats._zip.records import CENTRAL, END
+from inspector.formats._zip.rows import lay_rows
+
+
+def decode_zip(
+    source: Source, emitter: Emitter, progress: Progress, lead: Lead | None = None, quiet: Container[int] = ()
+) -> Directory:
+    """Emit everything about a ZIP archive and give its columns.
+
+    ``lead`` speaks for the member at the start of the file, ``quiet`` are local header offsets whose CRC is judged by
+    the caller.
+    """
+    directory = Directory(new_members(), find_ending(source))
+    emitter.begin_members(directory.members)
+    ending = directory.ending
+    if ending is not None:
+        for severity, code, message, spans in ending.problems:
+            emitter.find(Severity(severity), code, message, spans)
+        if ending.directory is not None:
+            _read_directory(source, emitter, directory, ending, quiet, progress)
+    told = source.size
+    if not directory.members and (ending is None or ending.entries):
+        told = _read_forward(source, emitter, directory, progress)
+    measure_descriptors(source, emitter, directory, progress)
+    limit = _limit(source, directory)
+    rows = lay_rows(source, emitter, directory, limit, told)
+    table = MemberRows(source, directory, rows, lead).table()
+    fields: list[Field] = []
+    if len(table):
+        words = f"{len(directory.members):,} members"
+        fields.append(Field("local files", Kind.DATA_SECTION, (Span(0, limit),), note=words, children=table))
+    emitter.lay([*fields, *_end_fields(source, directory)])
+    return directory
+
+
+def _read_directory(
+    source: Source,
+    emitter: Emitter,
+    directory: Directory,
+    ending: Ending,
+    quiet: Container[int],
+    progress: Progress,
+) -> None:
+    assert ending.directory is not None
+    start = ending.directory.start
+    walk = DirectoryWalk(source, emitter, directory, ending.shift, quiet)
+    walk.run(start, ending.anchor, progress)
+    directory.span = Span(start, max(ending.directory.stop, directory.stop))
+    report_counts(emitter, directory)
+
+
+def _read_forward(source: Source, emitter: Emitter, directory: Directory, progress: Progress) -> int:
+    """List what local headers tell, and say that the central directory is missing; where that ends."""
+    stop = walk_forward(source, emitter, directory, progress)
+    found = len(directory.members)
+    if directory.ending is None:
+        message = (
+            f"There is no end of central directory record, so the central directory is missing or cut off: the file "
+            f"ends early. The {found:,} members listed are those that local headers tell up to {stop:,}"
+            f" ({in_bytes(source.size - stop)} before the end)."
+        )
+        emitter.error("zip-no-central-directory", message, (stop, source.size))
+        _find_cut_directory(source, directory, stop)
+    else:
+        message = f"No central directory can be read; the {found:,} members listed are those that local headers tell."
+        emitter.error("zip-no-central-directory", message, directory.ending.record)
+    return stop
+
+
+def _find_cut_directory(source: Source, directory: Directory, stop: int) -> None:
+    """What is left of a central directory that stands where the local files end."""
+    if source.read(stop, 4) == CENTRAL:
+        at = stop
+        while True:
+            data = source.read(at, 46)
+            if len(data) < 46 or data[:4] != CENTRAL:
+                break
+            end = at + 46 + sum(int.from_bytes(data[i : i + 2], "little") for i in (28, 30, 32))
+            if end > source.size:
+                break
+            directory.central.append(at)
+            at = end
+        directory.stop = at
+        end_start = source.size if source.read(at, 4) != END else at
+        directory.span = Span(stop, end_start)
+
+
+def _limit(source: Source, directory: Directory) -> int:
+    """Where local files have to end: the first of the directory and the end records."""
+    ending = directory.ending
+    spans = [directory.span]
+    if ending is not None:
+        spans += [ending.zip64, ending.locator, ending.record]
+    return min((span.start for span in spans if span is not None), default=source.size)
+
+
+def _end_fields(source: Source, directory: Directory) -> list[Field]:
+    found: list[Field] = []
+    span, ending = directory.span, directory.ending
+    if span is not None and span.size:
+        found.append(central_directory(source, span, directory))
+    if ending is not None:
+        found += end_fields(source, ending)
+        if ending.record.stop < source.size:
+            rest = Span(ending.record.stop, source.size)
+            found.append(Field("trailing data", Kind.GARBAGE, (rest,), note="After the end of the archive."))
+    elif span is not None and span.stop < source.size:
+        found.append(end_record(source, Span(span.stop, source.size)))
+    return found

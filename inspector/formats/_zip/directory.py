@@ -1,0 +1,296 @@
+"""Walking the central directory (APPNOTE.TXT 4.3.12) and the local header of each of its entries into columns."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, field
+
+from inspector.core.archive import Emitter
+from inspector.core.finding import Severity
+from inspector.core.member import FOLDER, LARGEST, UNREADABLE, Codec, Members
+from inspector.core.names import visible
+from inspector.core.numbers import in_bytes
+from inspector.core.progress import Progress
+from inspector.core.source import Source
+from inspector.core.span import Span
+from inspector.formats._zip.compare import differences
+from inspector.formats._zip.ending import Ending
+from inspector.formats._zip.extra import UNICODE_PATH, is_malformed, records, unicode_path, zip64
+from inspector.formats._zip.names import is_plain, path_of, report_name
+from inspector.formats._zip.records import (
+    CENTRAL,
+    CENTRAL_SIZE,
+    CENTRAL_STRUCT,
+    DEFLATED,
+    ENCRYPTED,
+    FULL_16,
+    FULL_32,
+    HAS_DESCRIPTOR,
+    LOCAL,
+    LOCAL_SIZE,
+    LOCAL_STRUCT,
+    MASKED,
+    PATCHED,
+    STORED,
+    STRONG,
+    Central,
+    Local,
+    method_words,
+)
+
+MOST_MEMBERS = 2_000_000
+"""The most members that are listed; a finding says when there are more."""
+_WINDOW = 1 << 20
+_STEP = 4096
+_EXTRA_GUESS = 64
+_UNSUPPORTED = ENCRYPTED | PATCHED | STRONG | MASKED
+
+
+def codec_of(method: int, flags: int) -> Codec:
+    """The codec of a member, UNKNOWN for everything that cannot be read here."""
+    if flags & _UNSUPPORTED:
+        return Codec.UNKNOWN
+    return {STORED: Codec.STORED, DEFLATED: Codec.DEFLATE}.get(method, Codec.UNKNOWN)
+
+
+@dataclass(slots=True)
+class Directory:
+    """The columns beside ``members``: one row a member.
+
+    ``central`` where its central directory header begins (empty when there is no directory), ``descriptors`` the size
+    of its data descriptor. ``entries`` is where every header of the directory begins, also past the last member
+    listed, ``stop`` where the last ends; ``span`` the whole directory; ``later`` the members whose flags announce a
+    data descriptor.
+    """
+
+    members: Members
+    ending: Ending | None = None
+    span: Span | None = None
+    stop: int = 0
+    central: array[int] = field(default_factory=lambda: array("Q"))
+    descriptors: array[int] = field(default_factory=lambda: array("B"))
+    later: array[int] = field(default_factory=lambda: array("Q"))
+
+
+def new_members() -> Members:
+    """Columns for members of a ZIP archive."""
+    return Members(digest="crc32", digest_digits=8, sizes=True, codecs=True, heads=True, marks=True)
+
+
+class DirectoryWalk:
+    """One walk over a central directory.
+
+    ``quiet`` are the local header offsets whose CRC is judged by someone else.
+    """
+
+    def __init__(
+        self, source: Source, emitter: Emitter, directory: Directory, shift: int, quiet: Container[int] = ()
+    ) -> None:
+        self.source = source
+        self.emitter = emitter
+        self.directory = directory
+        self.members = directory.members
+        self.shift = shift
+        self.quiet = quiet
+
+    def run(self, start: int, limit: int, progress: Progress) -> None:
+        """Add a member for each header from ``start``; ends where no header follows, at ``limit`` at the latest."""
+        progress.begin("Reading the central directory", limit - start)
+        self.directory.stop = start
+        for at, raw, name, extra, stop in _headers(self.source, start, limit):
+            if len(self.members) >= MOST_MEMBERS:
+                message = f"Only the first {MOST_MEMBERS:,} members are listed; the central directory has more."
+                self.emitter.warning("zip-too-many-members", message, (at, limit))
+                return
+            self._entry(at, raw, name, extra, stop)
+            if len(self.members) % _STEP == 0:
+                progress.advance(stop - start - progress.done)
+        progress.advance(self.directory.stop - start - progress.done)
+
+    def _entry(self, at: int, raw: bytes, name: bytes, extra: bytes, stop: int) -> None:
+        central = CENTRAL_STRUCT.unpack(raw)
+        flags, method, crc, stored, size, offset = (central[i] for i in (3, 4, 7, 8, 9, 16))
+        index = len(self.members)
+        narrow = FULL_32 not in (stored, size, offset)
+        if extra or not narrow:
+            stored, size, offset = self._extra(at, stop, extra, (stored, size, offset), index)
+        head = offset + self.shift
+        data = self._local(head, len(name))
+        if (
+            data[:4] == LOCAL
+            and data[4:28] == raw[6:30]
+            and data[LOCAL_SIZE : LOCAL_SIZE + len(name)] == name
+            and narrow
+        ):
+            begin = head + LOCAL_SIZE + len(name) + data[28] + (data[29] << 8)
+        else:
+            full = Central._make(central)._replace(stored=stored, size=size, offset=offset)
+            begin = self._compare(full, name, head, data, (at, stop), index)
+        if not is_plain(name):
+            report_name(self.emitter, name, flags, (at + CENTRAL_SIZE, at + CENTRAL_SIZE + len(name)), index)
+        if method or flags & ~0x0806 or stored != size:
+            self._doubts(method, flags, stored, size, (at, stop), index)
+        self._append(path_of(name, flags), head, begin, stored, size, codec_of(method, flags), crc)
+        self.directory.central.append(at)
+        self.directory.stop = stop
+        if flags & HAS_DESCRIPTOR and begin >= 0:
+            self.directory.later.append(index)
+
+    def _append(self, path: bytes, head: int, begin: int, stored: int, size: int, codec: Codec, crc: int) -> None:
+        folder = FOLDER if path.endswith(b"/") else 0
+        index = len(self.members)
+        if folder and size:
+            message = f"The folder {visible(path)} has {in_bytes(size)} of content; programs that unpack it lose them."
+            self.emitter.warning("zip-folder-with-content", message, (head, begin + stored), member=index)
+        if begin < 0:
+            place = max(0, min(head, self.source.size))
+            self.members.append(
+                path, place, place, size=size, codec=codec, digest=crc, head=place, marks=folder | UNREADABLE
+            )
+        else:
+            stop = min(begin + stored, self.source.size)
+            if begin + stored > self.source.size:
+                self._beyond(path, begin, stored, index)
+            self.members.append(
+                path, min(begin, stop), stop, size=min(size, LARGEST), codec=codec, digest=crc, head=head, marks=folder
+            )
+        self.directory.descriptors.append(0)
+
+    def _beyond(self, path: bytes, begin: int, stored: int, index: int) -> None:
+        message = (
+            f"The data of {visible(path)} should be {in_bytes(stored)} from {begin:,}; the file ends "
+            f"{in_bytes(begin + stored - self.source.size)} before their end."
+        )
+        self.emitter.error("zip-member-cut-off", message, (begin, self.source.size), member=index)
+
+    def _local(self, head: int, name_size: int) -> bytes:
+        if not 0 <= head <= self.source.size - LOCAL_SIZE:
+            return b""
+        return self.source.read(head, LOCAL_SIZE + name_size + _EXTRA_GUESS)
+
+    def _compare(
+        self, central: Central, name: bytes, head: int, data: bytes, place: tuple[int, int], index: int
+    ) -> int:
+        """Where the member's data begins, -1 when there is no local header to say; reports how the two differ."""
+        local = Local._make(LOCAL_STRUCT.unpack(data[:LOCAL_SIZE])) if len(data) >= LOCAL_SIZE else None
+        named = local is not None and data[LOCAL_SIZE : LOCAL_SIZE + len(name)] == name != b""
+        if local is None or (local.signature != LOCAL and not (named and local.name_length == len(name))):
+            message = f"There is no local file header of {visible(name)} at {head:,}, where the central directory says."
+            self.emitter.error("zip-no-local-header", message, place, (head, head + LOCAL_SIZE), member=index)
+            return -1
+        begin = head + LOCAL_SIZE + local.name_length + local.extra_length
+        rest = self.source.read(head + LOCAL_SIZE, local.name_length + local.extra_length)
+        if is_malformed(rest[local.name_length :]):
+            self._malformed((head + LOCAL_SIZE + local.name_length, begin), name, index)
+        different = differences(central, local, name, rest[: local.name_length], rest[local.name_length :])
+        for word, grave, words in different:
+            if word == "crc" and head in self.quiet:
+                continue
+            severity = Severity.ERROR if grave else Severity.INFO
+            message = f"The local header and the central directory disagree on {visible(name)}: {words}."
+            self.emitter.find(severity, f"zip-local-{word}", message, (place, (head, begin)), index)
+        return begin
+
+    def _malformed(self, span: tuple[int, int], name: bytes, index: int) -> None:
+        message = f"The extra field of {visible(name)} is malformed: it is not a row of whole records."
+        self.emitter.warning("zip-extra-malformed", message, span, member=index)
+
+    def _extra(
+        self, at: int, stop: int, extra: bytes, numbers: tuple[int, int, int], index: int
+    ) -> tuple[int, int, int]:
+        """The numbers with their ZIP64 values, after a look at the extra field."""
+        stored, size, offset = numbers
+        if is_malformed(extra):
+            self._malformed((at, stop), b"member %d" % index, index)
+        if any(record.identifier == UNICODE_PATH for record in records(extra)):
+            self._unicode_path(extra, (at, stop), index)
+        wanted = (size == FULL_32, stored == FULL_32, offset == FULL_32)
+        wide = zip64(extra, *wanted)
+        if wide.present and not any(wanted):
+            message = f"Member {index} has ZIP64 information though no number of it needs that."
+            self.emitter.info("zip-zip64-not-needed", message, (at, stop), member=index)
+        values = (wide.size, wide.stored, wide.offset)
+        missing = [
+            word
+            for word, asked, value in zip(
+                ("uncompressed size", "compressed size", "offset"), wanted, values, strict=True
+            )
+            if asked and value is None
+        ]
+        if missing:
+            message = f"Member {index} has its {' and '.join(missing)} in ZIP64 information that is not there."
+            self.emitter.error("zip-zip64-short", message, (at, stop), member=index)
+        return (
+            stored if wide.stored is None else wide.stored,
+            size if wide.size is None else wide.size,
+            offset if wide.offset is None else wide.offset,
+        )
+
+    def _unicode_path(self, extra: bytes, span: tuple[int, int], index: int) -> None:
+        other = unicode_path(extra)
+        if other is not None:
+            message = f"Member {index} has a second name, {visible(other)}, in its extra field; some programs use it."
+            self.emitter.info("zip-second-name", message, span, member=index)
+
+    def _doubts(self, method: int, flags: int, stored: int, size: int, span: tuple[int, int], index: int) -> None:
+        """Report what cannot be read here, and sizes that a method cannot have."""
+        codec = codec_of(method, flags)
+        if flags & _UNSUPPORTED:
+            message = f"Member {index} is encrypted or patched, which this program does not read."
+            self.emitter.warning("zip-encrypted", message, span, member=index)
+        elif codec is Codec.UNKNOWN:
+            message = (
+                f"Member {index} uses compression method {method} ({method_words(method)}), which is not read here."
+            )
+            self.emitter.info("zip-method-not-read", message, span, member=index)
+        elif codec is Codec.STORED and stored != size:
+            message = f"Member {index} is stored, yet has {in_bytes(stored)} for {in_bytes(size)} of content."
+            self.emitter.error("zip-stored-size", message, span, member=index)
+
+
+def _headers(source: Source, start: int, limit: int) -> Iterator[tuple[int, bytes, bytes, bytes, int]]:
+    """Each header of the directory: where it begins, its fixed part, name, extra field, and where it ends."""
+    base, window = start, b""
+    at = start
+    while at + CENTRAL_SIZE <= limit:
+        here = at - base
+        sizes = window[here + 28 : here + 34]
+        end = here + CENTRAL_SIZE + sum(int.from_bytes(sizes[i : i + 2], "little") for i in (0, 2, 4))
+        if len(sizes) < 6 or end > len(window):
+            base, window = at, source.read(at, min(_WINDOW, limit - at))
+            here, sizes = 0, window[28:34]
+            end = CENTRAL_SIZE + sum(int.from_bytes(sizes[i : i + 2], "little") for i in (0, 2, 4))
+            if end > len(window):
+                return
+        if window[here : here + 4] != CENTRAL:
+            return
+        name = here + CENTRAL_SIZE
+        extra = name + sizes[0] + (sizes[1] << 8)
+        comment = extra + sizes[2] + (sizes[3] << 8)
+        yield at, window[here:name], window[name:extra], window[extra:comment], base + end
+        at = base + end
+
+
+def report_counts(emitter: Emitter, directory: Directory) -> None:
+    """Compare what the end records claim with what the walk found."""
+    ending, span = directory.ending, directory.span
+    assert ending is not None
+    assert span is not None
+    found = len(directory.central)
+    if found >= MOST_MEMBERS:
+        return
+    if directory.stop < span.stop:
+        message = (
+            f"The central directory stops making sense at {directory.stop:,}, {in_bytes(span.stop - directory.stop)} "
+            f"before its end, after {found:,} of {ending.entries:,} entries; members after that are not listed."
+        )
+        emitter.error("zip-directory-damaged", message, (directory.stop, span.stop))
+    if found == ending.entries:
+        return
+    if ending.small and found & FULL_16 == ending.entries:
+        message = f"The central directory has {found:,} entries; its count is {ending.entries:,}, that modulo 65,536."
+        emitter.warning("zip-entry-count-modulo", message, ending.record)
+    else:
+        message = f"The end record counts {ending.entries:,} entries; the central directory has {found:,}."
+        emitter.error("zip-entry-count", message, ending.record, span)

@@ -1,0 +1,87 @@
+"""A member's content: stored or deflated (APPNOTE.TXT 4.4.5, methods 0 and 8).
+
+The content is given as it is. Whether it fits the recorded CRC-32 is for a check to say: damaged content is worth
+seeing.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+
+from inspector.core.archive import Archive
+from inspector.core.format import MemberError
+from inspector.core.member import Codec, Member
+from inspector.core.names import visible
+from inspector.core.numbers import in_bytes
+from inspector.core.progress import Progress
+from inspector.core.source import BLOCK, Source, blocks
+from inspector.formats._zip.records import ENCRYPTED, LOCAL_SIZE, LOCAL_STRUCT, MASKED, STRONG, Local, method_words
+
+
+def read_member(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:
+    """The content of a member in pieces of at most 512 KiB, never more than its declared size.
+
+    Raises MemberError after the last good piece when the stored bytes give less or more than declared, and before the
+    first when the member cannot be read here.
+    """
+    member = archive.members[index]
+    if not member.readable:
+        raise MemberError(f"{visible(member.path)} has no local header, so it is not known where its data begin.")
+    if member.codec is Codec.UNKNOWN:
+        raise MemberError(_why_not(archive.source, member))
+    progress.begin(f"Reading {visible(member.path)}", member.size)
+    given = 0
+    pieces = _stored if member.codec is Codec.STORED else _inflated
+    for piece in pieces(archive.source, member):
+        kept = piece[: member.size - given]
+        given += len(kept)
+        if kept:
+            yield kept
+        progress.advance(len(kept))
+        if len(kept) < len(piece):
+            raise MemberError(f"{visible(member.path)} goes on after the {in_bytes(member.size)} that it should have.")
+    if given < member.size:
+        raise MemberError(
+            f"{visible(member.path)} ends after {in_bytes(given)}; it should have {in_bytes(member.size)}."
+        )
+
+
+def _why_not(source: Source, member: Member) -> str:
+    data = source.read(member.head, LOCAL_SIZE)
+    name = visible(member.path)
+    if len(data) < LOCAL_SIZE:
+        return f"{name} cannot be read: its local header is cut off."
+    local = Local._make(LOCAL_STRUCT.unpack(data))
+    if local.flags & (ENCRYPTED | STRONG | MASKED):
+        return f"{name} is encrypted, which this program does not read."
+    return f"{name} uses compression method {local.method} ({method_words(local.method)}), which is not read here."
+
+
+def _stored(source: Source, member: Member) -> Iterator[bytes]:
+    for start, stop in member.spans:
+        yield from blocks(source, start, stop)
+
+
+def _inflated(source: Source, member: Member) -> Iterator[bytes]:
+    """The inflated bytes, one more than declared at most being of interest."""
+    decoder = zlib.decompressobj(-zlib.MAX_WBITS)
+    name = visible(member.path)
+    try:
+        for piece in _stored(source, member):
+            yield from _pieces(decoder, piece)
+            if decoder.eof:
+                break
+    except zlib.error as error:
+        raise MemberError(f"The deflate stream of {name} is damaged: {error}.") from error
+    if not decoder.eof:
+        raise MemberError(f"The deflate stream of {name} does not end within its {in_bytes(member.stored)}.")
+
+
+def _pieces(decoder: zlib._Decompress, data: bytes) -> Iterator[bytes]:
+    while data and not decoder.eof:
+        piece = decoder.decompress(data, BLOCK)
+        if not piece:
+            return
+        yield piece
+        data = decoder.unconsumed_tail

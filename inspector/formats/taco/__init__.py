@@ -1,0 +1,23 @@
+"""TACO archives: a ZIP whose first member is the TACO Header (TACO_HEADER.md)."""
+
+from __future__ import annotations
+
+from inspector.core.format import Format
+from inspector.formats._zip.reading import read_member
+from inspector.formats.taco.decode import decode
+from inspector.formats.taco.probe import likeness
+
+FORMAT = Format(
+    name="taco",
+    title="TACO archive",
+    suffixes=(".tacozip", ".taco", ".taco.zip"),
+    specification="TACO Header format; APPNOTE.TXT 6.3.10",
+    limitations=(
+        "The older layout TACO_GHOST is read, and cannot be edited.",
+        "Members that are encrypted, or compressed with anything but deflate, are listed and not read.",
+        "The first 2,000,000 members are listed.",
+    ),
+    probe=likeness,
+    decode=decode,
+    read=read_member,
+)

@@ -1,0 +1,132 @@
+"""Decoding a TACO archive: the ZIP it is, and its header (TACO_HEADER.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from inspector.core.archive import Emitter
+from inspector.core.field import Field
+from inspector.core.finding import Severity
+from inspector.core.kinds import Kind
+from inspector.core.progress import Progress
+from inspector.core.source import Source
+from inspector.core.span import Span
+from inspector.formats._zip.decode import decode_zip
+from inspector.formats._zip.directory import Directory
+from inspector.formats._zip.fields import Lead
+from inspector.formats._zip.records import TACO_LOCAL_PARTS
+from inspector.formats.taco.header import (
+    LOCAL_CRC_OFFSET,
+    MOST_ENTRIES,
+    PAYLOAD_SIZE,
+    TacoHeader,
+    payload_field,
+    read_header,
+    target_words,
+)
+from inspector.formats.taco.probe import Layout, layout_of
+
+GHOST_TITLE = "TACO archive (TACO_GHOST, older layout)"
+
+
+@dataclass(slots=True)
+class TacoDetail:
+    """What a TACO archive is beside its fields and members: its ZIP columns and its header."""
+
+    directory: Directory
+    header: TacoHeader | None
+
+
+class _Payload:
+    """Makes the field of the payload; what it needs is known only after decoding."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.header: TacoHeader | None = None
+        self.targets: tuple[str, ...] = ()
+
+    def field(self, span: Span, member: int) -> Field:
+        """The payload, or plain member data where the member at the start is no header."""
+        if self.header is None or span.size > PAYLOAD_SIZE:
+            return Field("file data", Kind.DATA, (span,), member=member)
+        return payload_field(self.source, self.header, span, self.targets, member)
+
+
+def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
+    """See Format."""
+    layout = layout_of(source) or Layout.HEADER
+    payload = _Payload(source)
+    lead = Lead(TACO_LOCAL_PARTS, "Filename", payload.field)
+    directory = decode_zip(source, emitter, progress, lead, quiet=(0,))
+    header = read_header(source, directory, layout)
+    if header is not None:
+        payload.header = header
+        payload.targets = tuple(target_words(directory, source.size, entry) for entry in header.entries)
+        _report(emitter, header)
+    _report_name(emitter, directory)
+    if layout is Layout.GHOST:
+        emitter.archive.title = GHOST_TITLE
+    emitter.archive.detail = TacoDetail(directory, header)
+
+
+def _report(emitter: Emitter, header: TacoHeader) -> None:
+    place = header.payload
+    if header.count > MOST_ENTRIES:
+        message = f"The count is {header.count}; a TACO header has room for {MOST_ENTRIES} entries."
+        emitter.error("taco-count", message, (place.start, place.start + 1))
+    if any(header.padding):
+        message = f"The three padding bytes are {header.padding.hex(' ')}; they must be zero."
+        emitter.warning("taco-padding", message, (place.start + 1, place.start + 4))
+    unused = [str(i) for i in range(min(header.count, MOST_ENTRIES), MOST_ENTRIES) if any(header.entries[i])]
+    if unused and header.count <= MOST_ENTRIES:
+        message = f"Unused entries are not zero: {', '.join(unused)}. They are ignored."
+        emitter.info("taco-unused-entry", message, place)
+    if header.layout is Layout.GHOST:
+        message = (
+            "The first member is TACO_GHOST: the layout of tacozip before 0.6, with the payload at 40. It can be read; "
+            "it cannot be edited as a TACO_HEADER."
+        )
+        emitter.warning("taco-ghost", message, (0, place.stop))
+    elif header.obstacles and header.central_crc is not None:
+        message = f"The header cannot be edited in place: {'; '.join(header.obstacles)}."
+        emitter.error("taco-layout", message, (0, place.stop))
+    if place.size == PAYLOAD_SIZE:
+        _report_crc(emitter, header)
+
+
+def _report_crc(emitter: Emitter, header: TacoHeader) -> None:
+    """The three CRCs of the header tell how far an update came: SAFETY of the three writes of "Update process"."""
+    local_fits = header.crc == header.local_crc
+    central_fits = header.central_crc is None or header.central_crc == header.local_crc
+    local = (LOCAL_CRC_OFFSET, LOCAL_CRC_OFFSET + 4)
+    at = header.central_crc_offset
+    central = (at, at + 4) if at is not None else local
+    if local_fits and central_fits:
+        return
+    numbers = f"payload 0x{header.crc:08X}, local header 0x{header.local_crc:08X}"
+    if header.central_crc is not None:
+        numbers += f", central directory 0x{header.central_crc:08X}"
+    if local_fits:
+        words = "an update was cut off after its second write: the central directory's CRC is the old one"
+        severity, code = Severity.WARNING, "taco-torn-after-write-2"
+    elif central_fits and header.sensible:
+        words = "an update was cut off after its first write (payload new, both CRCs old), or the payload is damaged"
+        severity, code = Severity.WARNING, "taco-torn-after-write-1"
+    else:
+        words = "the payload or its CRCs are damaged"
+        severity, code = Severity.ERROR, "taco-crc"
+    emitter.find(severity, code, f"CRC of the TACO header ({numbers}): {words}.", (header.payload, local, central), 0)
+
+
+def _report_name(emitter: Emitter, directory: Directory) -> None:
+    """A second TACO_HEADER, further back, is one that programs might take for the first."""
+    members = directory.members
+    name = b"TACO_HEADER"
+    if members.paths.count(name) < 2:
+        return
+    heads = members.heads
+    assert heads is not None
+    for index in range(len(members)):
+        if heads[index] and members.path(index) == name:
+            message = f"Member {index} is named TACO_HEADER too; only the one at the start of the file is the header."
+            emitter.warning("taco-second-header", message, (heads[index], members.stops[index]), member=index)

@@ -1,0 +1,41 @@
+"""Plain ZIP archives: APPNOTE.TXT 6.3.10."""
+
+from __future__ import annotations
+
+from inspector.core.archive import Emitter
+from inspector.core.format import Format, Likeness
+from inspector.core.progress import Progress
+from inspector.core.source import Source
+from inspector.formats._zip.decode import decode_zip
+from inspector.formats._zip.ending import find_ending
+from inspector.formats._zip.reading import read_member
+from inspector.formats._zip.records import LOCAL
+
+
+def probe(source: Source) -> Likeness:
+    """Certain when an end record ends the file, or nearly so; possible when it only begins or nearly ends like one."""
+    ending = find_ending(source)
+    if ending is not None and ending.exact and (ending.consistent or not ending.entries):
+        return Likeness.CERTAIN
+    return Likeness.POSSIBLE if ending is not None or source.read(0, 4) == LOCAL else Likeness.NO
+
+
+def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
+    """See Format."""
+    emitter.archive.detail = decode_zip(source, emitter, progress)
+
+
+FORMAT = Format(
+    name="zip",
+    title="ZIP archive",
+    suffixes=(".zip",),
+    specification="APPNOTE.TXT 6.3.10",
+    limitations=(
+        "Members that are encrypted, or compressed with anything but deflate, are listed and not read.",
+        "Archives in several disks are shown one file at a time.",
+        "The first 2,000,000 members are listed.",
+    ),
+    probe=probe,
+    decode=decode,
+    read=read_member,
+)
