@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from inspector.core.format import Format, Likeness
 from inspector.core.source import Source
-from inspector.formats import caf, taco, tar
+from inspector.formats import caf, datas3t, taco, tar
 from inspector.formats import zip as plain_zip
 
-FORMATS: tuple[Format, ...] = (caf.FORMAT, taco.FORMAT, plain_zip.FORMAT, tar.FORMAT)
+FORMATS: tuple[Format, ...] = (
+    caf.FORMAT,
+    taco.FORMAT,
+    plain_zip.FORMAT,
+    datas3t.FORMAT,
+    datas3t.METADATA,
+    datas3t.INDEX,
+    tar.FORMAT,
+)
 
 
 def recognise(source: Source) -> Format | None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from inspector.core.member import Members
 from inspector.core.source import Source
 from inspector.formats._tar.header import BLOCK
+from inspector.formats._tar.names import NameCheck
 
 Blocks = NDArray[np.uint8]
 
@@ -33,9 +34,10 @@ _CHECKSUM = slice(148, 156)
 class Hop:
     """Appends runs of plain members to ``members``, beginning where it is told."""
 
-    def __init__(self, source: Source, members: Members) -> None:
+    def __init__(self, source: Source, members: Members, names: NameCheck) -> None:
         self._source = source
         self._members = members
+        self._names = names
         self._start = -1
         self._next: list[int] = []
         self._blocks: Any = None
@@ -95,7 +97,9 @@ class Hop:
             return 0
         members = self._members
         base = len(members.paths)
-        members.paths += b"".join(names[:count].view("S100")[:, 0].tolist())
+        listed = names[:count].view("S100")[:, 0].tolist()
+        self._names.many(len(members), listed, offsets[:count])
+        members.paths += b"".join(listed)
         _extend(members.starts, starts[:count])
         _extend(members.stops, stops[:count])
         if members.heads is not None:

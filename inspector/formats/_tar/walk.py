@@ -19,6 +19,7 @@ from inspector.formats._tar import header as heads
 from inspector.formats._tar.cursor import WINDOW, Cursor, Layout
 from inspector.formats._tar.extension import CAP, Overrides
 from inspector.formats._tar.header import BLOCK, ZEROS, Header, aligned
+from inspector.formats._tar.names import NameCheck
 
 if TYPE_CHECKING:
     from inspector.formats._tar.hop import Hop
@@ -46,6 +47,7 @@ class _Walk:
         self._cursor = cursor
         self._defaults = Overrides()
         self._hop: Hop | None = None
+        self._names = NameCheck(cursor.emitter)
         self._wait = 0
         self._special = 0
 
@@ -67,6 +69,7 @@ class _Walk:
                 )
         if not cursor.ended:
             between.no_end(cursor)
+        self._names.close()
         if self._special > TOLD:
             total = count(self._special, "link, device or sparse file", "links, devices and sparse files")
             cursor.emitter.info("tar-special", f"{total} are listed in all.")
@@ -89,7 +92,7 @@ class _Walk:
             # Imported here because it brings numpy along, which small archives do well without.
             from inspector.formats._tar.hop import Hop
 
-            self._hop = Hop(self._cursor.source, self._cursor.emitter.members)
+            self._hop = Hop(self._cursor.source, self._cursor.emitter.members, self._names)
         return self._hop
 
     def _step(self) -> None:
@@ -169,6 +172,7 @@ class _Walk:
         expanded = self._expanded(at, found, own, stored) if sparse else stored
         marks = (UNREADABLE if special else 0) | (FOLDER if found.folder else 0)
         index = cursor.emitter.members.append(name, start, start + stored, size=expanded, head=head, marks=marks)
+        self._names.one(index, name, (head, start))
         if special:
             self._tell_special(at, index, found, visible(own.target(found.link)), sparse)
         elif found.typeflag not in heads.TYPES:

@@ -1,0 +1,147 @@
+"""The metadata and the index of a datas3t range, each opened by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from inspector.core.archive import Archive, Emitter
+from inspector.core.field import Field, FieldTable
+from inspector.core.format import Likeness, MemberError
+from inspector.core.kinds import Kind, Role, role_bit
+from inspector.core.member import Codec, Members
+from inspector.core.numbers import in_bytes
+from inspector.core.progress import Progress
+from inspector.core.source import BLOCK as PIECE
+from inspector.core.source import Source
+from inspector.core.span import Span
+from inspector.formats._zstd import MAGIC, frame_field
+from inspector.formats.datas3t.datapoints import check_row_order, metadata_row
+from inspector.formats.datas3t.keys import range_name
+from inspector.formats.datas3t.rows import (
+    INDEX_ROW,
+    IndexRows,
+    Rows,
+    RowsError,
+    metadata_json,
+    metadata_rows,
+    whole,
+)
+
+MEMBER = b"metadata.json"
+"""What the decoded metadata is called."""
+
+SUFFIX = ".tar.metadata"
+INDEX_SUFFIX = ".index"
+
+
+def probe_metadata(source: Source) -> Likeness:
+    """See Format.probe: a zstd frame that is named as metadata."""
+    named = source.name.endswith(SUFFIX)
+    return Likeness.CERTAIN if named and source.read(0, len(MAGIC)) == MAGIC else Likeness.NO
+
+
+def decode_metadata(source: Source, emitter: Emitter, progress: Progress) -> None:
+    """See Format.decode."""
+    progress.begin("Reading metadata", source.size)
+    emitter.begin_members(Members(codec=Codec.ZSTD, sizes=True))
+    if source.sibling("", ".metadata") is None:
+        emitter.warning(
+            "datas3t-metadata-orphan", "This metadata is an orphan: the tar that it describes is not beside it."
+        )
+    try:
+        data = whole(source)
+    except RowsError as error:
+        emitter.error("datas3t-metadata-damaged", f"The metadata cannot be read. {error}")
+        return
+    fields = [frame_field(data, 0)]
+    try:
+        text = metadata_json(data)
+        emitter.members.append(MEMBER, 0, source.size, size=len(text))
+        rows = metadata_rows(text)
+        fields.append(_row_fields(rows))
+        _check_rows(emitter, rows)
+    except RowsError as error:
+        emitter.error("datas3t-metadata-damaged", f"The metadata cannot be read. {error}", (0, source.size))
+    emitter.lay(fields)
+
+
+def _row_fields(rows: Rows) -> Field:
+    note = "The rows in the decoded JSON; they own no bytes of this file."
+    table = FieldTable(range(len(rows)), lambda row: metadata_row(rows, row), 0)
+    return Field("rows", Kind.METADATA, (), len(rows), note, table)
+
+
+def _check_rows(emitter: Emitter, rows: Rows) -> None:
+    for row, wrong in rows.unreadable.items():
+        emitter.error("datas3t-metadata-row", f"Row {row:,} of the metadata is broken: {wrong} cannot be read.")
+    for row, (begin, end) in enumerate(zip(rows.begins, rows.ends, strict=True)):
+        if begin > end:
+            emitter.error(
+                "datas3t-metadata-offset",
+                f"Row {row:,} of the metadata is wrong: its begin offset {begin:,} lies past its end offset {end:,}.",
+            )
+    check_row_order(emitter, rows)
+
+
+def read_metadata(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:
+    """See Format.read: the decoded JSON."""
+    archive.members[index]
+    try:
+        text = metadata_json(whole(archive.source))
+    except RowsError as error:
+        raise MemberError(str(error)) from error
+    for start in range(0, len(text), PIECE):
+        yield text[start : start + PIECE]
+        progress.advance(PIECE)
+
+
+def probe_index(source: Source) -> Likeness:
+    """See Format.probe: rows of 16 bytes, named after a range or with the tar beside it."""
+    name = source.name.removesuffix(INDEX_SUFFIX)
+    if name == source.name or not source.size or source.size % INDEX_ROW:
+        return Likeness.NO
+    if source.read(0, 8) != bytes(8):
+        return Likeness.NO
+    beside = source.sibling(".tar", INDEX_SUFFIX) is not None
+    return Likeness.CERTAIN if beside or range_name(name + ".tar") is not None else Likeness.NO
+
+
+def decode_index(source: Source, emitter: Emitter, progress: Progress) -> None:
+    """See Format.decode."""
+    progress.begin("Reading index", source.size)
+    if source.sibling(".tar", INDEX_SUFFIX) is None:
+        emitter.warning("datas3t-index-orphan", "This index is an orphan: the tar that it describes is not beside it.")
+    count = source.size // INDEX_ROW
+    stop = count * INDEX_ROW
+    roles = role_bit(Role.EXTENT)
+    fields: list[Field] = []
+    if count:
+        table = FieldTable(range(0, stop, INDEX_ROW), lambda row: _index_field(source, row), roles)
+        note = f"A row of {INDEX_ROW} bytes for each datapoint, big-endian."
+        fields.append(Field("index", Kind.INDEX, (Span(0, stop),), count, note, table))
+    if stop < source.size:
+        words = f"The index ends inside a row: {in_bytes(source.size - stop)} of {INDEX_ROW} are there."
+        emitter.error("datas3t-index-cut", words, (stop, source.size))
+        fields.append(Field("cut-off row", Kind.GARBAGE, (Span(stop, source.size),), note=words))
+    emitter.lay(fields)
+
+
+def _index_field(source: Source, row: int) -> Field:
+    start = row * INDEX_ROW
+    rows = IndexRows(source.read(start, INDEX_ROW))
+    values: Sequence[int | None] = rows[0] if len(rows) else (None, None, None)
+    parts = (
+        ("header offset", 0, 8, Kind.OFFSET, "Where the tar header begins, in bytes."),
+        ("header size", 8, 10, Kind.LENGTH, "In blocks of 512 bytes."),
+        ("data size", 10, 16, Kind.LENGTH, "In bytes."),
+    )
+    children = tuple(
+        Field(name, kind, (Span(start + low, start + high),), value, note)
+        for (name, low, high, kind, note), value in zip(parts, values, strict=True)
+    )
+    return Field("index row", Kind.INDEX_ENTRY, (Span(start, start + INDEX_ROW),), row, children=children)
+
+
+def read_index(archive: Archive, index: int, _progress: Progress) -> Iterator[bytes]:
+    """See Format.read: an index has no members."""
+    raise MemberError(f"An index has no member {index}: its datapoints are in the tar beside {archive.source.name}.")

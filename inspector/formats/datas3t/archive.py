@@ -1,0 +1,67 @@
+"""A datas3t range: a tar of datapoints, with its metadata or its index beside it (S3 Storage Layout)."""
+
+from __future__ import annotations
+
+from inspector.core.archive import Emitter
+from inspector.core.format import Likeness
+from inspector.core.progress import Progress
+from inspector.core.source import Source, SourceError
+from inspector.formats import _tar
+from inspector.formats.datas3t import datapoints
+from inspector.formats.datas3t.datapoints import Beside
+from inspector.formats.datas3t.keys import range_name
+from inspector.formats.datas3t.rows import IndexRows, Rows, RowsError, metadata_json, metadata_rows, whole
+
+METADATA = ".metadata"
+INDEX = ".index"
+TAR = ".tar"
+
+
+def probe(source: Source) -> Likeness:
+    """See Format.probe: a tar that is named after a range or has something beside it."""
+    named = range_name(source.name)
+    regular = named is not None and named.regular
+    metadata = source.sibling(METADATA)
+    if _tar.likeness(source) is Likeness.NO:
+        return Likeness.CERTAIN if regular and metadata is not None else Likeness.NO
+    beside = regular or metadata is not None or source.sibling(INDEX, TAR) is not None
+    return Likeness.CERTAIN if beside else Likeness.NO
+
+
+def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
+    """See Format.decode."""
+    metadata, index = source.sibling(METADATA), source.sibling(INDEX, TAR)
+    if metadata is None and index is None:
+        emitter.error(
+            "datas3t-metadata-missing",
+            "The metadata is missing: no .tar.metadata and no .index stands beside the tar, so no offsets and no "
+            "hashes are recorded for its datapoints.",
+        )
+    beside = Beside(_rows(metadata, emitter), _index(index, emitter))
+    digest = "xxh64" if beside.rows is not None else ""
+    _tar.decode(source, emitter, progress, digest=digest, extras=beside.extras)
+    beside.take(emitter.members)
+    progress.advance(0)
+    datapoints.check_names(emitter, beside, range_name(source.name))
+    datapoints.check_rows(emitter, beside)
+    datapoints.check_index(emitter, beside)
+
+
+def _rows(source: Source | None, emitter: Emitter) -> Rows | None:
+    if source is None:
+        return None
+    try:
+        return metadata_rows(metadata_json(whole(source)))
+    except (RowsError, SourceError) as error:
+        emitter.error("datas3t-metadata-damaged", f"The metadata beside the tar cannot be read. {error}")
+    return None
+
+
+def _index(source: Source | None, emitter: Emitter) -> IndexRows | None:
+    if source is None:
+        return None
+    try:
+        return IndexRows(whole(source))
+    except (RowsError, SourceError) as error:
+        emitter.error("datas3t-index-damaged", f"The index beside the tar cannot be read. {error}")
+    return None

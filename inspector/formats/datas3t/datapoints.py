@@ -1,0 +1,246 @@
+"""Datapoints against what is said about them: the object's name, the metadata rows, the index rows.
+
+S3 Storage Layout: keys are continuous inside an archive, the object is named after the least and the greatest.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from itertools import pairwise
+
+from inspector.core.archive import Emitter
+from inspector.core.field import Field
+from inspector.core.kinds import Kind
+from inspector.core.member import HAS_DIGEST, Members
+from inspector.core.names import visible
+from inspector.core.numbers import grouped
+from inspector.formats._tar.header import BLOCK, aligned
+from inspector.formats.datas3t.keys import DIGITS, RangeName, datapoint_key
+from inspector.formats.datas3t.rows import IndexRows, Rows
+
+NONE = -1
+"""A member without a row."""
+
+AGREES = "Agrees with the tar."
+
+
+class Beside:
+    """What stands beside one tar, and which row belongs to which member. Filled in once the members are known."""
+
+    def __init__(self, rows: Rows | None, index: IndexRows | None) -> None:
+        self.rows = rows
+        self.index = index
+        self.members = Members()
+        self.keys: list[int | None] = []
+        self.row_of = array("q")
+
+    def take(self, members: Members) -> None:
+        """Learn the members' keys and find their rows; their digests are filled in."""
+        self.members = members
+        self.keys = [None] * len(members)
+        for index in range(len(members)):
+            key = datapoint_key(members.path(index))
+            self.keys[index] = None if key is None else key[0]
+        rows = self.rows
+        if rows is None:
+            return
+        lookup = {key: row for row, key in reversed(list(enumerate(rows.ids))) if row not in rows.unreadable}
+        self.row_of = array("q", (NONE if key is None else lookup.get(key, NONE) for key in self.keys))
+        assert members.digests is not None
+        assert members.marks is not None
+        for index, row in enumerate(self.row_of):
+            if row != NONE:
+                members.digests[index] = rows.hashes[row]
+                members.marks[index] |= HAS_DIGEST
+
+    def extras(self, index: int) -> Iterator[Field]:
+        """The rows about one member, as facts: they own no bytes of this file."""
+        if self.rows is not None and index < len(self.row_of):
+            row = self.row_of[index]
+            if row == NONE:
+                yield Field("metadata row", Kind.METADATA_ROW, (), None, "The metadata has no row for it.")
+            else:
+                yield metadata_row(self.rows, row, self.row_error(index) or AGREES)
+        if self.index is not None and index < len(self.index):
+            yield index_row(self.index, index, self.index_error(index) or AGREES)
+
+    def header_offsets(self, index: int) -> tuple[int, int]:
+        """Where a member's first header block and its own header stand: they differ after an extended header."""
+        heads = self.members.heads
+        assert heads is not None
+        return heads[index], self.members.starts[index] - BLOCK
+
+    def row_error(self, index: int) -> str:
+        """How a member's metadata row disagrees with the tar, as a sentence; empty where it agrees."""
+        rows, row = self.rows, self.row_of[index]
+        assert rows is not None
+        stop = self.members.stops[index]
+        begin, end = rows.begins[row], rows.ends[row]
+        heads = self.header_offsets(index)
+        wrong = []
+        if begin not in heads:
+            wrong.append(f"its begin offset is {grouped(begin)}, its header stands at {grouped(heads[0])}")
+        start = self.members.starts[index]
+        if end not in (stop, start + aligned(stop - start)):
+            wrong.append(f"its end offset is {grouped(end)}, its data ends at {grouped(stop)}")
+        return _disagrees(wrong)
+
+    def index_error(self, index: int) -> str:
+        """How a member's index row disagrees with the tar, as a sentence; empty where it agrees."""
+        assert self.index is not None
+        offset, count, size = self.index[index]
+        head, _ = self.header_offsets(index)
+        blocks = (self.members.starts[index] - head) // BLOCK
+        wrong = []
+        if offset != head:
+            wrong.append(f"its header offset is {grouped(offset)}, its header stands at {grouped(head)}")
+        if count != blocks:
+            wrong.append(f"its header size is {grouped(count)} blocks, its headers are {grouped(blocks)}")
+        if size != self.members.stored(index):
+            wrong.append(
+                f"its data size is {grouped(size)} bytes, its header says {grouped(self.members.stored(index))}"
+            )
+        return _disagrees(wrong)
+
+
+def _disagrees(wrong: list[str]) -> str:
+    return f"Disagrees with the tar: {'; '.join(wrong)}." if wrong else ""
+
+
+def metadata_row(rows: Rows, row: int, note: str = "") -> Field:
+    """A metadata row as a fact without bytes."""
+    parts = (
+        ("id", Kind.NUMBER, "The datapoint's key."),
+        ("begin_offset", Kind.OFFSET, "Where the tar header begins."),
+        ("end_offset", Kind.OFFSET, "Where the data ends, with or without its padding."),
+        ("data_hash", Kind.DIGEST, "xxHash64 (seed 0) of the datapoint's bytes."),
+    )
+    children = []
+    for (name, kind, meaning), column in zip(parts, rows.columns, strict=True):
+        value = f"{column[row]:x}" if kind is Kind.DIGEST else column[row]
+        children.append(Field(name, kind, (), value, meaning))
+    if row in rows.unreadable:
+        note = f"Broken: {rows.unreadable[row]} cannot be read."
+    return Field("metadata row", Kind.METADATA_ROW, (), row, note, tuple(children))
+
+
+def index_row(index: IndexRows, row: int, note: str) -> Field:
+    """An index row as a fact without bytes."""
+    names = ("header offset", "header size", "data size")
+    kinds = (Kind.OFFSET, Kind.LENGTH, Kind.LENGTH)
+    units = ("In bytes.", "In blocks of 512 bytes.", "In bytes.")
+    children = tuple(
+        Field(name, kind, (), value, unit)
+        for name, kind, unit, value in zip(names, kinds, units, index[row], strict=True)
+    )
+    return Field("index row", Kind.INDEX_ENTRY, (), row, note, children)
+
+
+def check_names(emitter: Emitter, beside: Beside, named: RangeName | None) -> None:
+    """The names of the object and of the datapoints, and whether the keys are continuous."""
+    members = beside.members
+    for index in range(len(members)):
+        found = datapoint_key(members.path(index))
+        if found is None or not found[1]:
+            emitter.error(
+                "datas3t-datapoint-name",
+                f"The name of the datapoint {visible(members.path(index))} is not {DIGITS} digits and an extension.",
+                _head(members, index),
+                member=index,
+            )
+    keys = [key for key in beside.keys if key is not None]
+    if named is None:
+        emitter.info("datas3t-object-name", "The file is not named after its range of keys, <from>-<to>.tar.")
+    elif not named.regular:
+        emitter.error(
+            "datas3t-object-name", f"The keys in the name of the object are not written with {DIGITS} digits."
+        )
+    if named is not None and keys and (named.first, named.last) != (min(keys), max(keys)):
+        emitter.error(
+            "datas3t-object-name",
+            f"The name of the object says keys {named.first:,} to {named.last:,}; "
+            f"it holds {min(keys):,} to {max(keys):,}.",
+        )
+    _check_continuity(emitter, beside)
+
+
+def _check_continuity(emitter: Emitter, beside: Beside) -> None:
+    order = sorted((key, index) for index, key in enumerate(beside.keys) if key is not None)
+    for (before, _), (key, index) in pairwise(order):
+        where = _head(beside.members, index)
+        if key == before:
+            emitter.error("datas3t-key-twice", f"Key {key:,} stands twice in this archive.", where, member=index)
+        elif key > before + 1:
+            missing = f"key {before + 1:,} is" if key == before + 2 else f"keys {before + 1:,} to {key - 1:,} are"
+            emitter.error(
+                "datas3t-key-gap",
+                f"There is a gap between the keys {before:,} and {key:,}: {missing} missing inside this archive.",
+                where,
+                member=index,
+            )
+    if [index for _, index in order] != sorted(index for _, index in order):
+        emitter.info("datas3t-key-order", "The datapoints do not stand in the order of their keys.")
+
+
+def _head(members: Members, index: int) -> tuple[int, int]:
+    assert members.heads is not None
+    return members.heads[index], members.starts[index]
+
+
+def check_rows(emitter: Emitter, beside: Beside) -> None:
+    """The metadata rows against the datapoints: missing, left over, twice, out of order, wrong offsets."""
+    rows, members = beside.rows, beside.members
+    if rows is None:
+        return
+    for index, row in enumerate(beside.row_of):
+        key = beside.keys[index]
+        name = visible(members.path(index))
+        if row == NONE and key is not None:
+            words = f"The metadata has no row for key {key:,} ({name}), so it cannot be found through it."
+            emitter.error("datas3t-metadata-row-missing", words, _head(members, index), member=index)
+        elif row != NONE and (wrong := beside.row_error(index)):
+            words = f"The metadata row of key {key:,} ({name}) is wrong. {wrong}"
+            emitter.error("datas3t-metadata-offset", words, _head(members, index), member=index)
+    _check_left_over(emitter, beside, rows)
+
+
+def _check_left_over(emitter: Emitter, beside: Beside, rows: Rows) -> None:
+    used = set(beside.row_of)
+    known = {key for key in beside.keys if key is not None}
+    for row, key in enumerate(rows.ids):
+        if row in rows.unreadable:
+            words = f"Row {row:,} of the metadata is broken: {rows.unreadable[row]} cannot be read."
+            emitter.error("datas3t-metadata-row", words)
+        elif row not in used:
+            what = "stands twice" if key in known else "has no datapoint in the tar"
+            emitter.error("datas3t-metadata-row-extra", f"Row {row:,} of the metadata, for key {key:,}, {what}.")
+    check_row_order(emitter, rows)
+
+
+def check_row_order(emitter: Emitter, rows: Rows) -> None:
+    """Whether the metadata rows are in key order."""
+    if any(key < before for before, key in pairwise(rows.ids)):
+        emitter.warning("datas3t-metadata-order", "The rows of the metadata are not in the order of their keys.")
+
+
+def check_index(emitter: Emitter, beside: Beside) -> None:
+    """The index rows against the datapoints, one by one in archive order."""
+    rows, members = beside.index, beside.members
+    if rows is None:
+        return
+    if len(rows) != len(members):
+        emitter.error(
+            "datas3t-index-count", f"The index has {len(rows):,} rows, the tar has {len(members):,} datapoints."
+        )
+    if rows.rest:
+        emitter.error("datas3t-index-cut", f"The index ends inside a row: {rows.rest} of 16 bytes are there.")
+    for row in range(min(len(rows), len(members))):
+        wrong = beside.index_error(row)
+        if wrong:
+            name = visible(members.path(row))
+            words = f"The index row of {name} is wrong. {wrong}"
+            head, own = beside.header_offsets(row)
+            if head != own or rows[row][0] < head:
+                words += " A writer that counts every header as one block, also an extended one, gives such offsets."
+            emitter.error("datas3t-index-offset", words, _head(members, row), member=row)

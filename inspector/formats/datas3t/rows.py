@@ -1,0 +1,120 @@
+"""What stands beside a tar about its datapoints: metadata rows (specified) and index rows (the later layout).
+
+Metadata: one zstd frame of a JSON array, a row per datapoint in key order, its numbers written as strings:
+``{"id":"17","begin_offset":"8192","end_offset":"9728","data_hash":"9a3f..."}``. Index: 16 bytes a row, big-endian:
+8 header offset, 2 header size in 512-byte blocks, 6 data size.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import Any
+
+from inspector.core.member import LARGEST
+from inspector.core.numbers import in_bytes
+from inspector.core.source import Source
+from inspector.formats._zstd import ZstdError, decompress
+
+FILE_CAP = 256 * 1024 * 1024
+"""The largest metadata or index object that is read, in bytes."""
+
+JSON_CAP = 256 * 1024 * 1024
+"""The largest metadata that is decoded, in bytes."""
+
+INDEX_ROW = 16
+"""The size of an index row, in bytes."""
+
+FIELDS = ("id", "begin_offset", "end_offset", "data_hash")
+"""What a metadata row has."""
+
+
+class RowsError(Exception):
+    """The rows cannot be had; the message is a sentence for a person."""
+
+
+class Rows:
+    """Metadata rows in columns, as they stand; ``unreadable`` names the fields of rows that could not be read."""
+
+    def __init__(self) -> None:
+        self.columns = tuple(array("Q") for _ in FIELDS)
+        self.ids, self.begins, self.ends, self.hashes = self.columns
+        self.unreadable: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def add(self, values: tuple[Any, ...]) -> None:
+        """Add one row of raw JSON values in the order of FIELDS."""
+        base = (10, 10, 10, 16)
+        numbers = [_number(value, base[place]) for place, value in enumerate(values)]
+        bad = [FIELDS[place] for place, number in enumerate(numbers) if number is None]
+        if bad:
+            self.unreadable[len(self)] = " and ".join(bad)
+        for column, number in zip(self.columns, numbers, strict=True):
+            column.append(number or 0)
+
+
+def _number(value: object, base: int) -> int | None:
+    if isinstance(value, int) and not isinstance(value, bool) and base == 10:
+        return value if 0 <= value <= LARGEST else None
+    if not isinstance(value, str) or not 0 < len(value) <= 20 or not value.isascii() or not value.isalnum():
+        return None
+    try:
+        number = int(value, base)
+    except ValueError:
+        return None
+    return number if number <= LARGEST else None
+
+
+def whole(source: Source) -> bytes:
+    """All bytes of a small object; raises RowsError when it is not small."""
+    if source.size > FILE_CAP:
+        raise RowsError(f"It has {in_bytes(source.size)}; more than {in_bytes(FILE_CAP)} are not read.")
+    return source.read(0, source.size)
+
+
+def metadata_json(data: bytes) -> bytes:
+    """The JSON in the bytes of a metadata object; raises RowsError."""
+    try:
+        return decompress(data, JSON_CAP)
+    except ZstdError as error:
+        raise RowsError(str(error)) from error
+
+
+def metadata_rows(text: bytes) -> Rows:
+    """The rows of the JSON; raises RowsError where it is no array of objects."""
+    # Imported here because start-up must not wait for it.
+    import msgspec
+
+    class Raw(msgspec.Struct, gc=False):
+        id: Any = None
+        begin_offset: Any = None
+        end_offset: Any = None
+        data_hash: Any = None
+
+    try:
+        raw = msgspec.json.decode(text, type=list[Raw])
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise RowsError(f"Its JSON is no array of rows: {error}.") from error
+    rows = Rows()
+    for row in raw:
+        rows.add((row.id, row.begin_offset, row.end_offset, row.data_hash))
+    return rows
+
+
+class IndexRows:
+    """Index rows as they stand in the bytes of an index object."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self.rest = len(data) % INDEX_ROW
+
+    def __len__(self) -> int:
+        return len(self._data) // INDEX_ROW
+
+    def __getitem__(self, row: int) -> tuple[int, int, int]:
+        """Header offset in bytes, header size in blocks, data size in bytes."""
+        if not 0 <= row < len(self):
+            raise IndexError(row)
+        data = self._data[row * INDEX_ROW : (row + 1) * INDEX_ROW]
+        return int.from_bytes(data[:8], "big"), int.from_bytes(data[8:10], "big"), int.from_bytes(data[10:], "big")
