@@ -1,0 +1,46 @@
+"""A Collection: archives that belong together, known by their names before any of them is opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from inspector.core.finding import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """One archive of a dataset: the datapoints with the keys ``first`` to ``last``, both included.
+
+    ``location`` is where the archive is, ``beside`` where its metadata or index is (empty where there is none),
+    ``name`` its own name, ``size`` its size in bytes.
+    """
+
+    dataset: str
+    first: int
+    last: int
+    name: str
+    location: str
+    beside: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """Datasets of ranges. ``ranges`` are sorted by dataset, then by key; ``findings`` are what their names tell."""
+
+    location: str
+    title: str
+    datasets: tuple[str, ...]
+    ranges: tuple[Range, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def size(self) -> int:
+        """The size of all archives together, in bytes."""
+        return sum(each.size for each in self.ranges)
+
+    def member_path(self, number: int, name: bytes) -> bytes:
+        """What the member ``name`` of range ``number`` is called here: with its dataset, where there are several."""
+        if len(self.datasets) <= 1:
+            return name
+        return self.ranges[number].dataset.encode("utf-8", "surrogateescape") + b"/" + name

@@ -1,0 +1,138 @@
+"""Folders that hold the ranges of datasets: a bucket's root or a part of it.
+
+S3 Storage Layout for datas3t, Overall Structure: ``dataset/<name>/datapoints/<from>-<to>.tar`` and ``.tar.metadata``;
+the later layout is ``datas3t/<name>/dataranges/<from>-<to>-<counter>.tar`` and ``.index``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from inspector.core.collection import Collection, Range
+from inspector.core.finding import Finding, Severity
+from inspector.core.names import visible
+from inspector.core.numbers import count
+from inspector.formats.datas3t.keys import RangeName, range_name
+from inspector.operations.opening import Opened, open_source, start
+from inspector.sources.folder import Entry, entries
+
+ROOTS = ("dataset", "datas3t")
+"""The folders in a bucket's root that hold datasets."""
+
+HOLDERS = ("datapoints", "dataranges")
+"""The folders in a dataset that hold ranges."""
+
+_BESIDE = (".tar.metadata", ".index")
+
+
+def open_collection(folder: Path) -> Collection | None:
+    """The ranges in ``folder``, or None where it holds none; raises SourceError where a folder cannot be read.
+
+    It may be a bucket's root, its ``dataset`` folder, one dataset, or the folder of its ranges. Only names are read.
+    """
+    folder = folder.resolve()
+    ranges: list[Range] = []
+    findings: list[Finding] = []
+    holders = list(_holders(folder))
+    for dataset, holder in holders:
+        found, orphans = _ranges(dataset, entries(holder))
+        ranges += found
+        findings += orphans
+    if not ranges and not findings:
+        return None
+    ranges.sort(key=lambda each: (each.dataset, each.first, each.last, each.name))
+    datasets = tuple(dict.fromkeys(sorted(dataset for dataset, _ in holders)))
+    for dataset in datasets:
+        findings += _between(dataset, [each for each in ranges if each.dataset == dataset])
+    title = f"{count(len(datasets), 'dataset')}, {count(len(ranges), 'range')}"
+    return Collection(str(folder), title, datasets, tuple(ranges), tuple(findings))
+
+
+def open_range(collection: Collection, number: int) -> Opened:
+    """The archive of range ``number``, recognised and not yet decoded; raises SourceError where it is gone."""
+    return start(open_source(collection.ranges[number].location))
+
+
+def _holders(folder: Path) -> Iterator[tuple[str, Path]]:
+    """The folders of ranges in ``folder``, each with the name of its dataset."""
+    inside = entries(folder)
+    if any(range_name(entry.name) for entry in inside) or (folder.name in HOLDERS and _beside(inside)):
+        yield folder.parent.name if folder.name in HOLDERS else folder.name, folder
+        return
+    own = [entry for entry in inside if entry.folder and entry.name in HOLDERS]
+    if own:
+        yield from ((folder.name, entry.path) for entry in own)
+        return
+    for root in [entry for entry in inside if entry.folder and entry.name in ROOTS]:
+        yield from _datasets(entries(root.path))
+    yield from _datasets(entry for entry in inside if entry.name not in ROOTS)
+
+
+def _datasets(inside: Iterable[Entry]) -> Iterator[tuple[str, Path]]:
+    for dataset in inside:
+        if dataset.folder:
+            for holder in HOLDERS:
+                path = dataset.path / holder
+                if path.is_dir():
+                    yield dataset.name, path
+
+
+def _beside(inside: Iterable[Entry]) -> dict[str, Entry]:
+    """Metadata and index files, by the name of the tar they describe."""
+    found: dict[str, Entry] = {}
+    for suffix in reversed(_BESIDE):
+        for entry in inside:
+            tar = entry.name.removesuffix(suffix) + ".tar"
+            if not entry.folder and entry.name.endswith(suffix) and range_name(tar):
+                found[tar] = entry
+    return found
+
+
+def _ranges(dataset: str, inside: list[Entry]) -> tuple[list[Range], list[Finding]]:
+    """The ranges in one folder, and what stands in it without its tar."""
+    beside = _beside(inside)
+    ranges: list[Range] = []
+    for entry in inside:
+        named: RangeName | None = None if entry.folder else range_name(entry.name)
+        if named is not None:
+            other = beside.pop(entry.name, None)
+            where = str(other.path) if other else ""
+            ranges.append(Range(dataset, named.first, named.last, entry.name, str(entry.path), where, entry.size))
+    orphans = [
+        Finding(
+            Severity.ERROR,
+            "datas3t-metadata-orphan",
+            f"{visible(entry.name)} in the dataset {visible(dataset)} is an orphan: the tar that this metadata "
+            "describes is missing.",
+        )
+        for entry in beside.values()
+    ]
+    return ranges, orphans
+
+
+def _between(dataset: str, ranges: list[Range]) -> Iterator[Finding]:
+    """Overlaps of the ranges of one dataset, and the keys between them."""
+    widest: Range | None = None
+    for each in ranges:
+        if widest is not None and each.first <= widest.last:
+            shared = _keys(each.first, min(each.last, widest.last))
+            yield Finding(
+                Severity.ERROR,
+                "datas3t-range-overlap",
+                f"Two ranges of the dataset {visible(dataset)} overlap: {widest.name} and {each.name} share {shared}.",
+            )
+        elif widest is not None and each.first > widest.last + 1:
+            missing = _keys(widest.last + 1, each.first - 1)
+            yield Finding(
+                Severity.INFO,
+                "datas3t-range-gap",
+                f"There is a gap between ranges of the dataset {visible(dataset)}: {missing} are in none of them, "
+                "which is allowed.",
+            )
+        if widest is None or each.last > widest.last:
+            widest = each
+
+
+def _keys(first: int, last: int) -> str:
+    return f"key {first:,}" if first == last else f"the keys {first:,} to {last:,}"
