@@ -39,8 +39,8 @@ class Collection:
         """The size of all archives together, in bytes."""
         return sum(each.size for each in self.ranges)
 
-    def member_path(self, number: int, name: bytes) -> bytes:
-        """What the member ``name`` of range ``number`` is called here: with its dataset, where there are several."""
+    def prefix(self, number: int) -> bytes:
+        """What stands before the names of the members of range ``number``: its dataset, where there are several."""
         if len(self.datasets) <= 1:
-            return name
-        return self.ranges[number].dataset.encode("utf-8", "surrogateescape") + b"/" + name
+            return b""
+        return self.ranges[number].dataset.encode("utf-8", "surrogateescape") + b"/"
