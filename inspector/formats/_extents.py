@@ -8,6 +8,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import le
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ class Rows:
     """
 
     stop: int
-    starts: array[int] = field(default_factory=lambda: array("Q"))
-    owners: array[int] = field(default_factory=lambda: array("i"))
+    starts: array[int]
+    owners: Sequence[int]
     gaps: array[int] = field(default_factory=lambda: array("Q"))
     overlaps: list[Overlap] = field(default_factory=list)
     overlap_count: int = 0
@@ -66,19 +67,31 @@ def lay_out(starts: array[int], stops: array[int], low: int, high: int) -> Rows:
     The columns are ``array("Q")`` in any order. What lies outside the stretch is cut off; an extent that ends before
     it begins claims nothing.
     """
-    rows = Rows(high)
-    if len(starts) <= _FEW:
-        end = _one_by_one(rows, starts, stops, low)
-    else:
-        end = _in_blocks(rows, starts, stops, low)
+    if _tiled(starts, stops, low, high):
+        return Rows(high, starts, range(len(starts)))
+    owners = array("i")
+    rows = Rows(high, array("Q"), owners)
+    lay = _one_by_one if len(starts) <= _FEW else _in_blocks
+    end = lay(rows, owners, starts, stops, low)
     if end < high:
         rows.gaps.append(len(rows.starts))
         rows.starts.append(end)
-        rows.owners.append(GAP)
+        owners.append(GAP)
     return rows
 
 
-def _one_by_one(rows: Rows, starts: Sequence[int], stops: Sequence[int], low: int) -> int:
+def _tiled(starts: array[int], stops: array[int], low: int, high: int) -> bool:
+    """Whether the extents are in order and leave nothing to lay out: so it is in every sound archive."""
+    if not len(starts) or starts[0] != low or stops[-1] != high or starts[1:] != stops[:-1]:
+        return False
+    if len(starts) <= _FEW:
+        return all(map(le, starts, stops))
+    import numpy as np
+
+    return bool((np.frombuffer(starts, np.uint64) <= np.frombuffer(stops, np.uint64)).all())
+
+
+def _one_by_one(rows: Rows, owners: array[int], starts: array[int], stops: array[int], low: int) -> int:
     high, end, holder = rows.stop, low, GAP
     for position in sorted(range(len(starts)), key=lambda i: (starts[i], stops[i])):
         start, stop = max(starts[position], low), min(stops[position], high)
@@ -90,16 +103,16 @@ def _one_by_one(rows: Rows, starts: Sequence[int], stops: Sequence[int], low: in
         if start > end:
             rows.gaps.append(len(rows.starts))
             rows.starts.append(end)
-            rows.owners.append(GAP)
+            owners.append(GAP)
         if stop > end or start >= end:
             rows.starts.append(max(start, end))
-            rows.owners.append(position)
+            owners.append(position)
         if stop > end:
             end, holder = stop, position
     return end
 
 
-def _in_blocks(rows: Rows, starts: array[int], stops: array[int], low: int) -> int:
+def _in_blocks(rows: Rows, owners: array[int], starts: array[int], stops: array[int], low: int) -> int:
     import numpy as np
 
     all_starts, all_stops = np.frombuffer(starts, np.uint64), np.frombuffer(stops, np.uint64)
@@ -110,7 +123,7 @@ def _in_blocks(rows: Rows, starts: array[int], stops: array[int], low: int) -> i
     for first in range(0, len(starts), _BLOCK):
         last = min(first + _BLOCK, len(starts))
         positions = np.arange(first, last) if order is None else order[first:last]
-        carried = _block(rows, positions, all_starts[positions], all_stops[positions], carried)
+        carried = _block(rows, owners, positions, all_starts[positions], all_stops[positions], carried)
     return carried.end
 
 
@@ -122,7 +135,9 @@ class _Carried(NamedTuple):
     holder: int
 
 
-def _block(rows: Rows, positions: Numbers, starts: Numbers, stops: Numbers, carried: _Carried) -> _Carried:
+def _block(
+    rows: Rows, owners: array[int], positions: Numbers, starts: Numbers, stops: Numbers, carried: _Carried
+) -> _Carried:
     """Lay out sorted extents; the same steps as ``_one_by_one``, for a whole block at once."""
     import numpy as np
 
@@ -149,11 +164,11 @@ def _block(rows: Rows, positions: Numbers, starts: Numbers, stops: Numbers, carr
 
     kept, gap = raising | (starts >= ends), starts > ends
     after = np.cumsum(kept.astype(np.int64) + gap)
-    new_starts, owners = np.empty(int(after[-1]), np.uint64), np.full(int(after[-1]), GAP, np.int32)
+    new_starts, new_owners = np.empty(int(after[-1]), np.uint64), np.full(int(after[-1]), GAP, np.int32)
     new_starts[after[kept] - 1] = np.maximum(starts, ends)[kept]
-    owners[after[kept] - 1] = positions[kept]
+    new_owners[after[kept] - 1] = positions[kept]
     new_starts[after[gap] - 2] = ends[gap]
     rows.gaps.frombytes((after[gap] - 2 + len(rows.starts)).astype(np.uint64).tobytes())
     rows.starts.frombytes(new_starts.tobytes())
-    rows.owners.frombytes(owners.tobytes())
+    owners.frombytes(new_owners.tobytes())
     return _Carried(carried.low, int(reach[-1]), holder(len(positions) - 1))

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.field import Field
 from inspector.core.format import MemberError
 from inspector.core.kinds import Kind
-from inspector.core.member import UNREADABLE, Members
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source, blocks
 from inspector.core.span import Span
 from inspector.formats._extents import lay_out
+from inspector.formats.caf.columns import archive_order, doubtful_names, inverse, members_in
 from inspector.formats.caf.exact import read_exactly
+from inspector.formats.caf.fast import SLICE, read_fast
 from inspector.formats.caf.fields import data_section, footer_field, index_field
 from inspector.formats.caf.findings import report_layout, report_names, report_ranges
 from inspector.formats.caf.index import Index
@@ -26,15 +25,14 @@ from inspector.formats.caf.locate import FOOTER, LARGEST_INDEX, Place, find_inde
 
 def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     """See Format.decode."""
-    if source.read(0, 4) == b"caff":
-        place = find_index(source)
-        if place.index is None:
-            _core_audio(source, emitter)
-            return
-    else:
-        place = find_index(source)
+    place = find_index(source)
+    if place.index is None and source.read(0, 4) == b"caff":
+        _core_audio(source, emitter)
+        return
     if place.problem:
-        emitter.error("caf-footer", place.problem, place.footer or (max(0, source.size - FOOTER), source.size))
+        emitter.error(
+            "caf-footer", place.problem, place.footer or place.index or (max(0, source.size - FOOTER), source.size)
+        )
     if place.index is None:
         emitter.lay([footer_field(source, place)] if place.footer else [])
         return
@@ -44,8 +42,8 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
 def _core_audio(source: Source, emitter: Emitter) -> None:
     emitter.error(
         "caf-core-audio",
-        "This is no Chunk Archive: it begins with 'caff', the mark of an Apple Core Audio file, which has the same suffix. "
-        "There is nothing in it to list.",
+        "This is no Chunk Archive: it begins with 'caff', the mark of an Apple Core Audio file, which has the same "
+        "suffix. There is nothing in it to list.",
         (0, 4),
     )
     emitter.lay([Field("Core Audio file", Kind.BYTES, (Span(0, source.size),), note="Not a Chunk Archive.")])
@@ -56,7 +54,8 @@ def _decode_index(source: Source, emitter: Emitter, progress: Progress, place: P
     if span.size > LARGEST_INDEX:
         emitter.error(
             "caf-index-too-large",
-            f"The index has {in_bytes(span.size)}, more than the {in_bytes(LARGEST_INDEX)} that are read: no members are listed.",
+            f"The index has {in_bytes(span.size)}, more than the {in_bytes(LARGEST_INDEX)} that are read: no members "
+            "are listed.",
             span,
         )
         emitter.lay(
@@ -67,12 +66,12 @@ def _decode_index(source: Source, emitter: Emitter, progress: Progress, place: P
             ]
         )
         return
-    progress.begin("Reading the index", span.size)
     index = _read_index(source, span, progress)
-    members, order = _members(index)
+    order = archive_order(index)
+    members = members_in(order, index)
     emitter.begin_members(members)
     emitter.archive.detail = span.start
-    member_of = _inverse(order)
+    member_of = inverse(order)
     rows = lay_out(members.starts, members.stops, 0, span.start)
     emitter.lay([data_section(members, rows), index_field(source, index, member_of.__getitem__), *footer])
     for problem in index.problems:
@@ -80,7 +79,7 @@ def _decode_index(source: Source, emitter: Emitter, progress: Progress, place: P
         emitter.find(problem.severity, problem.code, problem.message, problem.spans, member)
     report_ranges(emitter, span.start, members)
     report_layout(emitter, members, rows)
-    report_names(emitter, members, range(len(members)))
+    report_names(emitter, members, doubtful_names(members))
 
 
 def _undecoded(name: str, kind: Kind, start: int, stop: int) -> Field:
@@ -88,24 +87,14 @@ def _undecoded(name: str, kind: Kind, start: int, stop: int) -> Field:
 
 
 def _read_index(source: Source, span: Span, progress: Progress) -> Index:
+    """Large indexes are tried the fast way first."""
+    if span.size > SLICE:
+        progress.begin("Reading the index", span.size)
+        index = read_fast(source, span, progress)
+        if index is not None:
+            return index
+    progress.begin("Reading the index exactly", span.size)
     return read_exactly(source.read(span.start, span.size), span.start, progress)
-
-
-def _members(index: Index) -> tuple[Members, Sequence[int]]:
-    """The entries as members in archive order, and which entry each member is."""
-    starts, stops = index.starts, index.stops
-    order = sorted(range(len(index)), key=lambda entry: (starts[entry], stops[entry]))
-    members = Members(marks=True)
-    for entry in order:
-        members.append(index.name(entry), starts[entry], stops[entry], marks=index.marks[entry])
-    return members, order
-
-
-def _inverse(order: Sequence[int]) -> array[int]:
-    inverse = array("I", bytes(4 * len(order)))
-    for member, entry in enumerate(order):
-        inverse[entry] = member
-    return inverse
 
 
 def read(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:

@@ -10,11 +10,11 @@ import re
 from inspector.core.finding import Severity
 from inspector.core.member import LARGEST, UNREADABLE
 from inspector.core.names import visible
-from inspector.core.numbers import count, grouped
+from inspector.core.numbers import grouped
 from inspector.core.progress import Progress
 from inspector.core.span import Span
 from inspector.formats.caf.index import MEMBERS, PROBLEMS, Index, Part, Problem
-from inspector.formats.caf.scan import OBJECT, OBJECT_END, Malformed, Scanner, unquoted
+from inspector.formats.caf.scan import KEPT, OBJECT, OBJECT_END, Malformed, Scanner, unquoted
 
 _S = rb"[ \t\n\r]*+"
 _N = rb"(0|[1-9][0-9]{0,17})"
@@ -103,7 +103,8 @@ class _Reader:
     def departures(self) -> None:
         for departure, places in self.scanner.lax.items():
             first = self.place(places[0].start)
-            times = "" if len(places) == 1 else f", {count(len(places), 'time')} in all"
+            least = "at least " if len(places) == KEPT else ""
+            times = "" if len(places) == 1 else f", {least}{len(places):,} times in all"
             message = (
                 f"The index is not strict JSON: it has {departure} at byte {first}{times}. Most readers refuse it."
             )
@@ -199,19 +200,19 @@ class _Reader:
 
     def plain(self) -> None:
         """Read on from one entry written in the usual way to the next, until one is not."""
-        scanner, match = self.scanner, _PLAIN.match
+        scanner, match, index, first = self.scanner, _PLAIN.match, self.index, self.first
+        add, base = index.add, self.base
         while found := match(self.data, scanner.at):
-            name = found[1][1:-1]
-            if name in self.first or not name.isascii():
+            key, start, stop = found.groups()
+            name = key[1:-1]
+            if first.setdefault(name, len(index)) != len(index):
                 name = self.named(Span(*found.span(1)))
-            else:
-                self.first[name] = len(self.index)
-            self.index.add(self.base + found.start(1), name, int(found[2]), int(found[3]))
+            add(base + found.start(1), name, int(start), int(stop))
             scanner.at = found.end()
-            if not len(self.index) % _STEP:
+            if not len(index) % _STEP:
                 self.progress.advance(scanner.at - self.advanced)
                 self.advanced = scanner.at
-                if len(self.index) >= MEMBERS:
+                if len(index) >= MEMBERS:
                     return
 
     def recover(self, problem: Malformed) -> bool:
@@ -280,7 +281,7 @@ class _Reader:
                 value = scanner.value()
                 numbers[word] = self.number(word.decode(), shown, value)
             else:
-                self.extra(word, shown, key)
+                self.extra_key(word, shown, key)
         for word in _NUMBERS:
             if word not in numbers:
                 self.error(
@@ -290,7 +291,7 @@ class _Reader:
                     entry,
                 )
 
-    def extra(self, word: bytes, shown: str, key: Span) -> None:
+    def extra_key(self, word: bytes, shown: str, key: Span) -> None:
         if _NEW_ENTRY.match(self.data, self.scanner.at):
             raise Malformed(key.start, f"begins a new entry before that of {shown!r} is closed", resume=key.start)
         self.scanner.value()

@@ -71,9 +71,9 @@ def data_section(members: Members, rows: Rows) -> Field:
 
 def index_field(source: Source, index: Index, member_of: Callable[[int], int]) -> Field:
     """The index: the values of its outermost object, the syntax between them, and what could not be read."""
-    inside: list[Field] = []
-    for part in index.parts:
-        inside.append(_files(source, index, part, member_of) if part.key == b"files" else _value(source, part))
+    inside = [
+        _files(source, index, part, member_of) if part.key == b"files" else _value(source, part) for part in index.parts
+    ]
     if index.unread is not None:
         inside.append(
             Field("not read", Kind.GARBAGE, (index.unread,), note="The rest of the index could not be followed.")
@@ -114,8 +114,8 @@ def entry_field(data: bytes, span: Span, member: int) -> Field:
     """One entry of the index, whose bytes are ``data`` and lie in ``span``."""
     scanner = Scanner(data)
     inside: list[Field] = []
-    name, numbers = b"", {}
-    rest = Kind.SYNTAX
+    name = b""
+    numbers: dict[bytes, int | None] = {}
     try:
         key = scanner.string()
         name = unquoted(data[key.start : key.stop])
@@ -138,12 +138,8 @@ def entry_field(data: bytes, span: Span, member: int) -> Field:
         inside.append(Field("not read", Kind.GARBAGE, (unread,), note="This part of the entry could not be followed."))
     start, stop = numbers.get(b"start_byte"), numbers.get(b"end_byte")
     note = "" if start is None or stop is None else f"{in_bytes(max(0, stop - start))} from byte {grouped(start)} on."
-    return parent_of_syntax("entry", span, inside, visible(name), note, member)
-
-
-def parent_of_syntax(name: str, span: Span, inside: list[Field], value: str, note: str, member: int) -> Field:
-    """An entry whose unclaimed bytes are syntax."""
-    return Field(name, Kind.INDEX_ENTRY, (span,), value, note, tile(inside, (span,), Kind.SYNTAX), member=member)
+    children = tile(inside, (span,), Kind.SYNTAX)
+    return Field("entry", Kind.INDEX_ENTRY, (span,), visible(name), note, children, member=member)
 
 
 def _number(word: bytes, span: Span, data: bytes, value: Span, numbers: dict[bytes, int | None]) -> Field:
@@ -158,7 +154,7 @@ def _number(word: bytes, span: Span, data: bytes, value: Span, numbers: dict[byt
         note = f"The data begins at byte {grouped(number)} ({hexadecimal(number)})."
     else:
         start = numbers.get(b"start_byte")
-        note = "exclusive" if start is None else f"exclusive: {in_bytes(number - start)}"
+        note = "exclusive" if start is None or number < start else f"exclusive: {in_bytes(number - start)}"
     return Field(word.decode(), Kind.OFFSET, (span,), number, note)
 
 

@@ -10,6 +10,7 @@ from inspector.core.member import UNREADABLE, Members
 from inspector.core.names import hazards, visible
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.formats._extents import Rows
+from inspector.formats.caf.columns import beyond
 
 KEPT = 1_000
 """The most findings of one kind; the rest are counted in one more."""
@@ -21,7 +22,7 @@ def report_ranges(emitter: Emitter, stop: int, members: Members) -> None:
         emitter, Severity.ERROR, "caf-entry-reversed", "members whose start_byte is past their end_byte"
     )
     outside = _Some(emitter, Severity.ERROR, "caf-entry-out-of-range", "members that lie out of range")
-    for member in _suspects(members, stop):
+    for member in beyond(members, stop):
         if members.marks is not None and members.marks[member] & UNREADABLE:
             continue
         first, last = members.starts[member], members.stops[member]
@@ -30,22 +31,14 @@ def report_ranges(emitter: Emitter, stop: int, members: Members) -> None:
             message = f"{name!r}: start_byte {grouped(first)} is past end_byte {grouped(last)}, so it has no data."
             reversed_ones.add(message, [], member)
         elif last > stop:
-            beyond = in_bytes(last - max(first, stop))
+            missing = in_bytes(last - max(first, stop))
             message = (
-                f"{name!r} is out of range: it ends at byte {grouped(last)}, but the data section ends at {grouped(stop)}; "
-                f"{beyond} of it are not there."
+                f"{name!r} is out of range: it ends at byte {grouped(last)}, but the data section ends at "
+                f"{grouped(stop)}; {missing} of it are not there."
             )
             outside.add(message, [(first, min(last, stop))], member)
     reversed_ones.close()
     outside.close()
-
-
-def _suspects(members: Members, stop: int) -> Iterable[int]:
-    return (
-        member
-        for member, (first, last) in enumerate(zip(members.starts, members.stops, strict=True))
-        if first > last or last > stop
-    )
 
 
 def report_layout(emitter: Emitter, members: Members, rows: Rows) -> None:
@@ -82,8 +75,8 @@ def _report_inclusive(emitter: Emitter, rows: Rows) -> bool:
     emitter.find(
         Severity.WARNING,
         "caf-end-byte-inclusive",
-        f"There is a gap of 1 byte after every one of {count(owned, 'member')}: the writer took end_byte as inclusive, though the "
-        "specification says exclusive, so every member lacks its last byte.",
+        f"There is a gap of 1 byte after every one of {count(owned, 'member')}: the writer took end_byte as inclusive, "
+        "though the specification says exclusive, so every member lacks its last byte.",
         spans,
     )
     return True

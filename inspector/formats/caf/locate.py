@@ -133,18 +133,21 @@ def _found(source: Source, found: tuple[Span, bool], claimed: int) -> Place:
     index, whole = found
     begins = f"begins at byte {grouped(index.start)}"
     if not whole:
-        problem = f"The file ends in the middle of its index, which {begins}: the rest of the index and the footer are missing."
+        problem = (
+            f"The file ends in the middle of its index, which {begins}: the rest of it and the footer are missing."
+        )
         return Place(index, None, 0, problem)
-    should = f"{grouped(index.size)} ({hexadecimal(index.size)})"
     left = source.size - index.stop
     if left < FOOTER:
-        problem = f"The footer is cut off: {left} of its {FOOTER} bytes are there. The index {begins}; the footer should say {should}."
+        should = f"the index {begins}, so it should say {grouped(index.size)} ({hexadecimal(index.size)})"
+        problem = f"The footer is cut off: {left} of its {FOOTER} bytes are there; {should}."
         return Place(index, Span(index.stop, source.size) if left else None, 0, problem)
-    footer = source.read(index.stop, FOOTER)
-    if int.from_bytes(footer, "little") == index.size and left > FOOTER:
-        problem = f"{in_bytes(left - FOOTER)} follow the footer, so readers look for the index in the wrong place; it {begins}."
-        return Place(index, Span(index.stop, index.stop + FOOTER), index.size, problem)
+    footer = Span(index.stop, index.stop + FOOTER)
+    if left > FOOTER and int.from_bytes(source.read(footer.start, FOOTER), "little") == index.size:
+        behind = in_bytes(left - FOOTER)
+        problem = f"{behind} follow the footer, where readers take them for the index size; the index {begins}."
+        return Place(index, footer, index.size, problem)
     index = Span(index.start, source.size - FOOTER)
-    should = f"{grouped(index.size)} ({hexadecimal(index.size)})"
-    problem = f"{_says(claimed)}, but the index found before it {begins}: the footer should say {should}."
+    should = f"the footer should say {grouped(index.size)} ({hexadecimal(index.size)})"
+    problem = f"{_says(claimed)}, but the index found before it {begins}: {should}."
     return Place(index, Span(index.stop, source.size), claimed, problem)

@@ -34,6 +34,12 @@ _ESCAPED = {
     b"t": b"\t",
 }
 
+# Objects that hold nothing but plain keys and integers, as the entries of an index do, are passed in one step.
+_FLAT = re.compile(
+    rb'\{[ \t\n\r]*+"[^"\\\x00-\x1f]*+"[ \t\n\r]*+:[ \t\n\r]*+(?:0|[1-9][0-9]*+)[ \t\n\r]*+'
+    rb'(?:,[ \t\n\r]*+"[^"\\\x00-\x1f]*+"[ \t\n\r]*+:[ \t\n\r]*+(?:0|[1-9][0-9]*+)[ \t\n\r]*+)*+\}'
+)
+
 QUOTE, COMMA, COLON = ord('"'), ord(","), ord(":")
 OBJECT, OBJECT_END, ARRAY, ARRAY_END = ord("{"), ord("}"), ord("["), ord("]")
 _CLOSER = {OBJECT: OBJECT_END, ARRAY: ARRAY_END}
@@ -147,8 +153,11 @@ class Scanner:
         while True:
             self.space()
             byte = self.byte()
-            first = byte in _CLOSER
-            if first:
+            flat = _FLAT.match(self.data, self.at) if byte == OBJECT and len(closers) < DEPTH else None
+            first = byte in _CLOSER and flat is None
+            if flat:
+                self.at = flat.end()
+            elif first:
                 if len(closers) >= DEPTH:
                     raise Malformed(self.at, f"is nested deeper than {DEPTH} levels")
                 closers.append(_CLOSER[byte])
