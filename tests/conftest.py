@@ -52,3 +52,22 @@ def sample() -> Callable[[str], Path]:
         return found[0]
 
     return find
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--golden``."""
+    parser.addoption("--golden", action="store_true", help="write tests/golden anew instead of comparing with it")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compare a text with a file of tests/golden, or write that file when ``--golden`` is given."""
+
+    def compare(name: str, text: str) -> None:
+        path = ROOT / "tests" / "golden" / name
+        if request.config.getoption("--golden"):
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        assert text == path.read_text(encoding="utf-8")
+
+    return compare

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
+
+from inspector import __version__
 
 PROGRAM = "archive-inspector"
 
@@ -14,14 +15,6 @@ COMMANDS = {
     "formats": "the formats that are known, and their limitations",
 }
 """The sub-commands and what each shows."""
-
-
-class _Version(argparse.Action):
-    """Says the version and ends; looked up only when asked for."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        print(f"{PROGRAM} {importlib.metadata.version(PROGRAM)}")
-        parser.exit()
 
 
 def window_parser() -> argparse.ArgumentParser:
@@ -36,7 +29,7 @@ def window_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("locations", metavar="LOCATION", nargs="*", help="a file, or a folder that is a bucket's root")
     parser.add_argument("--screenshot", metavar="OUT.png", help="render the window into a picture, and end")
-    parser.add_argument("--version", action=_Version, nargs=0, help="say the version, and end")
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     return parser
 
 

@@ -264,12 +264,25 @@ def bucket(dataset: str, *ranges: tuple[int, int], lost: int | None = None, rows
     return objects
 
 
+def later_bucket() -> Files:
+    """The objects as later versions of the service lay them out: an index of 16 bytes a datapoint beside the tar."""
+    tar, rows = writers.datarange(1, [("txt", readings(key, 12)) for key in range(1, 4)])
+    sizes = [len(readings(key, 12)) for key in range(1, 4)]
+    index = b"".join(
+        struct.pack(">QH", int(row["begin_offset"]), 1) + size.to_bytes(6, "big")
+        for row, size in zip(rows, sizes, strict=True)
+    )
+    name = f"datas3t/weather/dataranges/{1:020d}-{3:020d}-{7:012d}"
+    return {f"{name}.tar": tar, f"{name}.index": index}
+
+
 def tars() -> tuple[dict[str, Files | bytes], dict[str, Files | bytes]]:
     files = {"journey/": b"", "journey/readme.txt": b"Three days on the coast.\n", "journey/empty.dat": b""}
     long = {"/".join(["a-rather-long-folder-name"] * 8) + "/zażółć.txt": b"a long name\n", **files}
     (_, lone), *_ = bucket("lone", (1, 3)).items()
     shipped: dict[str, Files | bytes] = {
         "weather": bucket("weather", (1, 4), (5, 6)),
+        "weather-later": later_bucket(),
         "weather-missing-row": bucket("weather", (1, 4), rows_lost=3),
         "plain.tar": writers.plain_tar(files, tarfile.USTAR_FORMAT),
     }

@@ -1,0 +1,299 @@
+"""The sub-commands as scripts meet them: standard output, standard error and the exit status of a real process."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from inspector.__main__ import main
+
+ROOT = Path(__file__).parent.parent.parent
+Sample = Callable[[str], Path]
+Result = tuple[int, str, str]
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Run:
+    """Run the program in this process: exit status, standard output, standard error."""
+
+    def call(*arguments: object) -> Result:
+        status = main([str(argument) for argument in arguments])
+        out, err = capfd.readouterr()
+        return status, out, err
+
+    return call
+
+
+def process(*arguments: object, **options: object) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "inspector", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, check=False, **options)  # type: ignore[call-overload,no-any-return]
+
+
+def test_list_json_says_the_members_in_the_order_of_the_archive(run: Run, sample: Sample) -> None:
+    status, out, err = run("list", "--json", sample("journey.caf"))
+
+    members = [json.loads(line) for line in out.splitlines()]
+    assert (status, err) == (0, "")
+    assert members[0] == {
+        "path": "readme.txt",
+        "size": 56,
+        "stored": 56,
+        "spans": [[0, 56]],
+        "codec": "stored",
+        "digest": None,
+    }
+    assert list(members[0]) == ["path", "size", "stored", "spans", "codec", "digest"]
+    assert [member["path"] for member in members[-4:]] == [
+        "notes/zażółć gęślą.txt",
+        "notes/報告.txt",
+        "empty.dat",
+        "a/b/c/deep.json",
+    ]
+    assert out.isascii()
+
+
+def test_list_json_says_digests_and_codecs(run: Run, sample: Sample) -> None:
+    _, out, _ = run("list", "--json", sample("plain.zip"))
+
+    picture, _, parquet, _ = (json.loads(line) for line in out.splitlines())
+    assert (picture["codec"], parquet["codec"]) == ("stored", "deflate")
+    assert picture["digest"].startswith("crc32:")
+    assert len(picture["digest"]) == len("crc32:") + 8
+    assert parquet["stored"] == sum(stop - start for start, stop in parquet["spans"])
+
+
+def test_a_name_that_decoding_would_change_comes_with_its_bytes(run: Run, sample: Sample) -> None:
+    status, out, _ = run("list", "--json", sample("name-not-utf8.rca"))
+
+    (member,) = (json.loads(line) for line in out.splitlines())
+    assert status == 0
+    assert member["path"] == "\ufffd\ufffd"
+    assert member["path_bytes"] == "fffe"
+
+
+def test_list_in_text_shows_hostile_names_visibly(run: Run, sample: Sample) -> None:
+    _, out, _ = run("list", sample("hostile-name.caf"))
+
+    header, row, *_ = out.splitlines()
+    assert header.split() == ["size", "stored", "codec", "digest", "offset", "name"]
+    assert row.split() == ["5", "5", "stored", "-", "0x0", "␛[31m‹U+202E›gpj.exe"]
+    assert "\x1b" not in out
+
+
+def test_list_of_a_damaged_archive_lists_and_says_so(run: Run, sample: Sample) -> None:
+    status, out, err = run("list", sample("overlap.caf"))
+
+    assert status == 0
+    assert len(out.splitlines()) == 9
+    assert err.startswith(f"archive-inspector: {sample('overlap.caf')}: error: ")
+
+
+def test_a_bucket_lists_its_ranges_and_names_them(run: Run, sample: Sample) -> None:
+    status, out, _ = run("list", "--json", sample("weather"))
+
+    members = [json.loads(line) for line in out.splitlines()]
+    folder = "dataset/weather/datapoints"
+    assert status == 0
+    assert [member["path"][:20] for member in members] == [f"{key:020d}" for key in range(1, 7)]
+    assert [member["archive"] for member in members] == [f"{folder}/{1:020d}-{4:020d}.tar"] * 4 + [
+        f"{folder}/{5:020d}-{6:020d}.tar"
+    ] * 2
+
+
+def test_dump_of_a_bucket_is_one_object_a_range(run: Run, sample: Sample) -> None:
+    status, out, _ = run("dump", "--json", sample("weather"))
+
+    archives = [json.loads(line) for line in out.splitlines()]
+    assert status == 0
+    assert [Path(archive["source"]).name[-8:] for archive in archives] == ["0004.tar", "0006.tar"]
+    assert {archive["format"] for archive in archives} == {"datas3t"}
+
+
+def test_dump_shows_bytes_names_values_and_notes(run: Run, sample: Sample) -> None:
+    status, out, err = run("dump", sample("two-chunks.rca"))
+
+    assert (status, err) == (0, "")
+    assert any("size 0x8000 = 32,768 bytes" in line for line in out.splitlines())
+    assert any(line.count("..") == 2 for line in out.splitlines()), "a block across the boundary has two extents"
+
+
+def test_dump_to_a_depth_shows_the_outer_fields_only(run: Run, sample: Sample) -> None:
+    _, out, _ = run("dump", "--json", "--depth", 1, sample("journey.caf"))
+    _, text, _ = run("dump", "--depth", 1, sample("journey.caf"))
+
+    fields = json.loads(out)["fields"]
+    assert [field["name"] for field in fields] == ["data section", "index", "footer"]
+    assert all(field["children"] == [] for field in fields)
+    assert len(text.splitlines()) == 4
+
+
+def test_dump_of_anything_else_shows_plain_bytes_and_says_why(run: Run, tmp_path: Path) -> None:
+    other = tmp_path / "other.bin"
+    other.write_bytes(b"nothing known")
+
+    status, out, err = run("dump", "--json", other)
+
+    assert status == 0
+    assert json.loads(out)["format"] == "bytes"
+    assert json.loads(out)["fields"][0]["spans"] == [[0, 13]]
+    assert "no archive format that is known" in err
+
+
+@pytest.mark.parametrize(
+    ("archive", "member", "digest"),
+    [
+        ("journey.caf", "readme.txt", "268da1ec1a2c9cd777c4be60055223fac5a136fdd6107d489a4303455412c32e"),
+        ("plain.zip", "METADATA/level0.parquet", "7033e3cd073afd2395ef48c77d1106ae6564cb5ce7cc89cc346f28126ceefbfc"),
+        (
+            "two-entries.tacozip",
+            "METADATA/level0.parquet",
+            "7033e3cd073afd2395ef48c77d1106ae6564cb5ce7cc89cc346f28126ceefbfc",
+        ),
+        ("two-chunks.rca", "photos/noise.bin", "af07bffee1a8e435b2ae224e973f46988ded950f0842e45628a4df69fab6cc58"),
+        ("two-chunks.rca", "station-5/2024-05.log", "171980fc827262fae008dd5897d2d50f0dbb2161586f1022fd51ce9eea2e670f"),
+        ("weather", f"{5:020d}.json", "1e36accd932e4c72464836babe0548139af7c0a30b12eaad6df38c399fa2d3ed"),
+    ],
+)
+def test_cat_gives_the_bytes(archive: str, member: str, digest: str, sample: Sample) -> None:
+    done = process("cat", sample(archive), member)
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert hashlib.sha256(done.stdout).hexdigest() == digest
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["cat", "journey.caf", "no such"], "no member called no such"),
+        (["cat", "two-alike.caf", "one.txt"], "2 members called one.txt"),
+        (["list", "three-bytes.bin"], "does not exist"),
+    ],
+)
+def test_what_cannot_be_read_ends_with_a_sentence(
+    arguments: Sequence[str], words: str, run: Run, sample: Sample, tmp_path: Path
+) -> None:
+    command, name, *rest = arguments
+    location = tmp_path / name if name == "three-bytes.bin" else sample(name)
+
+    status, out, err = run(command, location, *rest)
+
+    assert (status, out) == (2, "")
+    assert words in err
+    assert err.endswith(".\n")
+    assert "Traceback" not in err
+
+
+def test_listing_what_is_no_archive_is_refused(run: Run, tmp_path: Path) -> None:
+    other = tmp_path / "other.bin"
+    other.write_bytes(b"nothing known")
+
+    status, out, err = run("list", "--json", other)
+
+    assert (status, out) == (2, "")
+    assert "no archive format that is known" in err
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["dump", "x", "--depth", "0"], ["list", "--wrong", "x"]])
+def test_wrong_usage_ends_with_status_2(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+
+    assert ended.value.code == 2
+
+
+def test_the_version_is_the_projects(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith("archive-inspector 0.")
+
+
+def test_help_names_the_sub_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+
+    shown = capsys.readouterr().out
+    assert all(f"  {name} " in shown for name in ("list", "dump", "cat", "formats"))
+
+
+def test_a_location_named_like_a_sub_command_is_reached_through_its_folder(tmp_path: Path, sample: Sample) -> None:
+    (tmp_path / "list").write_bytes(sample("journey.caf").read_bytes())
+
+    done = subprocess.run(
+        [sys.executable, "-m", "inspector", "list", "./list"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=False,
+    )
+
+    assert done.returncode == 0
+    assert b"readme.txt" in done.stdout
+
+
+def test_a_reader_that_stops_early_is_no_error(big_archive: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "inspector", "list", "--json", str(big_archive)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.readline()
+        running.stdout.close()
+        err = running.stderr.read()
+        status = running.wait()
+
+    assert (status, err) == (0, b"")
+
+
+def test_an_interrupt_ends_with_status_130(big_archive: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "inspector", "list", "--json", str(big_archive)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.readline()  # it is writing now, and waits for us to read on
+        running.send_signal(signal.SIGINT)
+        running.stdout.read()
+        err = running.stderr.read()
+        status = running.wait()
+
+    assert (status, err) == (130, b"")
+
+
+@pytest.fixture
+def big_archive(tmp_path: Path) -> Path:
+    """A CAF whose list is longer than any pipe holds."""
+    entries = ",".join(
+        f'"a name of some length/{number:06d}":{{"start_byte":0,"end_byte":0}}' for number in range(20_000)
+    )
+    index = f'{{"format_version":"1.0","files":{{{entries}}}}}'.encode()
+    path = tmp_path / "big.caf"
+    path.write_bytes(index + len(index).to_bytes(4, "little"))
+    return path
+
+
+def test_formats_are_listed_with_their_limitations(run: Run) -> None:
+    _, out, _ = run("formats", "--json")
+    _, text, _ = run("formats")
+
+    known = [json.loads(line) for line in out.splitlines()]
+    assert {"caf", "rca", "taco", "zip", "datas3t", "tar"} <= {one["name"] for one in known}
+    assert all(list(one) == ["name", "title", "suffixes", "limitations"] for one in known)
+    assert ".caf" in known[0]["suffixes"]
+    assert all(one["title"] in text for one in known)
