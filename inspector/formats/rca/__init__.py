@@ -1,0 +1,91 @@
+"""RCA, the Resumable Compressed Archive: chunks outside, blobs in zstd frames inside.
+
+Sections named are those of the format's own document: "Outer Layer Format (Chunk Layer)" for ``chunks``, "Inner Layer
+Format (Blob Layer)" for ``blocks`` and ``blobs``, "Reset blocks (block type 0)" for ``check``.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2s
+
+from inspector.core.archive import Emitter
+from inspector.core.format import Format, Likeness
+from inspector.core.member import Codec, Members
+from inspector.core.numbers import in_bytes
+from inspector.core.progress import Progress
+from inspector.core.source import Source, SplicedSource
+from inspector.formats._zstd import MAGIC
+from inspector.formats.rca import check
+from inspector.formats.rca.blobs import Decoding, read
+from inspector.formats.rca.blocks import BLOB, HASH, RESET, VARINT, typed, varint, walk
+from inspector.formats.rca.chunks import BITS, header_size, layer_field, scan
+from inspector.formats.rca.fields import BlobLayerFields
+from inspector.formats.rca.layout import Layout
+
+HASHED = 16 * 1024 * 1024
+"""The most bytes of inner stream whose hashes are compared while decoding: hashing more would delay the listing."""
+
+
+def probe(source: Source) -> Likeness:
+    """Whether ``source`` begins with a chunk header and a block that make sense."""
+    head = source.read(0, header_size(BITS))
+    if len(head) < header_size(BITS):
+        return Likeness.NO
+    size = int.from_bytes(head[: BITS // 8], "big")
+    plausible = len(head) <= size <= min(1 << BITS - 1, source.size)
+    if size == len(head) and head[BITS // 8 :] == blake2s(digest_size=HASH).digest():
+        return Likeness.CERTAIN
+    at = len(head)
+    kind, at = _block(source, at)
+    if kind == RESET:
+        kind, at = _block(source, at + HASH)
+    if kind == BLOB and source.read(at, len(MAGIC)) == MAGIC:
+        return Likeness.CERTAIN if plausible else Likeness.POSSIBLE
+    return Likeness.NO
+
+
+def _block(source: Source, at: int) -> tuple[int, int]:
+    """The type of the block at ``at`` (-1 for none) and where its payload begins."""
+    data = source.read(at, VARINT)
+    value, stop = varint(data, 0)
+    return (typed(value)[0], at + stop) if stop else (-1, at)
+
+
+def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
+    """See Format.decode.
+
+    The structure of both layers comes first and is laid at once; names and sizes need decompression and follow, the
+    members appearing as they are decoded. Hashes are compared at the end, of archives up to HASHED bytes.
+    """
+    chunks = scan(source, emitter)
+    inner = SplicedSource(source, [chunk.payload for chunk in chunks.chunks], f"{source.name}: inner stream")
+    emitter.archive.inner = inner
+    members = Members(codec=Codec.ZSTD, sizes=True, heads=True, place=inner.outer)
+    emitter.begin_members(members)
+    layout = Layout(chunks, inner, walk(inner, emitter, progress))
+    emitter.archive.detail = layout
+    tail = () if chunks.corrupt else chunks.tail
+    emitter.lay([*layer_field(chunks), *BlobLayerFields(layout, members).layer(), *tail])
+    Decoding(layout, emitter, progress).run()
+    if inner.size <= HASHED:
+        check.report(layout, emitter, progress)
+    else:
+        message = f"The hashes were not compared: the blob layer is {in_bytes(inner.size)}."
+        emitter.info("rca-hashes-not-compared", message)
+
+
+FORMAT = Format(
+    name="rca",
+    title="RCA archive",
+    suffixes=(".rca",),
+    specification="RCA: Resumable Compressed Archive",
+    limitations=(
+        "Names are inside the compressed data, so listing decompresses everything",
+        "zstd windows above 128 MiB and dictionaries are refused",
+        f"Hashes are compared on opening for up to {HASHED // 2**20} MiB of blob layer",
+        "Names are kept up to 65,535 bytes, blocks up to 4,000,000",
+    ),
+    probe=probe,
+    decode=decode,
+    read=read,
+)

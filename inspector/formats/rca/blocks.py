@@ -1,0 +1,184 @@
+"""RCA's inner layer: the walk over its blocks (specification: "Inner Layer Format (Blob Layer)").
+
+A block is a little-endian varint and a payload. Bit 0 of the varint tells the type: 0, a blob block whose payload size
+is the rest; 1, a control block with its type in bits 1-5 and its payload size in the rest.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+
+from inspector.core.archive import Emitter
+from inspector.core.numbers import grouped, in_bytes
+from inspector.core.progress import Progress
+from inspector.core.source import SplicedSource
+
+RESET = 0
+"""The type of a reset block, a control block."""
+BLOB = 32
+"""Stands for a blob block among the types, which are 0..31 for control blocks."""
+REST = 33
+"""Stands for the bytes behind a varint that cannot be read, to the end of the stream."""
+
+HASH = 8
+"""The size of a reset block's hash in bytes."""
+VARINT = 10
+"""The longest varint, in bytes: 64 bits, 7 to a byte."""
+BLOCKS = 4_000_000
+"""The most blocks that are told apart; the rest is left as it is, so that a file of zeros does not fill memory."""
+
+_BLOB = bytes((BLOB,))
+_SMALLEST, _LARGEST = 4096, 512 * 1024
+
+
+class Blocks:
+    """Columns of blocks; positions are inner ones, in bytes.
+
+    Block ``i`` is ``[edges[i], edges[i + 1])``, its payload begins at ``payloads[i]``. ``segments`` are the numbers of
+    the blocks that begin a segment: 0 and every reset block. ``claimed`` is the end that the last block claims, past
+    ``edges[-1]`` where bytes are missing.
+    """
+
+    def __init__(self) -> None:
+        self.edges = array("Q")
+        self.payloads = array("Q")
+        self.types = bytearray()
+        self.segments = array("Q", (0,))
+        self.claimed = 0
+
+    def __len__(self) -> int:
+        return len(self.payloads)
+
+    def append(self, kind: int, start: int, payload: int) -> None:
+        """Add a block; its end is the start of the next or what ``close`` is told."""
+        if kind == RESET and self.payloads:
+            self.segments.append(len(self.payloads))
+        self.edges.append(start)
+        self.payloads.append(payload)
+        self.types.append(kind)
+
+    def close(self, stop: int, claimed: int) -> None:
+        """End the last block at ``stop``, though its varint may say ``claimed``."""
+        self.edges.append(stop)
+        self.claimed = claimed
+
+    def segment(self, number: int) -> tuple[int, int]:
+        """The blocks ``[first, last)`` of a segment."""
+        last = self.segments[number + 1] if number + 1 < len(self.segments) else len(self)
+        return self.segments[number], last
+
+    def segment_of(self, block: int) -> int:
+        """The number of the segment that a block belongs to."""
+        return bisect_right(self.segments, block) - 1
+
+    def at_payload(self, start: int) -> int:
+        """The block whose payload begins at the inner position ``start``."""
+        return bisect_left(self.payloads, start)
+
+    def whole(self, block: int) -> bool:
+        """Whether all bytes of a block are there."""
+        return block < len(self) - 1 or self.claimed <= self.edges[-1]
+
+
+def varint(data: bytes, at: int) -> tuple[int, int]:
+    """The varint at ``at`` in ``data`` and where it ends; 0 for the end where it is not whole or too long."""
+    value = shift = 0
+    for position in range(at, min(len(data), at + VARINT)):
+        byte = data[position]
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return (value, position + 1) if value < 1 << 64 else (0, 0)
+        shift += 7
+    return 0, 0
+
+
+def typed(value: int) -> tuple[int, int]:
+    """The block type and the payload size in bytes that a varint's value says."""
+    return (value >> 1 & 31, value >> 6) if value & 1 else (BLOB, value >> 1)
+
+
+def walk(inner: SplicedSource, emitter: Emitter, progress: Progress) -> Blocks:
+    """The blocks of the inner stream; payloads are not read unless they lie within reach of the last read."""
+    blocks = Blocks()
+    progress.begin("Reading blocks", inner.size)
+    at, reach = 0, _SMALLEST
+    while at < inner.size and len(blocks) < BLOCKS:
+        before = len(blocks)
+        following = _window(blocks, inner.read(at, reach), at, inner.size)
+        if following == at:
+            break
+        progress.advance(min(following, inner.size) - at)
+        # Reading far ahead pays where blocks are small, and costs where each read meets but one.
+        reach = min(reach * 2, _LARGEST) if len(blocks) - before > 4 else max(reach // 2, _SMALLEST)
+        at = following
+    if at < inner.size:
+        _report_rest(blocks, at, inner, emitter)
+        blocks.append(REST, at, at)
+    if len(blocks):
+        blocks.close(inner.size, max(at, inner.size))
+    if at > inner.size:
+        _report_past_end(blocks, inner, emitter)
+    return blocks
+
+
+def _window(blocks: Blocks, window: bytes, base: int, size: int) -> int:
+    """Add the blocks whose varints lie in ``window``, read at ``base`` of the ``size`` bytes of the stream.
+
+    Says where the next block begins: at ``base`` itself when there is none to be had.
+    """
+    # The columns are filled here rather than through ``append``: this loop decides how fast large archives open.
+    edges, payloads = blocks.edges.append, blocks.payloads.append
+    at, known = 0, len(blocks)
+    # A varint that the window may cut off is left for the next window, unless the stream ends here.
+    limit = len(window) if base + len(window) >= size else len(window) - VARINT
+    while at < limit:
+        value, payload = window[at], at + 1
+        if value > 0x7F:
+            value, payload = varint(window, at)
+            if not payload:
+                break
+        if value & 1:
+            blocks.types.extend(_BLOB * (len(blocks) - known))
+            kind, length = typed(value)
+            blocks.append(kind, base + at, base + payload)
+            known = len(blocks)
+        else:
+            length = value >> 1
+            edges(base + at)
+            payloads(base + payload)
+        at = payload + length
+    blocks.types.extend(_BLOB * (len(blocks) - known))
+    return base + at
+
+
+def _report_rest(blocks: Blocks, at: int, inner: SplicedSource, emitter: Emitter) -> None:
+    span = inner.outer(at, inner.size)
+    where, left = grouped(span[0].start), in_bytes(inner.size - at)
+    if len(blocks) >= BLOCKS:
+        emitter.warning(
+            "rca-too-many-blocks",
+            f"More than {grouped(BLOCKS)} blocks: the {left} from byte {where} on are left as they are.",
+            *span,
+        )
+        return
+    data = inner.read(at, VARINT)
+    reason = "is cut off by the end of the blob layer" if len(data) < VARINT else "does not end within 64 bits"
+    emitter.error(
+        "rca-varint",
+        f"The varint at byte {where} {reason}, so no block can be told from here on: {left} cannot be read.",
+        *span,
+    )
+
+
+def _report_past_end(blocks: Blocks, inner: SplicedSource, emitter: Emitter) -> None:
+    last = len(blocks) - 1
+    start, payload = blocks.edges[last], blocks.payloads[last]
+    kind = "blob" if blocks.types[last] == BLOB else "control"
+    emitter.error(
+        "rca-past-end",
+        f"The {kind} block at byte {grouped(inner.outer(start, payload)[0].start)} announces "
+        f"{in_bytes(blocks.claimed - payload)} of payload, which reaches past the end of the blob layer: "
+        f"{in_bytes(inner.size - payload)} are there.",
+        *inner.outer(start, inner.size),
+    )

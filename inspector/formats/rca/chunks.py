@@ -1,0 +1,208 @@
+"""RCA's outer layer: the chain of chunks (specification: "Outer Layer Format (Chunk Layer)").
+
+Each chunk is a size field, 8 bytes of metadata and a payload. The size field is 16 bits wide at first and twice as wide
+in each further chunk, so a file holds only a handful of chunks, whatever its size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from inspector.core.archive import Emitter
+from inspector.core.field import Field, parent
+from inspector.core.kinds import Kind
+from inspector.core.layout import Part, fields_of, hex_text, unsigned_be
+from inspector.core.numbers import grouped, hexadecimal, in_bytes
+from inspector.core.source import Source
+from inspector.core.span import Span
+
+BITS = 16
+"""The width of the first chunk's size field."""
+
+METADATA = 8
+"""The size of the metadata field in bytes."""
+
+_SECTION = "RCA, Outer Layer Format (Chunk Layer)"
+_UNFINISHED = "An append was interrupted; readers ignore these bytes and the next append overwrites them."
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One chunk: its place in the file, the width of its size field in bits, the field's value and its metadata.
+
+    ``stop`` is the end of what is there: before ``start + size`` where the file is truncated.
+    """
+
+    number: int
+    start: int
+    stop: int
+    bits: int
+    size: int
+    metadata: bytes
+
+    @property
+    def header(self) -> Span:
+        """The size field and the metadata."""
+        return Span(self.start, self.start + header_size(self.bits))
+
+    @property
+    def payload(self) -> Span:
+        """The payload as far as it is there."""
+        return Span(self.header.stop, self.stop)
+
+    @property
+    def full(self) -> bool:
+        """Whether another chunk may follow."""
+        return self.size == 1 << self.bits - 1
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the file ends before the chunk does."""
+        return self.stop < self.start + self.size
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkLayer:
+    """The valid chunks, the fields of what follows them, and whether that is more than an interrupted append leaves."""
+
+    chunks: tuple[Chunk, ...]
+    tail: tuple[Field, ...]
+    corrupt: bool
+
+    @property
+    def truncated(self) -> bool:
+        """Whether bytes of the last chunk are missing."""
+        return bool(self.chunks) and self.chunks[-1].truncated
+
+
+def header_size(bits: int) -> int:
+    """The size in bytes of a chunk header whose size field has ``bits`` bits."""
+    return bits // 8 + METADATA
+
+
+def scan(source: Source, emitter: Emitter) -> ChunkLayer:
+    """Follow the chain from the beginning of ``source`` and report where it breaks."""
+    chunks: list[Chunk] = []
+    at, bits = 0, BITS
+    while at < source.size and (not chunks or chunks[-1].full):
+        header = source.read(at, header_size(bits))
+        size = int.from_bytes(header[: bits // 8], "big")
+        if len(header) < bits // 8 or size == 0:
+            break
+        wrong = _wrong(size, bits, header, at)
+        if wrong:
+            emitter.error(*wrong, (at, at + len(header)))
+            return ChunkLayer(tuple(chunks), (_header_field(header, at, bits, len(chunks), wrong[1]),), True)
+        chunks.append(Chunk(len(chunks), at, min(at + size, source.size), bits, size, header[bits // 8 :]))
+        at, bits = chunks[-1].stop, bits * 2
+    if chunks and chunks[-1].truncated:
+        _report_truncation(chunks[-1], emitter)
+    tail = (_garbage(source, at, bits, chunks, emitter),) if at < source.size else ()
+    return ChunkLayer(tuple(chunks), tail, False)
+
+
+def _wrong(size: int, bits: int, header: bytes, at: int) -> tuple[str, str] | None:
+    """The code and the sentence of what is wrong with a chunk header that is not 0."""
+    limit = 1 << bits - 1
+    shown = hexadecimal(size, bits // 4)
+    if size > limit:
+        return "rca-chunk-size-reserved", (
+            f"The chunk size {shown} at byte {grouped(at)} is reserved: it is above the largest of a "
+            f"{bits}-bit size field, {hexadecimal(limit)}. Nothing from here on can be read."
+        )
+    if size < header_size(bits):
+        return "rca-chunk-size-small", (
+            f"The chunk size {shown} at byte {grouped(at)} is smaller than the chunk's own header of "
+            f"{header_size(bits)} bytes. Nothing from here on can be read."
+        )
+    if len(header) < header_size(bits):
+        return "rca-truncated", (
+            f"The file is truncated inside the chunk header at byte {grouped(at)}: its size field announces "
+            f"{in_bytes(size)}, and {in_bytes(len(header))} are there."
+        )
+    return None
+
+
+def _report_truncation(chunk: Chunk, emitter: Emitter) -> None:
+    there = chunk.stop - chunk.start
+    emitter.error(
+        "rca-truncated",
+        f"Chunk {chunk.number + 1} is truncated: its size field announces {in_bytes(chunk.size)}, and "
+        f"{in_bytes(there)} are there. {in_bytes(chunk.size - there)} are missing at the end of the file.",
+        chunk.header,
+    )
+
+
+def _garbage(source: Source, at: int, bits: int, chunks: Sequence[Chunk], emitter: Emitter) -> Field:
+    """The bytes past the last valid chunk."""
+    size = source.size - at
+    after = f"after chunk {len(chunks)}" if chunks else "without any chunk before"
+    emitter.warning(
+        "rca-trailing-garbage",
+        f"There is trailing garbage {after}: {in_bytes(size)} from byte {grouped(at)} on. {_UNFINISHED}",
+        (at, source.size),
+    )
+    span = Span(at, source.size)
+    header = source.read(at, header_size(bits)) if not chunks or chunks[-1].full else b""
+    if len(header) < bits // 8:
+        note = f"The beginning of a chunk header. {_UNFINISHED}" if header else _UNFINISHED
+        return Field("trailing garbage", Kind.GARBAGE, (span,), note=note, specification=_SECTION)
+    size_note = "0: the chunk is incomplete, so the archive ends before it."
+    size_span = Span(at, at + bits // 8)
+    metadata = Span(size_span.stop, min(size_span.stop + METADATA, source.size))
+    children = [
+        Field("size", Kind.NUMBER, (size_span,), 0, size_note, text=hexadecimal(0, bits // 4)),
+        Field("metadata", Kind.BYTES, (metadata,), header[bits // 8 :].hex(), "Of a dead chunk header: irrelevant."),
+        Field("payload", Kind.BYTES, (Span(metadata.stop, source.size),), note="Never completed."),
+    ]
+    children = [child for child in children if child.spans[0].size]
+    return parent("trailing garbage", Kind.GARBAGE, (span,), children, note=_UNFINISHED, specification=_SECTION)
+
+
+def layer_field(layer: ChunkLayer) -> list[Field]:
+    """The chunk layer as a field that owns all headers, with one child a header; empty where there is no header."""
+    headers = [_chunk_field(chunk, layer.chunks) for chunk in layer.chunks]
+    if layer.corrupt:
+        headers += layer.tail
+    if not headers:
+        return []
+    spans = [span for header in headers for span in header.spans]
+    payload = sum(chunk.payload.size for chunk in layer.chunks)
+    note = f"{len(layer.chunks)} of {len(headers)} chunks can be read" if layer.corrupt else f"chunks: {len(headers)}"
+    note = f"{note}; their payload is {in_bytes(payload)} of blob layer."
+    return [parent("chunk layer", Kind.CHUNK_LAYER, spans, headers, note=note, specification=_SECTION)]
+
+
+def _chunk_field(chunk: Chunk, chunks: Sequence[Chunk]) -> Field:
+    last = chunk.number == len(chunks) - 1
+    raw = chunk.size.to_bytes(chunk.bits // 8, "big") + chunk.metadata
+    if chunk.truncated:
+        note = f"{in_bytes(chunk.size)}, but the file ends {in_bytes(chunk.start + chunk.size - chunk.stop)} earlier"
+    elif chunk.full:
+        note = f"{in_bytes(chunk.size)}, full: another chunk {'may follow' if last else 'follows'}"
+    else:
+        note = f"{in_bytes(chunk.size)}: the last chunk, anything after it is garbage"
+    return _header_field(raw, chunk.start, chunk.bits, chunk.number, note, relevant=last)
+
+
+def _header_field(header: bytes, start: int, bits: int, number: int, note: str, *, relevant: bool = False) -> Field:
+    """One chunk header; ``relevant`` is whether its metadata counts."""
+    metadata = (
+        "The hash of the last segment." if relevant else "Irrelevant: only the metadata of the last chunk counts."
+    )
+    parts = (
+        Part("size", bits // 8, Kind.LENGTH, unsigned_be, bits // 4, lambda _: note),
+        Part("metadata", METADATA, Kind.DIGEST, hex_text, 0, lambda _: metadata),
+    )
+    children, values = fields_of(parts, header, start)
+    span = Span(start, start + len(header))
+    return parent(
+        "chunk header",
+        Kind.CHUNK_HEADER,
+        (span,),
+        children,
+        value=values["size"],
+        text=children[0].text,
+        note=f"Chunk {number + 1}: {note}" if not note.endswith(".") else note,
+    )

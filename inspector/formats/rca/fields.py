@@ -1,0 +1,189 @@
+"""The fields of RCA's blob layer: segments, blocks, and the parts of each block.
+
+A reset block stands at the head of the segment it opens; the hash in it covers the segment before.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from typing import overload
+
+from inspector.core.field import Field, FieldTable, parent
+from inspector.core.kinds import Kind, Role, role_bit
+from inspector.core.member import Members
+from inspector.core.names import visible
+from inspector.core.numbers import count, grouped, hexadecimal, in_bytes
+from inspector.core.span import Spans
+from inspector.formats.rca.blocks import BLOB, HASH, RESET, REST, typed, varint
+from inspector.formats.rca.layout import Layout, OuterStarts
+
+_SECTION = "RCA, Inner Layer Format (Blob Layer)"
+_RESET_SECTION = "RCA, Reset blocks (block type 0)"
+
+_CONTROL_ROLES = role_bit(Role.EXTENT) | role_bit(Role.CONTROL)
+_ROLES = [_CONTROL_ROLES] * 32
+_ROLES[RESET] |= role_bit(Role.DIGEST)
+_ROLES += [role_bit(Role.EXTENT) | role_bit(Role.DATA), role_bit(Role.GAP)]
+
+
+class _BlockRoles(Sequence[int]):
+    """The set of roles of each block from ``first`` on."""
+
+    def __init__(self, types: bytearray, first: int, last: int) -> None:
+        self._types, self._first, self._last = types, first, last
+
+    def __len__(self) -> int:
+        return self._last - self._first
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[int]: ...
+    def __getitem__(self, index: int | slice) -> int | list[int]:
+        if isinstance(index, slice):
+            return [_ROLES[kind] for kind in self._types[self._first : self._last][index]]
+        return _ROLES[self._types[self._first + index]]
+
+
+class _SegmentRoles(Sequence[int]):
+    """The set of roles of each segment."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._blocks = layout.blocks
+
+    def __len__(self) -> int:
+        return len(self._blocks.segments)
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[int]: ...
+    def __getitem__(self, index: int | slice) -> int | list[int]:
+        if isinstance(index, slice):
+            return [self._roles(number) for number in range(*index.indices(len(self)))]
+        return self._roles(index)
+
+    def _roles(self, number: int) -> int:
+        first, last = self._blocks.segment(number)
+        roles = 0
+        for kind in set(self._blocks.types[first:last]):
+            roles |= _ROLES[kind]
+        return roles
+
+
+class BlobLayerFields:
+    """Makes the fields of the blob layer when they are looked at; names come from the members decoded by then."""
+
+    def __init__(self, layout: Layout, members: Members) -> None:
+        self._layout = layout
+        self._blocks = layout.blocks
+        self._inner = layout.inner
+        self._members = members
+
+    def layer(self) -> list[Field]:
+        """The blob layer, which owns all payload; nothing where there is none."""
+        if not self._inner.size:
+            return []
+        segments = self._blocks.segments
+        blobs = self._layout.blobs(0, len(self._blocks))
+        note = f"{count(blobs, 'blob')} in {count(len(segments), 'segment')}, {in_bytes(self._inner.size)}."
+        table = FieldTable(OuterStarts(self._layout, segments), self._segment, _SegmentRoles(self._layout))
+        spans = self._inner.outer(0, self._inner.size)
+        return [Field("blob layer", Kind.BLOB_LAYER, spans, None, note, table, specification=_SECTION)]
+
+    def _spans(self, first: int, last: int) -> Spans:
+        return self._inner.outer(self._blocks.edges[first], self._blocks.edges[last])
+
+    def _segment(self, number: int) -> Field:
+        first, last = self._blocks.segment(number)
+        if number + 1 < len(self._blocks.segments):
+            end = f"its hash stands in the reset block at byte {grouped(self._layout.outer_start(last))}"
+        else:
+            end = "its hash is the metadata of the last chunk"
+        blobs = self._layout.blobs(first, last)
+        note = f"Segment {number + 1}: {count(blobs, 'blob')} in one zstd frame; {end}."
+        starts = OuterStarts(self._layout, range(first, last))
+        roles = _BlockRoles(self._blocks.types, first, last)
+        table = FieldTable(starts, lambda row: self._block(first + row), roles)
+        return Field("segment", Kind.SEGMENT, self._spans(first, last), number + 1, note, table)
+
+    def _block(self, block: int) -> Field:
+        kind = self._blocks.types[block]
+        if kind == REST:
+            note = "No block can be told here: see the findings."
+            return Field("unreadable blocks", Kind.GAP, self._spans(block, block + 1), note=note)
+        start, payload = self._blocks.edges[block], self._blocks.payloads[block]
+        value, size = self._varint(start, payload)
+        there = self._blocks.edges[block + 1] - payload
+        missing = "" if there == size else f", of which {grouped(there)} are there"
+        stated = f"{in_bytes(size)} of payload{missing}"
+        make = self._blob if kind == BLOB else self._reset if kind == RESET else self._control
+        return make(block, value, stated)
+
+    def _varint(self, start: int, payload: int) -> tuple[int, int]:
+        """The value of a varint and the payload size it states; zeros where its bytes are no longer there."""
+        value, stop = varint(self._inner.read(start, payload - start), 0)
+        return value, typed(value)[1] if stop else 0
+
+    def _parts(self, block: int, value: int, note: str, parts: Iterable[Field]) -> list[Field]:
+        span = self._inner.outer(self._blocks.edges[block], self._blocks.payloads[block])
+        return [Field("varint", Kind.LENGTH, span, value, note, text=hexadecimal(value)), *parts]
+
+    def _blob(self, block: int, value: int, stated: str) -> Field:
+        member = self.member(block)
+        name, content = None, "The name and the content of a blob, compressed."
+        if member is not None:
+            name = visible(self._members.path(member))
+            content = f"zstd data: the name and {in_bytes(self._members.size(member))} of content."
+        payload = self._inner.outer(self._blocks.payloads[block], self._blocks.edges[block + 1])
+        parts = [Field("payload", Kind.DATA, payload, note=content)]
+        return parent(
+            "blob block",
+            Kind.BLOB_BLOCK,
+            self._spans(block, block + 1),
+            self._parts(block, value, f"blob, {stated}", parts),
+            value=name,
+            note=f"blob, {stated}",
+            member=member,
+        )
+
+    def member(self, block: int) -> int | None:
+        """The member that a blob block holds, or None when it is not decoded, or cannot be."""
+        start = self._blocks.payloads[block]
+        known = len(self._members)
+        index = bisect_left(self._members.starts, start, 0, known)
+        return index if index < known and self._members.starts[index] == start else None
+
+    def _reset(self, block: int, value: int, stated: str) -> Field:
+        payload, stop = self._blocks.payloads[block], self._blocks.edges[block + 1]
+        cut = min(payload + HASH, stop)
+        ended = self._blocks.segment_of(block) if block else 0
+        covered = f"segment {ended}, which ends here" if ended else "the bytes before it, of which there are none"
+        digest = self._inner.read(payload, cut - payload).hex()
+        parts = [Field("hash", Kind.DIGEST, self._inner.outer(payload, cut), digest, f"64-bit blake2s of {covered}.")]
+        if cut < stop:
+            note = "Readers ignore it."
+            parts.append(Field("additional payload", Kind.BYTES, self._inner.outer(cut, stop), note=note))
+        return parent(
+            "reset block",
+            Kind.RESET_BLOCK,
+            self._spans(block, block + 1),
+            self._parts(block, value, f"control, type 0 (reset), {stated}", parts),
+            value=digest,
+            note=f"Begins segment {self._blocks.segment_of(block) + 1}; its hash covers {covered}.",
+            specification=_RESET_SECTION,
+        )
+
+    def _control(self, block: int, value: int, stated: str) -> Field:
+        kind = self._blocks.types[block]
+        span = self._inner.outer(self._blocks.payloads[block], self._blocks.edges[block + 1])
+        parts = [Field("payload", Kind.BYTES, span, note="Of a meaning that is not known here.")]
+        return parent(
+            "control block",
+            Kind.CONTROL_BLOCK,
+            self._spans(block, block + 1),
+            self._parts(block, value, f"control, type {kind}, {stated}", parts),
+            value=kind,
+            note=f"A control block of the unknown type {kind} with {stated}: readers skip it.",
+        )

@@ -1,0 +1,78 @@
+"""What phase one finds out about an RCA archive, kept for reading its members."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import overload
+
+from inspector.core.source import SplicedSource
+from inspector.formats._zstd import Stream
+from inspector.formats.rca.blocks import BLOB, Blocks
+from inspector.formats.rca.chunks import ChunkLayer
+
+
+@dataclass(slots=True)
+class Cursor:
+    """A decoder that stands in front of the payload of ``block``."""
+
+    stream: Stream
+    block: int
+
+
+@dataclass(slots=True)
+class Layout:
+    """The two layers of an archive.
+
+    ``cursor`` is where the last reader stopped, so that the next one need not start over; ``damaged`` are the numbers
+    of the segments that could not be decoded to their end.
+    """
+
+    chunks: ChunkLayer
+    inner: SplicedSource
+    blocks: Blocks
+    cursor: Cursor | None = None
+    damaged: set[int] = field(default_factory=set)
+
+    def outer_start(self, block: int) -> int:
+        """Where a block begins in the file."""
+        at = self.blocks.edges[block]
+        return self.inner.outer(at, at + 1)[0].start
+
+    def begins_chunk(self, block: int) -> bool:
+        """Whether a block is the first thing in the payload of a chunk after the first."""
+        start = self.outer_start(block)
+        return any(chunk.payload.start == start for chunk in self.chunks.chunks[1:])
+
+    def outer_starts(self, first: int, last: int) -> list[int]:
+        """Where the blocks ``[first, last)`` begin in the file."""
+        edges = self.blocks.edges
+        spans = self.inner.outer(edges[first], edges[last])
+        if len(spans) > 1:
+            return [self.outer_start(block) for block in range(first, last)]
+        moved = spans[0].start - edges[first]
+        return [edge + moved for edge in edges[first:last]]
+
+    def blobs(self, first: int, last: int) -> int:
+        """How many of the blocks ``[first, last)`` are blobs."""
+        return self.blocks.types.count(BLOB, first, last)
+
+
+class OuterStarts(Sequence[int]):
+    """Where blocks begin in the file, for a FieldTable; ``numbers`` are the blocks."""
+
+    def __init__(self, layout: Layout, numbers: Sequence[int]) -> None:
+        self._layout = layout
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[int]: ...
+    def __getitem__(self, index: int | slice) -> int | list[int]:
+        if isinstance(index, slice):
+            return [self._layout.outer_start(block) for block in self._numbers[index]]
+        return self._layout.outer_start(self._numbers[index])
