@@ -1,0 +1,87 @@
+"""From a location to an archive: open the bytes, recognise the format, decode."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from inspector.core.archive import Archive, Emitter
+from inspector.core.field import Field
+from inspector.core.format import Format
+from inspector.core.kinds import Kind
+from inspector.core.names import visible
+from inspector.core.progress import Progress
+from inspector.core.source import Source, SourceError
+from inspector.core.span import Span
+from inspector.formats import recognise
+from inspector.sources.file import FileSource
+
+UNKNOWN = "This is no archive format that is known here, so it is shown as plain bytes."
+
+
+@dataclass(slots=True)
+class Opened(Archive):
+    """An archive and the format that decodes it and reads its members; None for plain bytes."""
+
+    decoder: Format | None = None
+
+
+def local_path(location: str) -> Path:
+    """The path of this machine that a location names: a path or a ``file://`` URL.
+
+    Raises SourceError for anything else, and where nothing is there.
+    """
+    path = _from_url(location) if "://" in location else Path(location).expanduser()
+    try:
+        there = path.exists()
+    except (OSError, ValueError) as error:  # a name too long, or with a NUL
+        raise SourceError(f"{visible(location)} is no usable path: {error}.") from error
+    if not there:
+        raise SourceError(f"{visible(location)} does not exist.")
+    return path
+
+
+def _from_url(location: str) -> Path:
+    try:
+        url = urlsplit(location)
+    except ValueError as error:
+        raise SourceError(f"{visible(location)} is no usable address: {error}.") from error
+    if url.scheme.lower() != "file" or url.netloc not in ("", "localhost"):
+        raise SourceError(f"{visible(location)} is not on this machine; only files and folders here can be opened.")
+    return Path(unquote(url.path))
+
+
+def open_source(location: str) -> Source:
+    """The bytes at ``location``; raises SourceError where there is no regular file."""
+    return FileSource(local_path(location))
+
+
+def start(source: Source) -> Opened:
+    """The archive before decoding: its format is known, its fields are still one stretch of bytes.
+
+    Raises SourceError when the source cannot be read.
+    """
+    decoder = recognise(source)
+    span = Span(0, source.size)
+    if decoder is None:
+        return Opened(source, "bytes", "plain bytes", (Field("bytes", Kind.BYTES, (span,)),))
+    note = "Not decoded yet."
+    fields = (Field("bytes", Kind.BYTES, (span,), note=note),)
+    return Opened(source, decoder.name, decoder.title, fields, decoder=decoder)
+
+
+def decode(archive: Opened, progress: Progress) -> None:
+    """Decode what ``start`` gave. Raises Cancelled; what was decoded until then stays.
+
+    A source that cannot be read any further is a finding.
+    """
+    emitter = Emitter(archive)
+    if archive.decoder is None:
+        emitter.info("unknown-format", UNKNOWN)
+    else:
+        try:
+            archive.decoder.decode(archive.source, emitter, progress)
+        except SourceError as error:
+            emitter.error("unreadable", f"{error} What follows could not be decoded.")
+    archive.complete = True

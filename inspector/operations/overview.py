@@ -1,0 +1,88 @@
+"""Which roles each stretch of a layer has: what a map of the whole is drawn from, exact at any size."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+import numpy as np
+
+from inspector.core.field import Field, FieldTable
+from inspector.core.kinds import Role, role_bit, role_of
+from inspector.core.progress import Progress
+from inspector.core.span import Span
+
+
+def overview(fields: Sequence[Field], size: int, rows: int, progress: Progress) -> list[int]:
+    """The set of roles (see ``role_bit``) in each of ``rows`` equal stretches of the bytes ``[0, size)``.
+
+    Stretch ``i`` begins at ``i * size // rows`` and holds at least one byte. Raises Cancelled.
+    """
+    painter = _Painter(size, rows, progress)
+    if size > 0 and rows > 0:
+        painter.paint(fields, Role.DATA)
+    return painter.sets
+
+
+class _Painter:
+    def __init__(self, size: int, rows: int, progress: Progress) -> None:
+        self.sets = [0] * max(0, rows)
+        self._size = size
+        self._rows = rows
+        self._progress = progress
+
+    def paint(self, fields: Sequence[Field], role: Role) -> None:
+        if isinstance(fields, FieldTable):
+            self._table(fields, role)
+            return
+        for field in fields:
+            self._field(field, role)
+
+    def _field(self, field: Field, inherited: Role) -> None:
+        self._progress.advance(0)
+        role = role_of(field.kind, inherited)
+        if field.children:
+            self.paint(field.children, role)
+            return
+        bit = role_bit(role)
+        for span in field.spans:
+            if span.size > 0:
+                self._mark(span, bit)
+
+    def _mark(self, span: Span, bits: int) -> None:
+        for row in range(self._first(span.start), self._last(span.stop) + 1):
+            self.sets[row] |= bits
+
+    def _first(self, offset: int) -> int:
+        """The first stretch that holds the byte; a small file's byte may be in several."""
+        return min(-(-offset * self._rows // self._size), ((offset + 1) * self._rows - 1) // self._size)
+
+    def _last(self, stop: int) -> int:
+        """The last stretch that holds the byte before ``stop``."""
+        return (stop * self._rows - 1) // self._size
+
+    def _table(self, table: FieldTable, role: Role) -> None:
+        """Rows that lie in one stretch count by their sets of roles; one that reaches further is looked into."""
+        starts, at = table.starts, 0
+        while at < len(starts):
+            self._progress.advance(0)
+            row = min(self._last(starts[at] + 1), self._rows - 1)
+            end = (row + 1) * self._size // self._rows
+            # Of the rows that begin in this stretch the last may reach out of it.
+            stop = bisect_left(starts, end, lo=at)
+            within = stop if stop < len(starts) and starts[stop] == end else stop - 1
+            if within > at and self._first(starts[at]) == row:
+                self.sets[row] |= _sets(table, at, within)
+                at = within
+            else:
+                self._field(table[at], role)
+                at += 1
+
+
+def _sets(table: FieldTable, first: int, stop: int) -> int:
+    """The roles of rows that are followed by another one; rows without bytes count for nothing."""
+    if isinstance(table.roles, int):
+        return table.roles if table.starts[first] < table.starts[stop] else 0
+    starts = np.asarray(table.starts[first : stop + 1], np.int64)
+    own = np.asarray(table.roles[first:stop], np.int64)
+    return int(np.bitwise_or.reduce(own[np.diff(starts) > 0], initial=0))

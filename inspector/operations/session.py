@@ -1,0 +1,273 @@
+"""A session: one open location as a face works with it. Quick methods answer at once; jobs take a Progress."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from inspector.core.field import Run, runs
+from inspector.core.finding import Severity
+from inspector.core.names import visible
+from inspector.core.numbers import count as counted
+from inspector.core.numbers import rounded
+from inspector.core.progress import Cancelled, Progress
+from inspector.core.source import SourceError
+from inspector.operations.content import SAMPLE, decoded_content, encoding_of, image_of
+from inspector.operations.fields_view import LARGEST_PAGE, View
+from inspector.operations.goto import Places, UnknownName, resolve
+from inspector.operations.layers import Layers
+from inspector.operations.listing import find_member
+from inspector.operations.marks import Marks
+from inspector.operations.members_view import MembersView
+from inspector.operations.opening import UNKNOWN, Opened, decode, open_source, start
+from inspector.operations.refused import Refused
+from inspector.operations.search import search
+from inspector.operations.shelf import Shelf
+from inspector.operations.views import (
+    ContentInfo,
+    Explanation,
+    FieldRow,
+    FindingRow,
+    LayerInfo,
+    MemberPlace,
+    MemberRow,
+    Page,
+    SortKey,
+    Stage,
+    Status,
+    Target,
+    TreeRow,
+)
+
+LARGEST_READ = 1 << 20
+"""The most bytes given at once."""
+
+
+class Session:
+    """One open location. What cannot be opened is a session too, which says why in its status."""
+
+    def __init__(self, location: str) -> None:
+        self._stage = Stage.OPENING
+        self._failure = ""
+        self._changes = 0
+        self._decoding = 0
+        self._seen: object = None
+        self._marks: dict[int, Marks] = {}
+        self._archives: list[Opened] = []
+        try:
+            self._archives = [start(open_source(location))]
+        except SourceError as error:
+            self._stage, self._failure = Stage.FAILED, str(error)
+        self._shelf = Shelf(self._archives, [b""] * len(self._archives))
+        self._layers = Layers(self._archives, ["File"] * len(self._archives))
+        self._contents: dict[int, ContentInfo] = {}
+        self._members = MembersView(self._shelf, self._marks_of)
+
+    # ---- state -------------------------------------------------------------------------------------------------
+
+    def status(self) -> Status:
+        """How far it has come."""
+        self._notice()
+        found = Counter(finding.severity for archive in self._archives for finding in tuple(archive.findings))
+        first = self._archives[0] if self._archives else None
+        return Status(
+            self._stage,
+            self._sentence(),
+            first.format if first else "",
+            first.title if first else "",
+            sum(archive.source.size for archive in self._archives),
+            len(self._shelf),
+            self._changes,
+            tuple((severity, found[severity]) for severity in Severity if found[severity]),
+            False,
+        )
+
+    def _sentence(self) -> str:
+        if self._stage is Stage.FAILED:
+            return self._failure
+        archive = self._archives[0]
+        if self._stage is Stage.CANCELLED:
+            return "Decoding was cancelled: what was decoded until then is shown."
+        if self._stage is not Stage.READY:
+            return f"{archive.title}: being decoded."
+        if archive.decoder is None:
+            return UNKNOWN
+        return f"{archive.title}, {rounded(archive.source.size)}, {counted(len(self._shelf), 'member')}."
+
+    def _notice(self) -> None:
+        """Let the generation grow when the decoder has laid fields."""
+        if not self._archives:
+            return
+        archive = self._archives[self._decoding]
+        if archive.fields is not self._seen:
+            self._seen = archive.fields
+            self._changes += 1
+        if self._layers.add_inner(self._decoding):
+            self._changes += 1
+
+    def layers(self) -> tuple[LayerInfo, ...]:
+        """All layers; 0 is the file."""
+        self._notice()
+        return self._layers.infos()
+
+    # ---- bytes and fields --------------------------------------------------------------------------------------
+
+    def read(self, layer: int, offset: int, length: int) -> bytes:
+        """Bytes of a layer, at most 1 MiB; short at its end. Raises SourceError."""
+        return self._layers[layer].source.read(offset, min(length, LARGEST_READ))
+
+    def runs(self, layer: int, start: int, stop: int) -> list[Run]:
+        """The runs of leaves in ``[start, stop)``, at most 1 MiB of it."""
+        return runs(self._layers[layer].fields(), start, min(stop, start + LARGEST_READ))
+
+    def explain(self, layer: int, offset: int) -> Explanation:
+        """What a byte is."""
+        return self._view(layer).explain(offset)
+
+    def field_rows(self, layer: int, path: tuple[int, ...], first: int, count: int) -> Page[FieldRow]:
+        """The children of the field at ``path``, the outermost fields for ``()``."""
+        return self._view(layer).rows(path, first, count)
+
+    def field(self, layer: int, path: tuple[int, ...]) -> FieldRow | None:
+        """The field at ``path``; None where there is none."""
+        return self._view(layer).field(path)
+
+    def _view(self, number: int) -> View:
+        layer = self._layers[number]
+        return View(layer, self._marks_of(layer.at), self._shelf.number(layer.at, 0))
+
+    def _marks_of(self, at: int) -> Marks:
+        known = self._marks.get(at)
+        if known is None or len(known.findings) != len(self._archives[at].findings):
+            known = self._marks[at] = Marks(self._archives[at])
+        return known
+
+    # ---- members -----------------------------------------------------------------------------------------------
+
+    def member(self, index: int) -> MemberRow:
+        """One member; raises Refused where there is none."""
+        return self._members.row(index)
+
+    def member_rows(self, first: int, count: int) -> Page[MemberRow]:
+        """Members in the present arrangement."""
+        return self._members.rows(first, count)
+
+    def tree_rows(self, node: int, first: int, count: int) -> Page[TreeRow]:
+        """What lies in a folder of the tree of paths; 0 is its root. Empty until planted."""
+        return self._members.tree_rows(node, first, count)
+
+    def place(self, index: int) -> MemberPlace:
+        """Where a member is; raises Refused where there is none."""
+        at, local = self._shelf.locate(index)
+        spans = self._archives[at].members[local].spans
+        return MemberPlace(at, spans, self._members.flat_place(index), self._members.tree_place(index))
+
+    # ---- findings and places -----------------------------------------------------------------------------------
+
+    def findings(self, first: int, count: int) -> Page[FindingRow]:
+        """Findings in the order in which they were made."""
+        total = sum(len(archive.findings) for archive in self._archives)
+        first = max(0, min(first, total))
+        left, skip = min(count, LARGEST_PAGE, total - first), first
+        rows: list[FindingRow] = []
+        for at, archive in enumerate(self._archives):
+            here = archive.findings[skip : skip + max(0, left - len(rows))]
+            skip = max(0, skip - len(archive.findings))
+            for finding in here:
+                number = None if finding.member is None else self._shelf.number(at, finding.member)
+                name = "" if finding.member is None else visible(archive.members.path(finding.member))
+                rows.append(
+                    FindingRow(finding.severity, finding.code, finding.message, at, finding.spans, number, name)
+                )
+        return Page(total, first, tuple(rows))
+
+    def goto(self, expression: str, layer: int, caret: int) -> Target:
+        """Where an expression (see ``goto``) leads, from a caret in a layer; raises Refused for nonsense."""
+        try:
+            return resolve(expression, self._places(layer), caret)
+        except UnknownName:
+            whole = self._layers[layer].at
+            if whole == layer:
+                raise
+            return resolve(expression, self._places(whole), 0)
+
+    def _places(self, layer: int) -> Places:
+        here = self._layers[layer]
+        return Places(
+            layer, here.fields(), lambda number: self._layers[number].source.size, self._target, self._target_named
+        )
+
+    def _target(self, index: int) -> Target:
+        place = self.place(index)
+        if not place.spans:
+            raise Refused("It is not known where that member is.")
+        return Target(place.layer, *place.spans[0])
+
+    def _target_named(self, name: str) -> Target:
+        archive, local = find_member(self._archives, name)
+        at = next(at for at, candidate in enumerate(self._archives) if candidate is archive)
+        return self._target(self._shelf.number(at, local))
+
+    # ---- jobs --------------------------------------------------------------------------------------------------
+
+    def decode(self, progress: Progress) -> None:
+        """Decode everything. Cancelling leaves what is there and is no exception."""
+        if self._stage is not Stage.OPENING:
+            return
+        self._stage = Stage.DECODING
+        try:
+            for at, archive in enumerate(self._archives):
+                self._decoding = at
+                decode(archive, progress)
+            self._stage = Stage.READY
+        except Cancelled:
+            self._stage = Stage.CANCELLED
+        self._changes += 1
+
+    def arrange(self, progress: Progress, filter_text: str, sort_key: SortKey, descending: bool) -> int:
+        """Show the members whose visible path holds a text, sorted; the count of what is shown. Raises Cancelled."""
+        shown = self._members.arrange(filter_text, sort_key, descending, progress)
+        self._changes += 1
+        return shown
+
+    def plant(self, progress: Progress) -> None:
+        """Build the tree of paths of what is shown. Raises Cancelled."""
+        self._members.plant(progress)
+        self._changes += 1
+
+    def search(
+        self, progress: Progress, layer: int, pattern: bytes, start: int, backwards: bool, ignore_case: bool
+    ) -> int | None:
+        """The first match at or after ``start``, backwards the last before it. Raises SourceError and Cancelled."""
+        return search(self._layers[layer].source, pattern, start, backwards, ignore_case, progress)
+
+    def overview(self, progress: Progress, layer: int, rows: int) -> list[int]:
+        """The set of roles in each of ``rows`` equal stretches of a layer. Raises Cancelled."""
+        from inspector.operations.overview import overview  # brings numpy
+
+        shown = self._layers[layer]
+        return overview(shown.fields(), shown.source.size, rows, progress)
+
+    def content(self, progress: Progress, index: int) -> ContentInfo:
+        """Decode a member and make its content a layer. Raises Refused, SourceError and Cancelled."""
+        at, local = self._shelf.locate(index)
+        known = self._contents.get(index)
+        if known is not None and self._layers.content(index) is not None:
+            return known
+        source, sentence = decoded_content(self._archives[at], local, progress)
+        layer = self._layers.add_content(visible(self._shelf.path(index)), source, at, index)
+        start = source.read(0, SAMPLE)
+        image = image_of(start, source.size)
+        encoding = None if image else encoding_of(start, len(start) == source.size)
+        self._contents[index] = ContentInfo(layer.info, encoding, image, sentence)
+        return self._contents[index]
+
+
+QUICK = frozenset(
+    (
+        *("status", "layers", "read", "runs", "explain", "field_rows", "field"),
+        *("member_rows", "tree_rows", "member", "place", "findings", "goto"),
+    )
+)
+"""Methods that answer at once; safe while jobs run."""
+JOBS = frozenset(("decode", "arrange", "plant", "search", "overview", "content"))
+"""Methods that take a Progress first and may take long; each may run in a thread of its own."""

@@ -1,0 +1,43 @@
+"""Bytes kept in a file without a name, which is gone when nothing holds it any more."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+from inspector.core.source import Source, SourceError
+
+
+class TemporarySource:
+    """Bytes written once, in pieces, and read by position; raises SourceError where the disk does not take them."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.size = 0
+        try:
+            self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed when nothing holds it
+        except OSError as error:
+            raise SourceError(f"No temporary file can be made: {error.strerror}.") from error
+
+    def append(self, data: bytes) -> None:
+        """Write ``data`` after what is there."""
+        try:
+            written = self._file.write(data)
+        except OSError as error:
+            raise SourceError(f"The temporary file cannot be written: {error.strerror}.") from error
+        self.size += written or 0
+        if written != len(data):
+            raise SourceError("The temporary file cannot be written: the disk is full.")
+
+    def read(self, offset: int, length: int) -> bytes:
+        """See Source.read."""
+        if offset < 0 or length <= 0:
+            return b""
+        try:
+            return os.pread(self._file.fileno(), length, offset)
+        except OSError as error:
+            raise SourceError(f"The temporary file cannot be read: {error.strerror}.") from error
+
+    def sibling(self, suffix: str, instead_of: str = "") -> Source | None:  # noqa: ARG002 - it has no name
+        """See Source.sibling."""
+        return None

@@ -1,0 +1,116 @@
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from inspector.core.collection import Collection
+from inspector.core.finding import Severity
+from inspector.core.progress import Progress
+from inspector.operations.collection import open_collection, open_range
+from inspector.operations.opening import decode
+from tests.formats.tar.tar_building import build
+
+
+def put(folder: Path, ranges: Sequence[tuple[int, int]], counter: str = "", beside: str = ".tar.metadata") -> None:
+    folder.mkdir(parents=True)
+    for first, last in ranges:
+        name = f"{first:020d}-{last:020d}{counter}"
+        (folder / f"{name}.tar").write_bytes(build([(f"{key:020d}.txt", b"x") for key in range(first, last + 1)]))
+        (folder / f"{name}{beside}").write_bytes(b"")
+
+
+def collected(folder: Path) -> Collection:
+    found = open_collection(folder)
+    assert found is not None
+    return found
+
+
+def keys(collection: Collection) -> list[tuple[str, int, int]]:
+    return [(each.dataset, each.first, each.last) for each in collection.ranges]
+
+
+def test_a_bucket_opens_from_its_root_and_from_every_folder_on_the_way(tmp_path: Path) -> None:
+    put(tmp_path / "dataset" / "weather" / "datapoints", [(11, 12), (1, 10)])
+    for folder in ("", "dataset", "dataset/weather", "dataset/weather/datapoints"):
+        found = collected(tmp_path / folder)
+        assert found.datasets == ("weather",)
+        assert keys(found) == [("weather", 1, 10), ("weather", 11, 12)]
+        assert found.findings == ()
+        assert found.title == "1 dataset, 2 ranges"
+        assert found.prefix(0) == b""
+
+
+def test_the_later_layout(tmp_path: Path) -> None:
+    put(tmp_path / "datas3t" / "weather" / "dataranges", [(1, 10)], "-000000000007", ".index")
+    for folder in ("", "datas3t", "datas3t/weather", "datas3t/weather/dataranges"):
+        found = collected(tmp_path / folder)
+        assert keys(found) == [("weather", 1, 10)]
+        assert found.ranges[0].beside.endswith("-000000000007.index")
+
+
+def test_several_datasets_give_their_members_a_prefix(tmp_path: Path) -> None:
+    for name in ("wind", "rain"):
+        put(tmp_path / "dataset" / name / "datapoints", [(1, 2)])
+    found = collected(tmp_path)
+    assert found.datasets == ("rain", "wind")
+    assert [found.prefix(number) for number in range(2)] == [b"rain/", b"wind/"]
+
+
+def test_a_range_opens_as_an_archive(tmp_path: Path) -> None:
+    put(tmp_path / "dataset" / "weather" / "datapoints", [(1, 2), (3, 5)])
+    found = collected(tmp_path)
+    archive = open_range(found, 1)
+    decode(archive, Progress())
+    assert archive.format == "datas3t"
+    assert [member.path for member in archive.members] == [b"%020d.txt" % key for key in (3, 4, 5)]
+    assert archive.source.size == found.ranges[1].size
+    assert found.size == found.ranges[0].size + found.ranges[1].size
+
+
+@pytest.mark.parametrize(
+    ("ranges", "severity", "words"),
+    [
+        ([(1, 20), (15, 34)], Severity.ERROR, "overlap"),
+        ([(1, 20), (2, 3), (20, 30)], Severity.ERROR, "share key 20"),
+        ([(1, 10), (21, 30)], Severity.INFO, "gap between ranges"),
+        ([(1, 10), (12, 30)], Severity.INFO, "key 11"),
+    ],
+)
+def test_overlaps_and_gaps_between_ranges(
+    tmp_path: Path, ranges: Sequence[tuple[int, int]], severity: Severity, words: str
+) -> None:
+    put(tmp_path / "dataset" / "weather" / "datapoints", ranges)
+    found = collected(tmp_path)
+    assert {finding.severity for finding in found.findings} == {severity}
+    assert any(words in finding.message for finding in found.findings)
+
+
+def test_ranges_of_different_datasets_may_share_keys(tmp_path: Path) -> None:
+    for name in ("wind", "rain"):
+        put(tmp_path / "dataset" / name / "datapoints", [(1, 2)])
+    assert collected(tmp_path).findings == ()
+
+
+def test_metadata_without_its_tar_is_an_orphan(tmp_path: Path) -> None:
+    folder = tmp_path / "dataset" / "weather" / "datapoints"
+    put(folder, [(1, 2), (3, 4)])
+    (folder / f"{1:020d}-{2:020d}.tar").unlink()
+    for place in (tmp_path, folder):
+        found = collected(place)
+        assert keys(found) == [("weather", 3, 4)]
+        assert [finding.code for finding in found.findings] == ["datas3t-metadata-orphan"]
+
+
+def test_a_range_without_metadata_has_nothing_beside_it(tmp_path: Path) -> None:
+    folder = tmp_path / "dataset" / "weather" / "datapoints"
+    put(folder, [(1, 2)])
+    (folder / f"{1:020d}-{2:020d}.tar.metadata").unlink()
+    assert collected(tmp_path).ranges[0].beside == ""
+
+
+def test_other_folders_are_no_collection(tmp_path: Path) -> None:
+    assert open_collection(tmp_path) is None
+    (tmp_path / "dataset" / "empty" / "datapoints").mkdir(parents=True)
+    (tmp_path / "notes.tar").write_bytes(b"")
+    (tmp_path / "broken").symlink_to(tmp_path / "nowhere")
+    assert open_collection(tmp_path) is None

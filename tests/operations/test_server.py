@@ -1,0 +1,121 @@
+"""A real worker process, asked through its pipe."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.operations.server import CANCELLED, serve
+from inspector.operations.views import JobState, SortKey, Stage
+
+WAIT = 60
+
+
+class Asker:
+    """Asks one thing after another and keeps what comes unasked for later."""
+
+    def __init__(self, connection: Any) -> None:
+        self.connection = connection
+        self.number = 0
+        self.kept: list[Any] = []
+
+    def send(self, method: str, *arguments: Any) -> int:
+        self.number += 1
+        self.connection.send((self.number, method, arguments))
+        return self.number
+
+    def answer(self, number: int, ok: object = None) -> Any:
+        while True:
+            for message in self.kept:
+                if message[0] == number and (message[1] == "progress") == (ok == "progress"):
+                    self.kept.remove(message)
+                    return message
+            assert self.connection.poll(WAIT), "the worker does not answer"
+            self.kept.append(self.connection.recv())
+
+    def ask(self, method: str, *arguments: Any) -> Any:
+        _, ok, value = self.answer(self.send(method, *arguments))
+        assert ok, value
+        return value
+
+
+@contextmanager
+def worker(location: str) -> Iterator[tuple[Asker, Any]]:
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=serve, args=(theirs, location), daemon=True)
+    process.start()
+    theirs.close()
+    try:
+        yield Asker(ours), process
+    finally:
+        ours.close()
+        process.join(WAIT)
+        assert process.exitcode == 0
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> str:
+    index = json.dumps({"format_version": "1.0", "files": {"a/one.txt": {"start_byte": 0, "end_byte": 5}}}).encode()
+    path = tmp_path / "small.caf"
+    path.write_bytes(b"hello" + index + len(index).to_bytes(4, "little"))
+    return str(path)
+
+
+def test_questions_jobs_and_mistakes(archive: str) -> None:
+    with worker(archive) as (asker, process):
+        assert asker.ask("status").stage is Stage.OPENING
+        asker.ask("decode")
+        assert asker.ask("status").members == 1
+        assert asker.ask("arrange", "", SortKey.NAME, True) == 1
+        asker.ask("plant")
+        assert asker.ask("tree_rows", 0, 0, 10).rows[0].name == "a"
+        assert asker.ask("search", 0, b"llo", 0, False, False) == 2
+        content = asker.ask("content", 0)
+        assert asker.ask("read", content.layer.layer, 0, 100) == b"hello"
+        for refused in (("member", 7), ("goto", "nonsense", 0, 0), ("read", 99, 0, 1), ("content", 1)):
+            _, ok, sentence = asker.answer(asker.send(*refused))
+            assert ok is False
+            assert sentence.endswith((".", "here."))
+        # A request that makes no sense is answered too, and the worker goes on.
+        assert asker.answer(asker.send("explain", "no layer"))[1] is False
+        assert asker.answer(asker.send("__init__", archive))[1] is False
+        assert asker.ask("status").stage is Stage.READY
+        assert process.is_alive()
+
+
+def test_a_job_tells_how_far_it_is_and_can_be_cancelled(tmp_path: Path) -> None:
+    large = tmp_path / "large.bin"
+    with large.open("wb") as file:
+        file.truncate(1 << 40)
+    with worker(str(large)) as (asker, _):
+        asker.ask("decode")
+        job = asker.send("search", 0, b"x", 0, False, False)
+        done = 0
+        while not done:
+            asker.connection.send(("progress", job))
+            state = asker.answer(job, "progress")[2]
+            assert isinstance(state, JobState)
+            done = state.done
+        assert asker.ask("read", 0, 1 << 39, 4) == bytes(4)  # other questions are answered meanwhile
+        asker.connection.send(("cancel", job))
+        assert asker.answer(job) == (job, False, CANCELLED)
+        asker.connection.send(("progress", job))
+        asker.connection.send(("cancel", job))
+        asker.answer(job, "progress")  # a job that is over: an answer all the same
+
+
+def test_what_cannot_be_opened_is_said_in_a_sentence(tmp_path: Path) -> None:
+    with worker(str(tmp_path / "nothing")) as (asker, _):
+        status = asker.ask("status")
+        assert status.stage is Stage.FAILED
+        assert "does not exist" in status.sentence
+        assert asker.ask("layers") == ()
+        asker.ask("decode")
+        assert asker.ask("member_rows", 0, 10).total == 0
