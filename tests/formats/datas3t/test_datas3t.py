@@ -1,0 +1,321 @@
+import io
+import json
+import struct
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector.core.archive import Archive
+from inspector.core.field import Field
+from inspector.core.finding import Severity
+from inspector.core.format import Format, MemberError
+from inspector.core.kinds import Kind
+from inspector.core.member import Codec
+from inspector.core.progress import Progress
+from inspector.core.source import BytesSource, Source
+from inspector.formats import datas3t, recognise, tar
+from inspector.sources.file import FileSource
+from tests.formats.tar.tar_building import assert_covered, build, codes, content, decoded
+
+Row = dict[str, Any]
+NAME = f"{1:020d}-{4:020d}.tar"
+POINTS = {f"{key:020d}.json": b"point %d " % key * key * 60 for key in range(1, 5)}
+
+
+def rows_of(data: bytes, *, rounded: bool = True) -> list[Row]:
+    """The metadata rows of a tar, as another reader sees it. The hashes are no hashes."""
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        return [
+            {
+                "id": str(int(info.name.split(".")[0])),
+                "begin_offset": str(info.offset),
+                "end_offset": str(info.offset_data + (-(-info.size // 512) * 512 if rounded else info.size)),
+                "data_hash": f"{info.size * 0x9E3779B97F4A7C15 % 2**64:x}",
+            }
+            for info in archive
+        ]
+
+
+def packed(rows: object) -> bytes:
+    return zstandard.ZstdCompressor().compress(json.dumps(rows).encode())
+
+
+def index_of(data: bytes) -> bytes:
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        return b"".join(
+            struct.pack(">QH", info.offset, (info.offset_data - info.offset) // 512) + info.size.to_bytes(6, "big")
+            for info in archive
+        )
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Callable[..., Source]:
+    def put(data: bytes, *, name: str = NAME, metadata: bytes | None = None, index: bytes | None = None) -> Source:
+        (tmp_path / name).write_bytes(data)
+        if metadata is not None:
+            (tmp_path / f"{name}.metadata").write_bytes(metadata)
+        if index is not None:
+            (tmp_path / name).with_suffix(".index").write_bytes(index)
+        return FileSource(tmp_path / name)
+
+    return put
+
+
+Place = Callable[..., Source]
+SOUND = build(POINTS.items())
+ROWS = rows_of(SOUND)
+
+
+def facts(archive: Archive, member: int) -> list[Field]:
+    return [field for field in archive.fields[0].children[member].children if not field.spans]
+
+
+def opened(source: Source) -> Archive:
+    assert recognise(source) is datas3t.FORMAT
+    archive = decoded(source, datas3t.FORMAT)
+    assert_covered(archive)
+    return archive
+
+
+@pytest.mark.parametrize("rounded", [True, False])
+def test_a_sound_range(place: Place, rounded: bool) -> None:
+    archive = opened(place(SOUND, metadata=packed(rows_of(SOUND, rounded=rounded))))
+    assert archive.findings == []
+    assert [(member.path.decode(), content(archive, member.index)) for member in archive.members] == list(
+        POINTS.items()
+    )
+    assert archive.members[0].digest == f"xxh64:{int(ROWS[0]['data_hash'], 16):016x}"
+    (row,) = facts(archive, 2)
+    assert (row.kind, row.note) == (Kind.METADATA_ROW, "Agrees with the tar.")
+    assert [(field.name, field.shown) for field in row.children][:2] == [
+        ("id", "3"),
+        ("begin_offset", ROWS[2]["begin_offset"]),
+    ]
+    assert row.children[3].value == ROWS[2]["data_hash"]
+
+
+def test_offsets_after_extended_headers_may_point_at_either_header(place: Place) -> None:
+    points = {f"{key:020d}.{'e' * 100}": b"x" for key in range(1, 5)}
+    data = build(points.items(), tarfile.PAX_FORMAT)
+    rows = rows_of(data)
+    assert opened(place(data, metadata=packed(rows))).findings == []
+    rows = [{**row, "begin_offset": str(int(row["end_offset"]) - 1024)} for row in rows]
+    assert opened(place(data, metadata=packed(rows))).findings == []
+
+
+def without_row(rows: list[Row]) -> list[Row]:
+    return [rows[0], *rows[2:]]
+
+
+def extra_row(rows: list[Row]) -> list[Row]:
+    return [*rows, {**rows[0], "id": "9"}]
+
+
+def row_twice(rows: list[Row]) -> list[Row]:
+    return [rows[0], *rows]
+
+
+def wrong_begin(rows: list[Row]) -> list[Row]:
+    return [rows[0], {**rows[1], "begin_offset": "999"}, *rows[2:]]
+
+
+def wrong_end(rows: list[Row]) -> list[Row]:
+    return [rows[0], {**rows[1], "end_offset": "999999"}, *rows[2:]]
+
+
+def no_number(rows: list[Row]) -> list[Row]:
+    return [rows[0], {**rows[1], "begin_offset": "twelve"}, *rows[2:]]
+
+
+def backwards(rows: list[Row]) -> list[Row]:
+    return rows[::-1]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected", "words"),
+    [
+        (without_row, ["datas3t-metadata-row-missing"], "no row for key 2"),
+        (extra_row, ["datas3t-metadata-row-extra"], "key 9"),
+        (row_twice, ["datas3t-metadata-row-extra"], "twice"),
+        (wrong_begin, ["datas3t-metadata-offset"], "begin offset is 999"),
+        (wrong_end, ["datas3t-metadata-offset"], "end offset is 999,999"),
+        (no_number, ["datas3t-metadata-row-missing", "datas3t-metadata-row"], "begin_offset cannot be read"),
+        (backwards, ["datas3t-metadata-order"], "order"),
+    ],
+)
+def test_metadata_that_disagrees(
+    place: Place, change: Callable[[list[Row]], list[Row]], expected: list[str], words: str
+) -> None:
+    archive = opened(place(SOUND, metadata=packed(change(ROWS))))
+    assert codes(archive) == expected
+    assert any(words in finding.message for finding in archive.findings)
+    assert len(archive.members) == 4
+
+
+def test_the_row_of_a_datapoint_says_how_it_disagrees(place: Place) -> None:
+    archive = opened(place(SOUND, metadata=packed(wrong_begin(ROWS))))
+    assert "begin offset is 999" in facts(archive, 1)[0].note
+    assert facts(archive, 0)[0].note == "Agrees with the tar."
+    archive = opened(place(SOUND, metadata=packed(without_row(ROWS))))
+    assert "no row" in facts(archive, 1)[0].note
+    assert archive.members[1].digest is None
+    assert archive.members[2].digest is not None
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [b"", b"not zstd", packed(ROWS)[:-5], packed({"rows": []}), packed([1, 2]), zstandard.compress(b"[" * 100_000)],
+)
+def test_metadata_that_cannot_be_read_is_a_finding(place: Place, metadata: bytes) -> None:
+    archive = opened(place(SOUND, metadata=metadata))
+    assert codes(archive) == ["datas3t-metadata-damaged"]
+    assert len(archive.members) == 4
+    assert archive.members[0].digest is None
+
+
+def test_a_range_without_metadata(place: Place) -> None:
+    archive = opened(place(SOUND))
+    assert codes(archive) == ["datas3t-metadata-missing"]
+    assert "metadata" in archive.findings[0].message
+
+
+@pytest.mark.parametrize(
+    ("names", "name", "expected"),
+    [
+        ([1, 2, 4], NAME, ["datas3t-key-gap"]),
+        ([1, 2, 2, 3, 4], NAME, ["datas3t-key-twice"]),
+        ([1, 2, 3], NAME, ["datas3t-object-name"]),
+        ([1, 2, 3, 4], "1-4.tar", ["datas3t-object-name"]),
+        ([4, 3, 2, 1], NAME, []),
+        ([1, 2, 3, 4], "renamed.tar", []),
+    ],
+)
+def test_names_and_keys(place: Place, names: list[int], name: str, expected: list[str]) -> None:
+    data = build([(f"{key:020d}.bin", b"x") for key in names])
+    rows = sorted({row["id"]: row for row in rows_of(data)}.values(), key=lambda row: int(row["id"]))
+    archive = opened(place(data, name=name, metadata=packed(rows)))
+    assert [code for code in codes(archive) if code != "datas3t-metadata-offset"] == expected
+
+
+@pytest.mark.parametrize("name", ["3.json", "readme.txt", f"folder/{3:020d}.json", f"{3:021d}.json"])
+def test_a_datapoint_with_another_name(place: Place, name: str) -> None:
+    data = build([(name if key == 3 else f"{key:020d}.json", b"x") for key in range(1, 5)])
+    archive = opened(place(data))
+    assert "datas3t-datapoint-name" in codes(archive)
+    assert next(finding for finding in archive.findings if finding.code == "datas3t-datapoint-name").member == 2
+
+
+def test_the_later_index(place: Place) -> None:
+    name = f"{1:020d}-{4:020d}-{7:012d}.tar"
+    archive = opened(place(SOUND, name=name, index=index_of(SOUND)))
+    assert archive.findings == []
+    (row,) = facts(archive, 1)
+    assert (row.name, [field.value for field in row.children]) == ("index row", [1024, 1, 960])
+    assert row.note == "Agrees with the tar."
+
+
+def test_an_index_that_counts_every_header_as_one_block(place: Place) -> None:
+    points = [(f"{key:020d}.{'e' * 100}", b"x") for key in range(1, 5)]
+    data = build(points, tarfile.PAX_FORMAT)
+    index = b"".join(struct.pack(">QH", 1024 * row, 1) + (1).to_bytes(6, "big") for row in range(4))
+    archive = opened(place(data, index=index))
+    assert set(codes(archive)) == {"datas3t-index-offset"}
+    assert "counts every header as one block" in archive.findings[0].message
+    assert "Disagrees" in facts(archive, 1)[0].note
+    archive = opened(place(data, index=index_of(data)[:-20]))
+    assert codes(archive) == ["datas3t-index-count", "datas3t-index-cut"]
+
+
+def test_a_destroyed_tar_with_metadata_is_still_datas3t(place: Place) -> None:
+    archive = opened(place(b"\xff" * 3000, metadata=packed(ROWS)))
+    assert {"tar-checksum", "datas3t-metadata-row-extra"} <= set(codes(archive))
+
+
+def test_a_plain_tar_is_no_range() -> None:
+    assert recognise(BytesSource(SOUND, "backup.tar")) is tar.FORMAT
+
+
+def alone(source: Source, decoder: Format) -> Archive:
+    assert recognise(source) is decoder
+    archive = decoded(source, decoder)
+    assert_covered(archive)
+    return archive
+
+
+def test_metadata_by_itself(place: Place, tmp_path: Path) -> None:
+    place(SOUND, metadata=packed(ROWS))
+    archive = alone(FileSource(tmp_path / f"{NAME}.metadata"), datas3t.METADATA)
+    assert archive.findings == []
+    member = archive.members[0]
+    assert (member.path, member.codec, member.spans) == (b"metadata.json", Codec.ZSTD, ((0, archive.source.size),))
+    text = content(archive, 0, datas3t.METADATA)
+    assert json.loads(text) == ROWS
+    assert member.size == len(text)
+    assert archive.fields[0].kind is Kind.FRAME
+    rows = archive.fields[-1]
+    assert (rows.kind, rows.spans, len(rows.children)) == (Kind.METADATA, (), 4)
+    assert rows.children[3].children[0].value == 4
+
+
+def test_metadata_without_its_tar_is_an_orphan() -> None:
+    archive = alone(BytesSource(packed(ROWS), f"{NAME}.metadata"), datas3t.METADATA)
+    assert codes(archive) == ["datas3t-metadata-orphan"]
+
+
+def test_rows_that_are_wrong_by_themselves() -> None:
+    rows = [{**ROWS[0], "begin_offset": "5000"}, {**ROWS[1], "data_hash": "xyz"}]
+    archive = alone(BytesSource(packed(rows), f"{NAME}.metadata"), datas3t.METADATA)
+    assert codes(archive)[1:] == ["datas3t-metadata-row", "datas3t-metadata-offset"]
+    assert "data_hash cannot be read" in archive.fields[-1].children[1].note
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.data())
+def test_damaged_metadata_is_covered_and_raises_nothing(data: st.DataObject) -> None:
+    whole = packed(ROWS)
+    changed = bytearray(whole[: data.draw(st.integers(0, len(whole)))])
+    for at in data.draw(st.lists(st.integers(0, max(0, len(changed) - 1)), max_size=3)):
+        if changed:
+            changed[at] ^= 1 << data.draw(st.integers(0, 7))
+    archive = decoded(BytesSource(bytes(changed), f"{NAME}.metadata"), datas3t.METADATA)
+    assert_covered(archive)
+    if len(archive.members):
+        assert len(content(archive, 0, datas3t.METADATA)) == archive.members[0].size
+    elif len(changed):
+        assert "datas3t-metadata-damaged" in codes(archive)
+
+
+def test_damaged_metadata_gives_no_content() -> None:
+    archive = decoded(BytesSource(packed(ROWS), f"{NAME}.metadata"), datas3t.METADATA)
+    archive.source = BytesSource(b"shrunk")
+    with pytest.raises(MemberError):
+        content(archive, 0, datas3t.METADATA)
+
+
+def test_an_index_by_itself(place: Place, tmp_path: Path) -> None:
+    name = f"{1:020d}-{4:020d}-{7:012d}"
+    place(SOUND, name=f"{name}.tar", index=index_of(SOUND))
+    source = FileSource(tmp_path / f"{name}.index")
+    archive = alone(source, datas3t.INDEX)
+    assert archive.findings == []
+    row = archive.fields[0].children[1]
+    assert [(field.name, field.spans[0], field.value) for field in row.children] == [
+        ("header offset", (16, 24), 1024),
+        ("header size", (24, 26), 1),
+        ("data size", (26, 32), 960),
+    ]
+    with pytest.raises(MemberError):
+        list(datas3t.INDEX.read(archive, 0, Progress()))
+
+
+def test_a_cut_off_index_without_its_tar() -> None:
+    archive = decoded(BytesSource(index_of(SOUND)[:-3], "x.index"), datas3t.INDEX)
+    assert codes(archive) == ["datas3t-index-orphan", "datas3t-index-cut"]
+    assert_covered(archive)
+    assert archive.findings[1].severity is Severity.ERROR

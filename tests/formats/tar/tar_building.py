@@ -1,0 +1,65 @@
+"""Tars to test with, and what every decoded tar must keep."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from collections.abc import Iterable
+
+from inspector.core.archive import Archive, Emitter
+from inspector.core.field import leaves
+from inspector.core.finding import Severity
+from inspector.core.format import Format
+from inspector.core.progress import Progress
+from inspector.core.source import BytesSource, Source
+from inspector.formats import tar
+
+
+def build(members: Iterable[tuple[tarfile.TarInfo | str, bytes]], form: int = tarfile.USTAR_FORMAT) -> bytes:
+    """A tar as Python's own library writes it, with two end blocks and no more."""
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w", format=form) as archive:
+        for named, data in members:
+            info = tarfile.TarInfo(named) if isinstance(named, str) else named
+            if info.isreg():
+                info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+        end = archive.offset
+    return made.getvalue()[: end + 1024]
+
+
+def special(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, target
+    return info
+
+
+def decoded(source: Source | bytes, decoder: Format = tar.FORMAT) -> Archive:
+    source = BytesSource(source, "made.tar") if isinstance(source, bytes) else source
+    archive = Archive(source, decoder.name, decoder.title, ())
+    decoder.decode(source, Emitter(archive), Progress())
+    return archive
+
+
+def content(archive: Archive, index: int, decoder: Format = tar.FORMAT) -> bytes:
+    return b"".join(decoder.read(archive, index, Progress()))
+
+
+def codes(archive: Archive) -> list[str]:
+    """The codes of everything found that is wrong."""
+    return [finding.code for finding in archive.findings if finding.severity is not Severity.INFO]
+
+
+def assert_covered(archive: Archive) -> None:
+    """The leaves own every byte exactly once."""
+    at = 0
+    for span in sorted(span for leaf in leaves(archive.fields) for span in leaf.spans if span.size):
+        assert span.start == at
+        at = span.stop
+    assert at == archive.source.size
+
+
+def with_checksum(block: bytes) -> bytes:
+    """A header block whose checksum fits whatever else is in it."""
+    total = sum(block[:148]) + sum(block[156:]) + 8 * 0x20
+    return block[:148] + b"%06o\0 " % total + block[156:]

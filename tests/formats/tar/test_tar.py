@@ -1,0 +1,358 @@
+import io
+import tarfile
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector.core.archive import Archive, Emitter
+from inspector.core.field import Field, leaves
+from inspector.core.format import Likeness, MemberError
+from inspector.core.kinds import Kind
+from inspector.core.member import FOLDER
+from inspector.core.progress import Cancelled, Progress
+from inspector.core.source import BytesSource
+from inspector.formats import recognise, tar
+from tests.formats.tar.tar_building import (
+    assert_covered,
+    build,
+    codes,
+    content,
+    decoded,
+    special,
+    with_checksum,
+)
+
+LONG = "folder/" * 30 + "name.txt"
+SOUND = build([("a.txt", b"alpha"), ("empty", b""), ("b.bin", bytes(range(256)) * 3), ("full", b"x" * 512)])
+TINY = build([("a", b"alpha"), (LONG, b"b")], tarfile.PAX_FORMAT)
+
+
+def listing(archive: Archive) -> list[tuple[str, int, bytes]]:
+    return [(member.path.decode(), member.size, content(archive, member.index)) for member in archive.members]
+
+
+def reference(data: bytes) -> list[tuple[str, int, bytes]]:
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        found = []
+        for info in archive:
+            file = archive.extractfile(info)
+            assert file is not None
+            found.append((info.name, info.size, file.read()))
+        return found
+
+
+def child(field: Field, *names: str) -> Field:
+    for name in names:
+        field = next(each for each in field.children if each.name == name)
+    return field
+
+
+FORMS = pytest.mark.parametrize("form", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+
+
+@FORMS
+def test_members_are_those_of_another_reader(form: int) -> None:
+    names = ["a.txt", "docs/報告書.txt", "d" * 60 + "/" + "e" * 90, "f" * 100]
+    data = build([(name, name.encode() * 40) for name in names], form)
+    archive = decoded(data)
+    assert listing(archive) == reference(data)
+    assert archive.findings == []
+    assert_covered(archive)
+
+
+@pytest.mark.parametrize("form", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+def test_long_names_come_from_extended_headers(form: int) -> None:
+    data = build([("short", b"1"), (LONG, b"2"), ("short again", b"3")], form)
+    archive = decoded(data)
+    assert listing(archive) == reference(data)
+    member = archive.fields[0].children[1]
+    assert [field.kind for field in member.children[:3]] == [Kind.TAR_EXTENSION, Kind.TAR_HEADER, Kind.DATA]
+    assert LONG in [leaf.value for leaf in leaves([member.children[0]])]
+    assert member.member == 1
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.lists(
+        st.tuples(
+            st.text("abc/é.", min_size=1, max_size=120).map(lambda name: "n" + name + "n"), st.binary(max_size=1500)
+        ),
+        max_size=6,
+    ),
+    st.sampled_from([tarfile.GNU_FORMAT, tarfile.PAX_FORMAT]),
+)
+def test_any_sound_tar_reads_as_written(members: list[tuple[str, bytes]], form: int) -> None:
+    archive = decoded(build(members, form))
+    assert listing(archive) == [(name, len(data), data) for name, data in members]
+    assert [code for code in codes(archive) if code != "tar-name-hazard"] == []
+    assert_covered(archive)
+
+
+def test_a_header_is_shown_part_by_part() -> None:
+    info = tarfile.TarInfo("a.txt")
+    info.mode, info.uid, info.mtime, info.uname = 0o755, 1000, 1735689600, "ann"
+    archive = decoded(build([(info, b"x" * 1505)]))
+    header = child(archive.fields[0].children[0], "header")
+    assert [part.name for part in header.children] == [
+        "name", "mode", "uid", "gid", "size", "mtime", "chksum", "typeflag", "linkname",
+        "magic", "version", "uname", "gname", "devmajor", "devminor", "prefix", "padding",
+    ]  # fmt: skip
+    size = child(header, "size")
+    assert (size.spans[0], size.value, size.shown, size.note) == ((124, 136), 1505, "00000002741", "1,505 bytes")
+    assert child(header, "mode").note == "rwxr-xr-x"
+    assert child(header, "mtime").note == "2025-01-01 00:00:00 UTC"
+    assert child(header, "uname").value == "ann"
+    assert child(header, "chksum").note == "Fits."
+    data, padding = archive.fields[0].children[0].children[1:]
+    assert (data.kind, data.spans[0], data.member) == (Kind.DATA, (512, 2017), 0)
+    assert (padding.kind, padding.spans[0]) == (Kind.PADDING, (2017, 2048))
+    assert (archive.fields[-1].kind, archive.fields[-1].spans[0]) == (Kind.TAR_END, (2048, 3072))
+
+
+def test_links_folders_and_devices_are_listed_and_not_read() -> None:
+    members = [
+        (special("folder", tarfile.DIRTYPE), b""),
+        (special("soft", tarfile.SYMTYPE, "/etc/passwd"), b""),
+        (special("hard", tarfile.LNKTYPE, "soft"), b""),
+        (special("null", tarfile.CHRTYPE), b""),
+        ("file", b"data"),
+    ]
+    archive = decoded(build(members))
+    assert [member.path for member in archive.members] == [b"folder/", b"soft", b"hard", b"null", b"file"]
+    assert archive.members[0].marks == FOLDER
+    assert content(archive, 0) == b""
+    for index in (1, 2, 3):
+        with pytest.raises(MemberError):
+            content(archive, index)
+    assert content(archive, 4) == b"data"
+    assert codes(archive) == []
+    assert any("/etc/passwd" in finding.message and finding.member == 1 for finding in archive.findings)
+
+
+def test_gnu_sparse_members_are_listed_with_their_whole_size() -> None:
+    block = bytearray(build([("sparse", b"d" * 512)], tarfile.GNU_FORMAT)[:512])
+    block[156:157] = b"S"
+    block[482], block[483:495] = 1, b"00000100000\0"
+    more = b"1" * 504 + b"\0" * 8
+    data = with_checksum(bytes(block)) + more + b"d" * 512 + build([("next", b"n")])
+    archive = decoded(data)
+    assert [(member.path, member.size, member.stored) for member in archive.members] == [
+        (b"sparse", 32768, 512),
+        (b"next", 1, 1),
+    ]
+    with pytest.raises(MemberError):
+        content(archive, 0)
+    assert codes(archive) == []
+    assert_covered(archive)
+
+
+def test_pax_headers_change_size_and_hold_for_all_when_global() -> None:
+    def pax(kind: bytes, body: bytes) -> bytes:
+        block = bytearray(build([("pax", body)])[:512])
+        block[156:157] = kind
+        return with_checksum(bytes(block)) + body.ljust(512, b"\0")
+
+    wrong_size = bytearray(build([("late", b"")])[:512])
+    data = (
+        pax(b"g", b"18 comment=global\n")
+        + pax(b"x", b"9 size=3\n14 path=early\n")
+        + bytes(wrong_size)
+        + b"abc".ljust(512, b"\0")
+        + build([("last", b"z")])
+    )
+    archive = decoded(data)
+    assert listing(archive) == [("early", 3, b"abc"), ("last", 1, b"z")]
+    assert codes(archive) == []
+    assert_covered(archive)
+    records = [leaf for leaf in leaves([archive.fields[0].children[0]]) if leaf.name in ("comment", "size", "path")]
+    assert ("comment", "global") in [(leaf.name, leaf.value) for leaf in records]
+
+
+@pytest.mark.parametrize("body", [b"99 path=x\n", b"path=x\n", b"9 path=x_", b"7 path\n", b"0 a=b\n", b"11 size=abc\n"])
+def test_malformed_pax_records_are_a_finding(body: bytes) -> None:
+    block = bytearray(build([("pax", body)])[:512])
+    block[156:157] = b"x"
+    archive = decoded(with_checksum(bytes(block)) + body.ljust(512, b"\0") + build([("name", b"data")]))
+    assert codes(archive) == ["tar-extension"]
+    assert listing(archive) == [("name", 4, b"data")]
+    assert_covered(archive)
+
+
+def test_base_256_sizes_are_read_and_negative_ones_stop_the_walk() -> None:
+    block = bytearray(SOUND[:512])
+    block[124:136] = b"\x80" + (5).to_bytes(11, "big")
+    data = with_checksum(bytes(block)) + SOUND[512:]
+    assert listing(decoded(data)) == reference(SOUND)
+    block[124:136] = (-5).to_bytes(12, "big", signed=True)
+    archive = decoded(with_checksum(bytes(block)) + SOUND[512:])
+    assert codes(archive) == ["tar-size"]
+    assert "negative" in archive.findings[0].message
+    assert len(archive.members) == 1
+    assert not archive.members[0].readable
+    assert_covered(archive)
+
+
+def test_a_signed_checksum_fits_too() -> None:
+    block = bytearray(build([("\xe9" * 10, b"data")])[:512])
+    signed = sum(byte - 256 * (byte > 127) for byte in block[:148] + block[156:]) + 8 * 0x20
+    block[148:156] = b"%06o\0 " % signed
+    archive = decoded(bytes(block) + b"data".ljust(512, b"\0") + bytes(1024))
+    assert codes(archive) == []
+    assert len(archive.members) == 1
+
+
+def test_a_wrong_checksum_that_leads_on_is_listed_all_the_same() -> None:
+    data = bytearray(SOUND)
+    data[0] ^= 1
+    archive = decoded(bytes(data))
+    assert codes(archive) == ["tar-checksum"]
+    assert archive.findings[0].spans == ((0, 512),)
+    assert [member.path for member in archive.members] == [b"`.txt", b"empty", b"b.bin", b"full"]
+
+
+def test_a_destroyed_header_is_stepped_over() -> None:
+    data = bytearray(SOUND)
+    data[1536:2048] = b"\xff" * 512
+    archive = decoded(bytes(data))
+    assert codes(archive) == ["tar-checksum"]
+    assert [member.path for member in archive.members] == [b"a.txt", b"empty", b"full"]
+    assert [(field.kind, field.spans) for field in archive.fields if field.kind is Kind.GARBAGE] == [
+        (Kind.GARBAGE, ((1536, 3072),))
+    ]
+    assert_covered(archive)
+
+
+@pytest.mark.parametrize(
+    ("tail", "expected"),
+    [
+        (b"", ["tar-end-missing"]),
+        (bytes(512), ["tar-end-short"]),
+        (bytes(700), ["tar-end-short"]),
+        (bytes(100), ["tar-truncated-header"]),
+        (bytes(1024), []),
+        (bytes(10240), []),
+        (bytes(1024) + b"junk", ["tar-data-after-end"]),
+        (bytes(512) + SOUND, ["tar-lone-zero-block"]),
+        (b"junk" * 128, ["tar-checksum", "tar-end-missing"]),
+    ],
+)
+def test_how_an_archive_ends(tail: bytes, expected: list[str]) -> None:
+    archive = decoded(SOUND[:-1024] + tail)
+    assert codes(archive) == expected
+    assert [member.path for member in archive.members][:4] == [b"a.txt", b"empty", b"b.bin", b"full"]
+    assert_covered(archive)
+
+
+def test_an_archive_after_the_end_is_named() -> None:
+    archive = decoded(SOUND + SOUND)
+    assert "another archive" in archive.findings[0].message
+
+
+def test_cut_off_content_is_given_as_far_as_it_goes() -> None:
+    archive = decoded(SOUND[: 2048 + 100])
+    assert codes(archive) == ["tar-truncated-data"]
+    pieces = []
+    with pytest.raises(MemberError, match="100 of 768"):
+        pieces.extend(tar.FORMAT.read(archive, 2, Progress()))
+    archive = decoded(SOUND[: 2048 + 100])
+    reading = tar.FORMAT.read(archive, 2, Progress())
+    assert next(reading) == SOUND[2048:2148]
+
+
+def test_truncated_at_every_byte_it_is_covered_and_keeps_what_was_whole() -> None:
+    whole = listing(decoded(TINY))
+    for size in range(len(TINY)):
+        archive = decoded(TINY[:size])
+        assert_covered(archive)
+        assert archive.findings
+        assert [member.path.decode() for member in archive.members] == [
+            name for name, _, _ in whole[: len(archive.members)]
+        ]
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(st.tuples(st.integers(0, len(TINY) - 1), st.integers(0, 255)), min_size=1, max_size=8))
+def test_whatever_the_bytes_are_they_are_covered_and_nothing_raises(changes: list[tuple[int, int]]) -> None:
+    data = bytearray(TINY)
+    for at, value in changes:
+        data[at] = value
+    archive = decoded(bytes(data))
+    assert_covered(archive)
+    for member in archive.members:
+        if member.readable and member.spans[0].stop <= len(data):
+            assert len(content(archive, member.index)) == member.stored
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.binary(max_size=3000))
+def test_random_bytes_are_covered(data: bytes) -> None:
+    archive = decoded(data)
+    assert_covered(archive)
+    assert codes(archive)
+
+
+def many(count: int, size: int) -> bytes:
+    return build([(f"folder/{number:020d}.json", b"%08d" % number * (size // 8)) for number in range(count)])
+
+
+@pytest.mark.parametrize(("count", "size"), [(400, 8), (60, 40_000)])
+def test_the_quick_way_sees_what_the_slow_way_sees(count: int, size: int) -> None:
+    data = many(count, size)
+    archive = decoded(data)
+    assert listing(archive) == reference(data)
+    assert archive.findings == []
+    assert_covered(archive)
+    assert [member.head for member in archive.members] == [field.start for field in archive.fields[0].children]
+
+
+def test_the_quick_way_gives_way_to_anything_that_is_not_plain() -> None:
+    members: list[tuple[tarfile.TarInfo | str, bytes]] = [(f"{number}.json", b"x" * number) for number in range(300)]
+    members[40] = (special("link", tarfile.SYMTYPE, "0.json"), b"")
+    members[150] = (LONG, b"long")
+    members[151] = (special("folder", tarfile.DIRTYPE), b"")
+    members[200] = ("../up", b"up")
+    data = bytearray(build(members, tarfile.GNU_FORMAT))
+    with tarfile.open(fileobj=io.BytesIO(bytes(data))) as other:
+        expected = [(info.name, info.size) for info in other]
+        at = other.getmember("250.json").offset
+    data[at + 140] ^= 1
+    archive = decoded(bytes(data))
+    assert [(member.path.decode().rstrip("/"), member.size) for member in archive.members] == expected
+    assert codes(archive) == ["tar-checksum", "tar-name-hazard"] or codes(archive) == [
+        "tar-name-hazard",
+        "tar-checksum",
+    ]
+    assert_covered(archive)
+
+
+def test_hazardous_names_are_warned_of_and_a_leading_dot_is_plain() -> None:
+    names = ["./plain", "../up", "/root", "a/../../b", "new\nline", "\u202etxt.exe", "c:\\x"]
+    archive = decoded(build([(name, b"") for name in names]))
+    assert {finding.member for finding in archive.findings} == {1, 2, 3, 4, 5, 6}
+    assert set(codes(archive)) == {"tar-name-hazard"}
+
+
+def test_what_is_probed_as_a_tar() -> None:
+    assert tar.FORMAT.probe(BytesSource(SOUND)) is Likeness.CERTAIN
+    assert tar.FORMAT.probe(BytesSource(bytes(1024))) is Likeness.POSSIBLE
+    assert tar.FORMAT.probe(BytesSource(b"x" * 2000)) is Likeness.NO
+    assert tar.FORMAT.probe(BytesSource(b"")) is Likeness.NO
+    assert recognise(BytesSource(SOUND, "some.name")) is tar.FORMAT
+    assert recognise(BytesSource(b"rubbish", "x.tar")) is tar.FORMAT
+
+
+def test_a_compressed_tar_says_so() -> None:
+    archive = decoded(b"\x1f\x8b" + bytes(600))
+    assert codes(archive) == ["tar-compressed"]
+    assert_covered(archive)
+
+
+def test_cancelling_leaves_what_was_decoded() -> None:
+    source = BytesSource(many(400, 8))
+    archive = Archive(source, "tar", "tar", ())
+    progress = Progress()
+    progress.cancel()
+    with pytest.raises(Cancelled):
+        tar.FORMAT.decode(source, Emitter(archive), progress)
+    assert_covered(archive)
