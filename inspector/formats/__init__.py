@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from inspector.core.format import Format, Likeness
 from inspector.core.source import Source
-from inspector.formats import caf, datas3t, taco, tar
+from inspector.formats import caf, datas3t, rca, taco, tar
 from inspector.formats import zip as plain_zip
 
 FORMATS: tuple[Format, ...] = (
     caf.FORMAT,
+    rca.FORMAT,
     taco.FORMAT,
     plain_zip.FORMAT,
     datas3t.FORMAT,
