@@ -28,7 +28,7 @@ _NEW_ENTRY = re.compile(rb"\{" + _S + rb'"(?:start|end)_byte"')
 _INTEGER = re.compile(rb"-?(?:0|[1-9][0-9]*)")
 _MARK = b"\xef\xbb\xbf"
 _STEP = 8_000
-"""Entries between two looks at the progress."""
+"""Entries between two looks at the progress and at how many there are; MEMBERS is a multiple of it."""
 _NUMBERS = (b"start_byte", b"end_byte")
 
 

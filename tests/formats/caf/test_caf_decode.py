@@ -1,0 +1,354 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from inspector.core.archive import Archive
+from inspector.core.field import Field, locate
+from inspector.core.finding import Severity
+from inspector.core.format import Likeness, MemberError
+from inspector.core.kinds import Kind
+from inspector.core.progress import Progress
+from inspector.core.source import BytesSource
+from inspector.formats.caf import FORMAT
+
+Build = Callable[..., bytes]
+Decoded = Callable[[bytes], Archive]
+FieldNamed = Callable[[object, str], Field]
+
+
+def files(**entries: object) -> str:
+    return json.dumps({"format_version": "1.0", "files": entries})
+
+
+def written_files(inside: str) -> str:
+    return '{"format_version":"1.0","files":{' + inside + "}}"
+
+
+def entry(start: object, stop: object) -> dict[str, object]:
+    return {"start_byte": start, "end_byte": stop}
+
+
+def content(archive: Archive, member: int) -> bytes:
+    return b"".join(FORMAT.read(archive, member, Progress()))
+
+
+def listing(archive: Archive) -> list[tuple[bytes, int]]:
+    return [(member.path, member.size) for member in archive.members]
+
+
+def severities(archive: Archive) -> set[Severity]:
+    return {finding.severity for finding in archive.findings}
+
+
+def messages(archive: Archive) -> str:
+    return "\n".join(finding.message for finding in archive.findings)
+
+
+def test_a_sound_archive_has_no_findings(build: Build, decoded: Decoded) -> None:
+    archive = decoded(build())
+    assert listing(archive) == [(b"one", 3), (b"two", 7)]
+    assert [content(archive, 0), content(archive, 1)] == [b"one", b"two-two"]
+    assert not archive.findings
+
+
+def test_members_stand_in_the_order_of_their_data(build: Build, decoded: Decoded) -> None:
+    archive = decoded(build(files(z=entry(0, 3), b=entry(3, 3), a=entry(3, 10), empty=entry(10, 10))))
+    assert listing(archive) == [(b"z", 3), (b"b", 0), (b"a", 7), (b"empty", 0)]
+    assert not archive.findings
+    assert content(archive, 1) == b""
+
+
+@pytest.mark.parametrize("name", ["journey.caf", "pretty.caf", "no-members.caf", "only-empty.caf"])
+def test_sound_samples(name: str, sample: Callable[[str], Path], decoded: Decoded) -> None:
+    assert not decoded(sample(name).read_bytes()).findings
+
+
+def test_index_and_footer_are_fields_with_exact_spans(build: Build, decoded: Decoded, field_named: FieldNamed) -> None:
+    data = build()
+    fields = decoded(data).fields
+    index, footer = field_named(fields, "index"), field_named(fields, "footer")
+    assert index.spans == ((10, len(data) - 4),)
+    assert footer.spans == ((len(data) - 4, len(data)),)
+    assert (footer.value, footer.text) == (len(data) - 14, f"0x{len(data) - 14:X}")
+    assert "begins at byte 10." in footer.note
+
+
+def test_every_number_of_an_entry_is_a_field(build: Build, decoded: Decoded) -> None:
+    data = build()
+    archive = decoded(data)
+    at = data.rindex(b"10}")
+    chain = [field for _, field in locate(archive.fields, at)]
+    assert [field.name for field in chain] == ["index", "files", "entry", "end_byte"]
+    assert chain[-1].spans == ((at, at + 2),)
+    assert (chain[-1].value, chain[-1].note) == (10, "exclusive: 7 bytes")
+    assert (chain[-2].member, chain[-2].value) == (1, "two")
+    assert locate(archive.fields, at + 2)[-1][1].kind is Kind.SYNTAX
+
+
+def test_each_data_byte_belongs_to_its_member(build: Build, decoded: Decoded) -> None:
+    archive = decoded(build())
+    assert [locate(archive.fields, at)[-1][1].member for at in range(10)] == [0] * 3 + [1] * 7
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "code", "word"),
+    [
+        (3.5, 10, "caf-number-not-integer", "integer"),
+        ("3", 10, "caf-number-not-integer", "integer"),
+        (True, 10, "caf-number-not-integer", "integer"),
+        (None, 10, "caf-number-not-integer", "integer"),
+        ([], 10, "caf-number-not-integer", "integer"),
+        (float("nan"), 10, "caf-number-not-integer", "NaN"),
+        (float("inf"), 10, "caf-number-not-integer", "Infinity"),
+        (1e300, 10, "caf-number-not-integer", "integer"),
+        (-3, 10, "caf-number-negative", "negative"),
+        (3, 2**80, "caf-number-out-of-range", "range"),
+        (3, 10**4000, "caf-number-out-of-range", "range"),
+    ],
+)
+def test_a_number_that_is_none(
+    start: object, stop: object, code: str, word: str, build: Build, decoded: Decoded
+) -> None:
+    archive = decoded(build(files(one=entry(0, 3), two=entry(start, stop))))
+    finding = next(finding for finding in archive.findings if finding.code == code)
+    assert finding.severity is Severity.ERROR
+    assert word in finding.message
+    assert finding.member is not None
+    assert archive.members.path(finding.member) == b"two"
+    assert not archive.members[finding.member].readable
+    with pytest.raises(MemberError, match="cannot be read"):
+        content(archive, finding.member)
+
+
+@pytest.mark.parametrize("written", ["-0", "007", "+3", "0x3", "3."])
+def test_numbers_as_json_does_not_write_them(written: str, build: Build, decoded: Decoded) -> None:
+    archive = decoded(build(written_files(f'"two":{{"start_byte":{written},"end_byte":10}}')))
+    assert Severity.ERROR in severities(archive)
+    assert not archive.members[0].readable
+
+
+@pytest.mark.parametrize(
+    ("index", "code"),
+    [
+        (files(one=entry(0, 3), two={"start_byte": 3}), "caf-entry-missing-key"),
+        (files(one=entry(0, 3), two={}), "caf-entry-missing-key"),
+        (files(one=entry(0, 3), two=[3, 10]), "caf-entry-wrong-type"),
+        (files(one=entry(0, 3), two=None), "caf-entry-wrong-type"),
+        (files(one=entry(0, 3), two=entry(3, 11)), "caf-entry-out-of-range"),
+        (files(one=entry(0, 3), two=entry(10, 3)), "caf-entry-reversed"),
+        (files(one=entry(0, 5), two=entry(3, 10)), "caf-overlap"),
+        ('{"format_version":"1.0","files":[]}', "caf-index-wrong-type"),
+        ('{"format_version":"1.0"}', "caf-index-no-files"),
+        ('{"format_version":"1.0","files":{},"files":{}}', "caf-index-duplicate-key"),
+        ('{"format_version":"1.0","files":{}}{}', "caf-index-malformed"),
+        (written_files('"a":{"start_byte":0,"start_byte":1,"end_byte":3}'), "caf-entry-duplicate-key"),
+        (written_files('"a":' + "[" * 100_000 + "]" * 100_000), "caf-index-malformed"),
+        ('{"format_version":"1.0","files":{"a":{"start_byte":0 "end_byte":3}}}', "caf-index-malformed"),
+        ('{"format_version":"1.0","files":{"a":', "caf-index-malformed"),
+    ],
+)  # fmt: skip
+def test_errors_of_the_index(index: str, code: str, build: Build, decoded: Decoded) -> None:
+    found = {finding.code: finding.severity for finding in decoded(build(index)).findings}
+    assert found[code] is Severity.ERROR
+
+
+@pytest.mark.parametrize(
+    ("index", "code", "word"),
+    [
+        ('{"files":{"a":{"start_byte":0,"end_byte":10}}}', "caf-version-missing", "version"),
+        ('{"format_version":"9.7","files":{"a":{"start_byte":0,"end_byte":10}}}', "caf-version-unknown", "version"),
+        ('{"format_version":1.0,"files":{"a":{"start_byte":0,"end_byte":10}}}', "caf-version-unknown", "version"),
+        (
+            '{"format_version":"1.0","files":{"a":{"start_byte":0,"end_byte":10,},},}',
+            "caf-index-not-strict-json",
+            "index is not strict JSON",
+        ),
+        (
+            '\ufeff{"format_version":"1.0","files":{"a":{"start_byte":0,"end_byte":10}}}',
+            "caf-index-not-strict-json",
+            "byte order mark",
+        ),
+        (
+            '{"format_version":"1.0","files":{"a\\x":{"start_byte":0,"end_byte":10}}}',
+            "caf-index-not-strict-json",
+            "escape",
+        ),
+        ('{"format_version":"1.0","files":{"a":{"start_byte":0,"end_byte":10}},"x":[1]}', "caf-index-extra-key", "'x'"),
+        ('{"format_version":"1.0","files":{"a":{"start_byte":0,"end_byte":10,"x":{}}}}', "caf-entry-extra-key", "'x'"),
+        (files(a=entry(0, 4), b=entry(5, 10)), "caf-gap", "gap: 1 byte at byte 4"),
+        (files(**{"../a": entry(0, 10)}), "caf-name-hazard", "name"),
+        (files(**{"": entry(0, 10)}), "caf-name-hazard", "name"),
+        (files(**{"a\nb": entry(0, 10)}), "caf-name-hazard", "name"),
+    ],
+)
+def test_warnings(index: str, code: str, word: str, build: Build, decoded: Decoded) -> None:
+    archive = decoded(build(index))
+    assert severities(archive) == {Severity.WARNING}
+    assert any(finding.code == code and word in finding.message for finding in archive.findings)
+    assert content(archive, 0)
+
+
+def test_trailing_commas_are_pointed_at(build: Build, decoded: Decoded) -> None:
+    data = build('{"format_version":"1.0","files":{"a":{"start_byte":0,"end_byte":10,},},}')
+    finding = decoded(data).findings[0]
+    commas = [at for at in range(len(data)) if data[at : at + 2] == b",}"]
+    assert [span.start for span in finding.spans] == commas
+
+
+def test_a_name_that_stands_twice_is_listed_twice(build: Build, decoded: Decoded) -> None:
+    same = (
+        '{"format_version":"1.0","files":{"a":{"start_byte":0,"end_byte":3},"\\u0061":{"start_byte":3,"end_byte":10}}}'
+    )
+    archive = decoded(build(same))
+    assert listing(archive) == [(b"a", 3), (b"a", 7)]
+    assert "duplicate" in messages(archive)
+    assert severities(archive) == {Severity.ERROR}
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("\\u00e9", "é".encode()),
+        ("\\ud83d\\ude00", "😀".encode()),
+        ("\\ud800", b"\xed\xa0\x80"),
+        ('\\"\\\\\\/\\n', b'"\\/\n'),
+        ("é", "é".encode()),
+    ],
+)
+def test_names_mean_what_their_escapes_say(written: str, name: bytes, build: Build, decoded: Decoded) -> None:
+    index = written_files(f'"{written}":{{"start_byte":0,"end_byte":10}}')
+    assert listing(decoded(build(index))) == [(name, 10)]
+
+
+def test_names_that_are_not_utf8_keep_their_bytes(build: Build, decoded: Decoded) -> None:
+    archive = decoded(build(b'{"format_version":"1.0","files":{"\xff\xfe":{"start_byte":0,"end_byte":10}}}'))
+    assert listing(archive) == [(b"\xff\xfe", 10)]
+    assert "UTF-8" in messages(archive)
+
+
+def test_damage_in_one_entry_leaves_the_others(build: Build, decoded: Decoded) -> None:
+    index = '{"format_version":"1.0","files":{"a":{"start_byte":0,"end_byte":2},"b":{"start_byte"#2,"end_byte":5},"c":{"start_byte":5,"end_byte":10}}}'  # noqa: E501 - one line as writers write it
+    archive = decoded(build(index))
+    assert [member.path for member in archive.members if member.readable] == [b"a", b"c"]
+    assert b"b" in [member.path for member in archive.members]
+    assert severities(archive) >= {Severity.ERROR}
+
+
+def test_an_entry_that_is_not_closed_leaves_the_next(build: Build, decoded: Decoded) -> None:
+    index = '{"format_version":"1.0","files":{"a":{"start_byte":0,"end_byte":2,"b":{"start_byte":2,"end_byte":10}}}'
+    archive = decoded(build(index))
+    assert listing(archive) == [(b"a", 2), (b"b", 8)]
+    assert "before that of 'a' is closed" in messages(archive)
+
+
+def test_gaps_are_rows(build: Build, decoded: Decoded) -> None:
+    archive = decoded(build(files(a=entry(2, 4), b=entry(6, 8))))
+    rows = archive.fields[0].children
+    assert [(row.kind, row.spans[0]) for row in rows] == [
+        (Kind.GAP, (0, 2)),
+        (Kind.DATA, (2, 4)),
+        (Kind.GAP, (4, 6)),
+        (Kind.DATA, (6, 8)),
+        (Kind.GAP, (8, 10)),
+    ]
+
+
+def test_a_writer_that_took_end_byte_as_inclusive_gets_one_sentence(build: Build, decoded: Decoded) -> None:
+    archive = decoded(build(files(one=entry(0, 2), two=entry(3, 9))))
+    assert [finding.code for finding in archive.findings] == ["caf-end-byte-inclusive"]
+    assert severities(archive) == {Severity.WARNING}
+
+
+def test_what_leaves_the_data_section_is_not_read(build: Build, decoded: Decoded) -> None:
+    archive = decoded(build(files(one=entry(0, 3), two=entry(3, 40))))
+    pieces = FORMAT.read(archive, 1, Progress())
+    assert next(pieces) == b"two-two"
+    with pytest.raises(MemberError, match="30 bytes of it"):
+        next(pieces)
+
+
+@pytest.mark.parametrize("footer", [0, 1, 7, 30, 1_000_000, 2**32 - 1])
+def test_a_wrong_footer_does_not_hide_the_index(
+    footer: int, build: Build, decoded: Decoded, field_named: FieldNamed
+) -> None:
+    data = build(footer=footer)
+    archive = decoded(data)
+    assert listing(archive) == [(b"one", 3), (b"two", 7)]
+    assert field_named(archive.fields, "index").spans == ((10, len(data) - 4),)
+    assert field_named(archive.fields, "footer").spans == ((len(data) - 4, len(data)),)
+    finding = next(finding for finding in archive.findings if finding.code == "caf-footer")
+    assert finding.severity is Severity.ERROR
+    assert f"the index size is {footer:,} byte" in finding.message
+    assert f"should say {len(data) - 14}" in finding.message
+
+
+def test_a_file_named_files_does_not_confuse_the_search(build: Build, decoded: Decoded) -> None:
+    archive = decoded(build(files(files=entry(0, 10)), footer=0))
+    assert listing(archive) == [(b"files", 10)]
+
+
+@pytest.mark.parametrize("missing", [1, 2, 3, 4])
+def test_a_footer_that_is_cut_off(missing: int, build: Build, decoded: Decoded) -> None:
+    archive = decoded(build()[:-missing])
+    assert len(archive.members) == 2
+    assert "footer is cut off" in messages(archive)
+
+
+def test_bytes_after_the_footer(build: Build, decoded: Decoded, field_named: FieldNamed) -> None:
+    data = build()
+    archive = decoded(data + b"\0" * 9)
+    assert len(archive.members) == 2
+    assert field_named(archive.fields, "footer").spans == ((len(data) - 4, len(data)),)
+    assert field_named(archive.fields, "gap").spans == ((len(data), len(data) + 9),)
+    assert "9 bytes follow the footer" in messages(archive)
+
+
+def test_an_index_that_is_cut_off_still_lists_its_beginning(build: Build, decoded: Decoded) -> None:
+    archive = decoded(build()[:-30])
+    assert listing(archive)[0] == (b"one", 3)
+    assert "middle of its index" in messages(archive)
+
+
+def test_an_archive_inside_an_archive_is_only_data(build: Build, decoded: Decoded) -> None:
+    inner = build()
+    archive = decoded(build(files(inner=entry(0, len(inner))), data=inner))
+    assert listing(archive) == [(b"inner", len(inner))]
+    assert not archive.findings
+
+
+@pytest.mark.parametrize("data", [b"", b"\x02\x00\x00", b"\x00" * 100, bytes(range(256)), b"{}\x02\x00\x00\x00"])
+def test_what_is_no_archive_gets_an_error(data: bytes, decoded: Decoded) -> None:
+    archive = decoded(data)
+    assert not archive.members
+    assert Severity.ERROR in severities(archive)
+
+
+def test_core_audio_is_named(decoded: Decoded) -> None:
+    data = b"caff\0\1\0\0desc" + bytes(100)
+    assert FORMAT.probe(BytesSource(data)) is Likeness.NO
+    assert "Core Audio" in messages(decoded(data))
+
+
+def test_core_audio_may_be_the_first_member(build: Build, decoded: Decoded) -> None:
+    data = build(files(**{"sound.caf": entry(0, 10)}), data=b"caff\0\1\0\0de")
+    assert FORMAT.probe(BytesSource(data)) is Likeness.CERTAIN
+    assert not decoded(data).findings
+
+
+@pytest.mark.parametrize(
+    ("data", "likeness"),
+    [
+        (b"", Likeness.NO),
+        (b"PK\x05\x06" + bytes(18), Likeness.NO),
+        (b'{"files":{}}\x0c\0\0\0', Likeness.CERTAIN),
+        (b'\xef\xbb\xbf \n{ "format_version" : 1}\x1c\0\0\0', Likeness.CERTAIN),
+        (b'{"files":{}}\xff\0\0\0', Likeness.POSSIBLE),
+        (b'{"other":{}}\x0c\0\0\0', Likeness.POSSIBLE),
+    ],
+)
+def test_recognition(data: bytes, likeness: Likeness) -> None:
+    assert FORMAT.probe(BytesSource(data)) is likeness
