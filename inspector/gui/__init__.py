@@ -1,0 +1,1 @@
+"""Operations in a window: the only home of PySide6."""

@@ -1,0 +1,122 @@
+"""Starting the window, and making a picture of it on a machine without a screen."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+
+from PySide6.QtCore import QDeadlineTimer, QEventLoop, QSaveFile, QSettings, QTimer
+from PySide6.QtGui import QPixmap
+from PySide6.QtWidgets import QApplication
+
+from inspector.gui import theme
+from inspector.gui.settings import Settings
+from inspector.gui.theme import Theme
+from inspector.gui.window import Window
+
+SCREENSHOT_SIZE = (1280, 800)
+DEADLINE = 60_000
+"""Milliseconds a screenshot may wait for what it is to show."""
+LOOK = 25
+"""Milliseconds between two looks at whether everything has arrived."""
+QUIET = 4
+"""Looks in a row that must find everything there."""
+
+
+def run(locations: Sequence[str]) -> int:
+    """Open the window with a tab for each location and give the exit status when it is closed."""
+    app = _application()
+    settings = Settings()
+    theme.apply(app, settings.theme)
+    app.styleHints().colorSchemeChanged.connect(lambda _: theme.apply(app, settings.theme))
+    window = Window(settings)
+    _report_exceptions(window)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the event loop would not come round to Python's own handler
+    window.show()
+    window.open_locations(locations)
+    return app.exec()
+
+
+def screenshot(
+    out: str, locations: Sequence[str], size: tuple[int, int] = SCREENSHOT_SIZE, look: Theme = Theme.LIGHT
+) -> int:
+    """Render the window with these locations into a PNG file; 0, or 2 with a sentence on standard error.
+
+    ``size`` in pixels.
+    """
+    if not _has_display():
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    app = _application()
+    theme.apply(app, look)
+    with TemporaryDirectory() as folder:
+        settings = Settings(QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat))
+        window = Window(settings)
+        window.resize(*size)
+        window.show()
+        window.open_locations(locations)
+        settled = wait_until_settled(window)
+        picture = window.grab()
+        window.close()
+    if not settled:
+        print("The window did not come to rest in time, so the picture may lack something.", file=sys.stderr)
+    return 0 if _save(picture, Path(out)) else 2
+
+
+def wait_until_settled(window: Window, deadline: int = DEADLINE) -> bool:
+    """Let the event loop run until all that the window asked for has arrived; whether it has, in milliseconds."""
+    loop = QEventLoop()
+    end = QDeadlineTimer(deadline)
+    quiet = 0
+
+    def look() -> None:
+        nonlocal quiet
+        quiet = quiet + 1 if window.settled else 0
+        if quiet == 1:
+            window.grab()  # painting asks for what it lacks
+        if quiet >= QUIET or end.hasExpired():
+            loop.quit()
+
+    timer = QTimer()
+    timer.timeout.connect(look)
+    timer.start(LOOK)
+    loop.exec()
+    timer.stop()
+    return quiet >= QUIET
+
+
+def _save(picture: QPixmap, path: Path) -> bool:
+    file = QSaveFile(str(path))
+    saved = file.open(QSaveFile.OpenModeFlag.WriteOnly) and picture.save(file, "PNG") and file.commit()
+    if not saved:
+        print(f"{path} could not be written: {file.errorString()}.", file=sys.stderr)
+    return saved
+
+
+def _has_display() -> bool:
+    if os.environ.get("QT_QPA_PLATFORM"):
+        return True
+    return sys.platform in ("win32", "darwin") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+
+
+def _application() -> QApplication:
+    existing = QApplication.instance()
+    app = existing if isinstance(existing, QApplication) else QApplication(["archive-inspector"])
+    app.setApplicationName("archive-inspector")
+    app.setDesktopFileName("archive-inspector")
+    return app
+
+
+def _report_exceptions(window: Window) -> None:
+    """Exceptions in slots are printed and said; the loop goes on."""
+
+    def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        traceback.print_exception(kind, error, trace)
+        window.say(f"A mistake in the program: {kind.__name__}: {error}. What you see may be out of date.")
+
+    sys.excepthook = report

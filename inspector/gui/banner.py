@@ -1,0 +1,124 @@
+"""The state of a document in words, above everything else about it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QIcon, QPalette
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout
+
+from inspector.core.finding import Severity
+from inspector.core.numbers import count, in_bytes, rounded
+from inspector.gui.document import Document
+from inspector.gui.icons import SOUND_COLOUR, coloured, icon, severity_icon
+from inspector.gui.message import Message
+from inspector.gui.panels.parts import sentence_label
+from inspector.operations.views import Stage, Status
+
+_SEPARATOR = "  ·  "
+MARK = 20
+"""Pixels of the mark before the state."""
+GAP = 8
+
+
+def state_text(status: Status) -> str:
+    """The state in words."""
+    if status.stage is Stage.OPENING:
+        return "Opening…"
+    if status.stage is Stage.FAILED:
+        return status.sentence
+    size = f"{rounded(status.size)}" + (f" ({in_bytes(status.size)})" if status.size >= 1024 else "")
+    parts = [status.title, size]
+    if status.format != "bytes":
+        parts.append(count(status.members, "member"))
+    parts += _counts(status)
+    if status.stage is Stage.DECODING:
+        parts.append("still reading")
+    if status.stage is Stage.CANCELLED:
+        parts.append("reading was cancelled: what follows is not known")
+    return _SEPARATOR.join(part for part in parts if part)
+
+
+def _counts(status: Status) -> list[str]:
+    counts = dict(status.counts)
+    found = [
+        count(counts[severity], str(severity))
+        for severity in (Severity.ERROR, Severity.WARNING)
+        if counts.get(severity, 0)
+    ]
+    if not found and status.stage is Stage.READY and status.format != "bytes":
+        return ["nothing wrong was seen"]
+    return found
+
+
+class Banner(QFrame):
+    """The state in words, and beneath it, when there is one, a message that can be closed.
+
+    Signals:
+        reopen(): the user wants the location read again.
+    """
+
+    reopen = Signal()
+
+    def __init__(self, document: Document) -> None:
+        super().__init__()
+        self._document = document
+        self.setAutoFillBackground(True)
+        self.setBackgroundRole(QPalette.ColorRole.AlternateBase)
+        self.mark = QLabel()
+        self.mark.setFixedSize(MARK, MARK)
+        self.state = _selectable()
+        self.sentence = _selectable()
+        self.sentence.setContentsMargins(MARK + GAP, 0, 0, 0)
+        self.message = Message(MARK + GAP)
+        self.message.acted.connect(self.reopen)
+        first = QHBoxLayout()
+        first.setSpacing(GAP)
+        first.addWidget(self.mark)
+        first.addWidget(self.state, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(10, 6, 8, 6)
+        layout.setSpacing(3)
+        layout.addLayout(first)
+        layout.addWidget(self.sentence)
+        layout.addWidget(self.message)
+        document.statusChanged.connect(self.refresh)
+        document.said.connect(self.message.say)
+        document.lost.connect(self._lost)
+        document.selected.connect(self._go_on)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Say how it stands now."""
+        status = self._document.status
+        self.mark.setPixmap(self._icon(status).pixmap(QSize(20, 20)))
+        self.state.setText(state_text(status))
+        # What was decoded is said above; the sentence adds to it where the location is no archive, or many.
+        more = status.sentence if status.stage is Stage.READY and (status.format == "bytes" or status.collection) else ""
+        self.sentence.setText(more)
+        self.sentence.setVisible(bool(more))
+
+    def _icon(self, status: Status) -> QIcon:
+        if status.stage is Stage.FAILED:
+            return severity_icon(Severity.ERROR)
+        if status.stage in (Stage.OPENING, Stage.DECODING):
+            return icon("reload")
+        counts = dict(status.counts)
+        found = next((severity for severity in Severity if counts.get(severity, 0)), None)
+        if found in (Severity.ERROR, Severity.WARNING):
+            return severity_icon(found)
+        if status.format == "bytes" or status.stage is Stage.CANCELLED:
+            return severity_icon(Severity.INFO)
+        return coloured("sound", SOUND_COLOUR)
+
+    def _lost(self, sentence: str) -> None:
+        self.message.say(f"{sentence} What was read until then is still shown.", "Reopen")
+
+    def _go_on(self, _: object) -> None:
+        if not self.message.asks:
+            self.message.hide()
+
+
+def _selectable() -> QLabel:
+    label = sentence_label()
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label

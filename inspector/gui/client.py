@@ -1,0 +1,191 @@
+"""The window's end of a worker: questions with answers by callback, and jobs with progress and cancelling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from inspector.gui.link import Link
+from inspector.operations.views import JobState
+
+POLL = 100
+"""Milliseconds between two looks at the progress of running jobs."""
+PATIENCE = 1_000
+"""Milliseconds a worker has to answer a cancelling before it is ended."""
+
+Done = Callable[[Any], None]
+Failed = Callable[[str], None]
+
+
+def _ignore(_: object) -> None:
+    pass
+
+
+@dataclass(slots=True)
+class _Question:
+    done: Done
+    failed: Failed
+    job: Job | None = None
+
+
+class Job(QObject):
+    """Long work in the worker.
+
+    Signals:
+        progressed(object): how far it has come, a JobState.
+        finished(): it is over, however it ended.
+    """
+
+    progressed = Signal(object)
+    finished = Signal()
+
+    def __init__(self, client: Client, number: int, method: str) -> None:
+        super().__init__(client)
+        self._client = client
+        self.number = number
+        self.method = method
+        self.state: JobState | None = None
+        self.asked = False
+        self.running = True
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        """Stop it. The answer is dropped, and a worker that does not stop is ended."""
+        if self.running and not self.cancelled:
+            self.cancelled = True
+            self._client.cancel(self)
+
+
+class Client(QObject):
+    """One worker and what was asked of it. No method waits.
+
+    Signals:
+        lost(str): the worker has gone; a sentence that says why. Nothing is answered after it.
+        settled(): the last outstanding question has been answered.
+        jobsChanged(): a job was started or is over.
+    """
+
+    lost = Signal(str)
+    settled = Signal()
+    jobsChanged = Signal()
+
+    def __init__(self, location: str, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._questions: dict[int, _Question] = {}
+        self._number = 0
+        self._open = True
+        self._link = Link(location)
+        self._link.arrived.connect(self._arrived)
+        self._link.ended.connect(self._ended)
+        self._timer = QTimer(self)
+        self._timer.setInterval(POLL)
+        self._timer.timeout.connect(self._poll)
+
+    @property
+    def link(self) -> Link:
+        """What carries the messages."""
+        return self._link
+
+    @property
+    def outstanding(self) -> int:
+        """How many questions and jobs have no answer yet."""
+        return len(self._questions)
+
+    @property
+    def jobs(self) -> list[Job]:
+        """The jobs that are running, oldest first."""
+        return [question.job for question in self._questions.values() if question.job is not None]
+
+    def call(self, method: str, *args: Any, done: Done, failed: Failed | None = None) -> int:
+        """Ask something quick; ``done`` gets the value or ``failed`` a sentence. Gives the question's number."""
+        return self._ask(method, args, _Question(done, failed or _ignore))
+
+    def job(self, method: str, *args: Any, done: Done | None = None, failed: Failed | None = None) -> Job:
+        """Start long work."""
+        job = Job(self, self._number + 1, method)
+        self._ask(method, args, _Question(done or _ignore, failed or _ignore, job))
+        if self._open:
+            self._timer.start()
+            self.jobsChanged.emit()
+        return job
+
+    def forget(self, number: int) -> None:
+        """Drop the answer to a question."""
+        if (question := self._questions.get(number)) is not None:
+            question.done = question.failed = _ignore
+
+    def cancel(self, job: Job) -> None:
+        """See Job.cancel."""
+        self.forget(job.number)
+        self._link.send(("cancel", job.number))
+        QTimer.singleShot(PATIENCE, job, lambda: self._lose_patience(job))
+
+    def close(self) -> None:
+        """End the worker at once and answer nothing any more."""
+        self._open = False
+        self._timer.stop()
+        self._questions.clear()
+        self._link.close()
+
+    def _ask(self, method: str, args: tuple[Any, ...], question: _Question) -> int:
+        self._number += 1
+        if self._open:
+            self._questions[self._number] = question
+            self._link.send((self._number, method, args))
+        return self._number
+
+    def _arrived(self, message: tuple[int, Any, Any]) -> None:
+        number, ok, value = message
+        if ok == "progress":
+            self._progressed(number, value)
+            return
+        question = self._questions.pop(number, None)
+        if question is None:
+            return
+        if question.job is not None:
+            self._over(question.job)
+        (question.done if ok else question.failed)(value)
+        if not self._questions:
+            self.settled.emit()
+
+    def _progressed(self, number: int, state: JobState | None) -> None:
+        question = self._questions.get(number)
+        if question is not None and question.job is not None:
+            question.job.asked = False
+            if state is not None:
+                question.job.state = state
+                question.job.progressed.emit(state)
+
+    def _over(self, job: Job) -> None:
+        job.running = False
+        if not self.jobs:
+            self._timer.stop()
+        job.finished.emit()
+        job.deleteLater()
+        self.jobsChanged.emit()
+
+    def _poll(self) -> None:
+        for job in self.jobs:
+            if not job.asked:
+                job.asked = True
+                self._link.send(("progress", job.number))
+
+    def _lose_patience(self, job: Job) -> None:
+        if job.running and self._open:
+            self._give_up(f"The work “{job.method}” did not stop when asked to, so its process was ended.")
+
+    def _ended(self) -> None:
+        self._give_up("The process that was reading this location ended unexpectedly.")
+
+    def _give_up(self, sentence: str) -> None:
+        if not self._open:
+            return
+        jobs = self.jobs
+        self.close()
+        for job in jobs:
+            self._over(job)
+        self.lost.emit(sentence)
+        self.settled.emit()

@@ -1,0 +1,382 @@
+"""One open location: the hub between its panels, which know the document and never each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from inspector.core.finding import Severity
+from inspector.core.span import Span, Spans
+from inspector.gui.client import Client, Job
+from inspector.gui.history import History, Place
+from inspector.operations.views import (
+    ContentInfo,
+    Explanation,
+    FieldRow,
+    FindingRow,
+    LayerInfo,
+    LayerKind,
+    MemberPlace,
+    SortKey,
+    Stage,
+    Status,
+    Target,
+)
+
+REFRESH = 250
+"""Milliseconds between two looks at the status while the archive is being decoded."""
+
+NOTHING = Status(Stage.OPENING, "", "", "", 0, 0, -1, (), False)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is selected, everywhere: a byte of a layer, the bytes outlined, and the field and member they belong to.
+
+    ``origin`` names the panel that the user chose it in, which therefore does not scroll.
+    """
+
+    layer: int
+    caret: int
+    spans: Spans = ()
+    field: tuple[int, ...] | None = None
+    member: int | None = None
+    origin: str = ""
+
+
+class Document(QObject):
+    """The state of one open location. Panels call its methods and listen to its signals.
+
+    Signals:
+        statusChanged(): stage, counts or sentence are new.
+        rowsChanged(): members, fields and findings may be new: what was fetched is stale.
+        arranged(): members were filtered or sorted: their rows are new.
+        planted(): the tree of paths is new.
+        layersChanged(): layers appeared or went, or another one is shown.
+        selected(object): the Selection is new.
+        explained(object): the Explanation of the byte at the caret has arrived.
+        hovered(object): the Explanation of the byte under the pointer, None when there is none.
+        contentReady(object): a member's content can be shown: a ContentInfo.
+        said(str): a sentence for the user.
+        jobsChanged(): jobs have begun or ended.
+        lost(str): the worker has gone; the document stays as it is, but answers nothing any more.
+    """
+
+    statusChanged = Signal()
+    rowsChanged = Signal()
+    arranged = Signal()
+    planted = Signal()
+    layersChanged = Signal()
+    selected = Signal(object)
+    explained = Signal(object)
+    hovered = Signal(object)
+    contentReady = Signal(object)
+    said = Signal(str)
+    jobsChanged = Signal()
+    lost = Signal(str)
+
+    def __init__(self, location: str, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.location = location
+        self.status = NOTHING
+        self.layers: tuple[LayerInfo, ...] = ()
+        self.layer = 0
+        self.selection = Selection(0, 0)
+        self.explanation: Explanation | None = None
+        self.content: ContentInfo | None = None
+        self.filter = ""
+        self.sort = (SortKey.ARCHIVE, False)
+        self.history = History()
+        self.first_caret = 0
+        self._carets: dict[int, int] = {}
+        self._ticket = 0
+        self._explaining: int | None = None
+        self._explain_again = False
+        self._hovering: int | None = None
+        self._hover_next: int | None = None
+        self._jobs: dict[str, Job] = {}
+        self.client = Client(location, self)
+        self.client.lost.connect(self._lose)
+        self.client.jobsChanged.connect(self.jobsChanged)
+        self._refresh = QTimer(self)
+        self._refresh.setInterval(REFRESH)
+        self._refresh.timeout.connect(self._look)
+        self._look()
+        self._start("decode")
+        self._refresh.start()
+
+    # ---- state -------------------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The last part of the location."""
+        return self.location.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1] or self.location
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing is outstanding."""
+        return not self.client.outstanding and not self._refresh.isActive()
+
+    @property
+    def size(self) -> int:
+        """The size of the layer shown, in bytes."""
+        info = self.layer_info(self.layer)
+        return info.size if info else 0
+
+    def layer_info(self, layer: int) -> LayerInfo | None:
+        """The layer of that number, None when it is not there."""
+        return next((info for info in self.layers if info.layer == layer), None)
+
+    def findings_count(self, severity: Severity) -> int:
+        """How many findings of a severity there are."""
+        return dict(self.status.counts).get(severity, 0)
+
+    def close(self) -> None:
+        """End the worker."""
+        self._refresh.stop()
+        self.client.close()
+
+    def _lose(self, sentence: str) -> None:
+        self._refresh.stop()
+        self._explaining = self._hovering = None
+        self.lost.emit(sentence)
+
+    # ---- decoding ----------------------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        self.client.call("status", done=self._take_status, failed=self.said.emit)
+
+    def _take_status(self, status: Status) -> None:
+        old, self.status = self.status, status
+        if status.generation != old.generation:
+            self.client.call("layers", done=self._take_layers)
+            self.rowsChanged.emit()
+        if status != old:
+            self.statusChanged.emit()
+
+    def _take_layers(self, layers: tuple[LayerInfo, ...]) -> None:
+        first = not self.layers
+        self.layers = tuple(layers)
+        if self.layer_info(self.layer) is None:
+            self.layer = 0
+        self.layersChanged.emit()
+        if first and self.layers:
+            self.select_byte(0, min(self.first_caret, max(0, self.layers[0].size - 1)), "")
+
+    def _start(self, method: str, *args: Any, done: Any = None) -> Job:
+        """Start a job that takes the place of an earlier one of the same kind."""
+        earlier = self._jobs.get(method)
+        if earlier is not None:
+            earlier.cancel()
+        job = self.client.job(method, *args, done=done, failed=self._failed)
+        self._jobs[method] = job
+        job.finished.connect(lambda: self._forget(method, job))
+        return job
+
+    def _forget(self, method: str, job: Job) -> None:
+        if self._jobs.get(method) is job:
+            del self._jobs[method]
+        if method == "decode" and self._refresh.isActive():
+            self._refresh.stop()
+            self._look()
+            self._explain()
+            self.arrange(self.filter, *self.sort)
+
+    def _failed(self, sentence: str) -> None:
+        self.said.emit(sentence)
+        self._look()
+
+    def cancel_jobs(self) -> None:
+        """Stop all long work."""
+        for job in self.client.jobs:
+            job.cancel()
+
+    # ---- members -----------------------------------------------------------------------------------------------
+
+    def arrange(self, text: str, key: SortKey, descending: bool) -> None:
+        """Show the members whose names hold ``text``, in this order."""
+        self.filter, self.sort = text, (key, descending)
+        self._start("arrange", text, key, descending, done=self._arranged)
+
+    def _arranged(self, _: object) -> None:
+        self.arranged.emit()
+        self._start("plant", done=lambda _: self.planted.emit())
+
+    def open_content(self, member: int) -> None:
+        """Decode a member's content and show it as a layer."""
+        self._start("content", member, done=self._take_content)
+
+    def _take_content(self, content: ContentInfo) -> None:
+        self.content = content
+        others = [info for info in self.layers if info.kind is not LayerKind.CONTENT]
+        self.layers = (*others, content.layer)
+        self._carets.pop(content.layer.layer, None)
+        self.layer = -1
+        self.contentReady.emit(content)
+        self.show_layer(content.layer.layer)
+
+    # ---- selecting ---------------------------------------------------------------------------------------------
+
+    def show_layer(self, layer: int) -> None:
+        """Show another layer, where one was last in it."""
+        if layer == self.layer or self.layer_info(layer) is None:
+            return
+        self._enter(layer)
+        self._select(Selection(layer, self._carets.get(layer, 0), member=self.selection.member))
+
+    def _enter(self, layer: int) -> None:
+        if layer != self.layer:
+            self._carets[self.layer] = self.selection.caret
+            self.layer = layer
+            self.layersChanged.emit()
+
+    def select_byte(self, layer: int, offset: int, origin: str) -> None:
+        """Select the byte, and with it its field and member."""
+        self._select(Selection(layer, offset, origin=origin))
+
+    def select_field(self, layer: int, row: FieldRow, origin: str) -> None:
+        """Select a field, and with it its bytes and member."""
+        if not row.spans:
+            self._select(replace(self.selection, field=row.path, origin=origin))
+            return
+        self._visit(Selection(layer, row.spans[0].start, row.spans, row.path, row.member, origin))
+
+    def select_finding(self, row: FindingRow, origin: str) -> None:
+        """Select the bytes a finding is about, or else its member."""
+        if row.spans:
+            self._visit(Selection(row.layer, row.spans[0].start, row.spans, member=row.member, origin=origin))
+        elif row.member is not None:
+            self.select_member(row.member, origin)
+
+    def select_member(self, member: int, origin: str) -> None:
+        """Select a member, and with it its bytes and fields; where content is being shown, its content."""
+        self._ticket += 1
+        ticket = self._ticket
+        shown = self.layer_info(self.layer)
+        if shown is not None and shown.kind is LayerKind.CONTENT and shown.member != member:
+            self.selection = replace(self.selection, member=member, origin=origin)
+            self.open_content(member)
+            return
+
+        def placed(place: MemberPlace) -> None:
+            if ticket == self._ticket:
+                start = place.spans[0].start if place.spans else self.selection.caret
+                self._visit(Selection(place.layer, start, place.spans, None, member, origin))
+
+        self.client.call("place", member, done=placed, failed=self.said.emit)
+
+    def go_to(self, layer: int, start: int, stop: int, origin: str = "go") -> None:
+        """Show the bytes ``[start, stop)`` and select them."""
+        self._visit(Selection(layer, start, (Span(start, stop),) if stop > start else (), origin=origin))
+
+    def go_to_expression(self, expression: str) -> None:
+        """Go where an expression leads, or say why it leads nowhere."""
+
+        def found(target: Target) -> None:
+            self.go_to(target.layer, target.start, target.stop)
+
+        self.client.call("goto", expression, self.layer, self.selection.caret, done=found, failed=self.said.emit)
+
+    def step_history(self, step: int) -> None:
+        """Go back (-1) or forward (1) through visited places."""
+        place = self.history.go(step)
+        if place is not None and self.layer_info(place.layer) is not None:
+            self._enter(place.layer)
+            self._select(Selection(place.layer, place.offset, origin="history"))
+
+    def _visit(self, selection: Selection) -> None:
+        if self.layer_info(selection.layer) is None:
+            return
+        self.history.visit(Place(self.layer, self.selection.caret), Place(selection.layer, selection.caret))
+        self._enter(selection.layer)
+        self._select(selection)
+
+    def _select(self, selection: Selection) -> None:
+        self._ticket += 1
+        self.selection = selection
+        self.explanation = None
+        self.selected.emit(selection)
+        self._explain()
+
+    # ---- explaining --------------------------------------------------------------------------------------------
+
+    def _explain(self) -> None:
+        """Ask what the byte at the caret is; one question at a time, so that a held key asks no more than it can."""
+        if self._explaining is not None:
+            self._explain_again = True
+            return
+        ticket = self._ticket
+
+        def answered(explanation: Explanation) -> None:
+            self._explaining = None
+            if ticket == self._ticket:
+                self._take_explanation(explanation)
+            self._explain_if_asked()
+
+        def failed(_: str) -> None:
+            self._explaining = None
+            self._explain_if_asked()
+
+        place = self.selection
+        self._explaining = self.client.call("explain", place.layer, place.caret, done=answered, failed=failed)
+
+    def _explain_if_asked(self) -> None:
+        if self._explain_again:
+            self._explain_again = False
+            self._explain()
+
+    def _take_explanation(self, explanation: Explanation) -> None:
+        self.explanation = explanation
+        old = self.selection
+        leaf = explanation.fields[-1] if explanation.fields else None
+        paths = {row.path for row in explanation.fields}
+        field = old.field if old.field in paths or leaf is None else leaf.path
+        member = old.member if old.member is not None and old.spans else explanation.member
+        spans = old.spans or (leaf.spans if leaf is not None else ())
+        self.selection = replace(old, field=field, member=member, spans=spans)
+        self.explained.emit(explanation)
+        if self.selection != old:
+            self.selected.emit(self.selection)
+
+    def hover(self, offset: int | None) -> None:
+        """Say what the byte under the pointer is."""
+        self._hover_next = offset
+        if self._hovering is not None:
+            return
+        if offset is None:
+            self.hovered.emit(None)
+            return
+
+        def answered(explanation: Explanation | None) -> None:
+            self._hovering = None
+            if self._hover_next != offset:
+                self.hover(self._hover_next)
+            elif explanation is not None and explanation.layer == self.layer:
+                self.hovered.emit(explanation)
+
+        self._hovering = self.client.call(
+            "explain", self.layer, offset, done=answered, failed=lambda _: answered(None)
+        )
+
+    # ---- finding -----------------------------------------------------------------------------------------------
+
+    def find(self, pattern: bytes, backwards: bool = False, ignore_case: bool = False) -> None:
+        """Search the layer shown from the caret on; what is found is selected."""
+        caret, layer = self.selection.caret, self.layer
+        fresh = not (self.selection.origin == "find" and self.selection.spans)
+        start = caret if fresh or backwards else caret + 1
+
+        def found(offset: int | None) -> None:
+            if offset is None:
+                end = "beginning" if backwards else "end"
+                self.said.emit(f"Not found from here to the {end} of the {self._layer_word(layer)}.")
+            else:
+                self.go_to(layer, offset, offset + len(pattern), "find")
+
+        self._start("search", layer, pattern, start, backwards, ignore_case, done=found)
+
+    def _layer_word(self, layer: int) -> str:
+        info = self.layer_info(layer)
+        return str(info.kind) if info else "file"

@@ -1,0 +1,52 @@
+"""Icons: drawn once in black, coloured as the palette says."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPainter, QPalette, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+
+from inspector.core.finding import Severity
+from inspector.resources import resource
+
+SIZES = (16, 20, 24, 32, 48, 64)
+SEVERITY_COLOUR = {Severity.ERROR: "#C8432B", Severity.WARNING: "#C98A00", Severity.INFO: "#2F7FC1"}
+SOUND_COLOUR = "#1E8E5A"
+
+
+def icon(name: str) -> QIcon:
+    """The icon of that name in the colour of text."""
+    return coloured(name, QGuiApplication.palette().color(QPalette.ColorRole.WindowText).name())
+
+
+def severity_icon(severity: Severity) -> QIcon:
+    """The icon of a severity: another shape and another colour for each."""
+    return coloured(severity.value, SEVERITY_COLOUR[severity])
+
+
+@cache
+def coloured(name: str, colour: str) -> QIcon:
+    """The icon of that name in a colour."""
+    drawing = resource("icons", f"{name}.svg").read_bytes().replace(b"#000", colour.encode())
+    renderer = QSvgRenderer(QByteArray(drawing))
+    found = QIcon()
+    for size in SIZES:
+        picture = _drawn(renderer, size, 1.0)
+        found.addPixmap(picture)
+        found.addPixmap(_drawn(renderer, size, 0.35), QIcon.Mode.Disabled)
+        found.addPixmap(picture, QIcon.Mode.Selected)
+    return found
+
+
+def _drawn(renderer: QSvgRenderer, size: int, opacity: float) -> QPixmap:
+    picture = QPixmap(QSize(size, size))
+    picture.fill(QColor(Qt.GlobalColor.transparent))
+    painter = QPainter(picture)
+    try:
+        painter.setOpacity(opacity)
+        renderer.render(painter, QRectF(0, 0, size, size))
+    finally:
+        painter.end()
+    return picture

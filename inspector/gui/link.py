@@ -1,0 +1,87 @@
+"""A worker process and the two threads that carry messages, so that the event loop never waits for a pipe."""
+
+from __future__ import annotations
+
+import multiprocessing
+import queue
+import threading
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from inspector.gui.worker import work
+
+
+class Link(QObject):
+    """Starts a worker for ``location`` and passes messages both ways.
+
+    Signals:
+        arrived(object): a message of the worker.
+        ended(): the worker has gone without being asked to.
+    """
+
+    arrived = Signal(object)
+    ended = Signal()
+
+    def __init__(self, location: str) -> None:
+        super().__init__()
+        self._outgoing: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._closed = False
+        self._process: BaseProcess | None = None
+        threading.Thread(target=self._send_all, args=(location,), name="to worker").start()
+
+    def send(self, message: tuple[Any, ...]) -> None:
+        """Send soon."""
+        self._outgoing.put(message)
+
+    @property
+    def process(self) -> BaseProcess | None:
+        """The worker, None before it is started and after it has been buried."""
+        return self._process
+
+    def close(self) -> None:
+        """End the worker at once; nothing is signalled any more."""
+        with self._lock:
+            self._closed = True
+            if self._process is not None:
+                self._process.kill()
+        self._outgoing.put(None)
+
+    def _send_all(self, location: str) -> None:
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=work, args=(theirs, location), name="worker", daemon=True)
+        with self._lock:
+            if self._closed:
+                return
+            process.start()
+            self._process = process
+        theirs.close()
+        receiver = threading.Thread(target=self._receive_all, args=(ours,), name="from worker")
+        receiver.start()
+        try:
+            while (message := self._outgoing.get()) is not None:
+                ours.send(message)
+        except OSError:
+            pass  # the worker is gone: the receiver says so
+        with self._lock:
+            self._process = None
+        process.kill()
+        process.join()
+        receiver.join()
+        ours.close()
+
+    def _receive_all(self, connection: Connection) -> None:
+        while True:
+            try:
+                message = connection.recv()
+            except (EOFError, OSError):
+                break
+            if self._closed:
+                return
+            self.arrived.emit(message)
+        if not self._closed:
+            self.ended.emit()

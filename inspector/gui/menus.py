@@ -1,0 +1,110 @@
+"""The menus whose entries are not fixed: recent files, samples, copying, panels, bytes a row, theme."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QMenu, QWidget
+
+from inspector.gui.hex.copying import CopyFormat
+from inspector.gui.settings import Settings
+from inspector.gui.tab import Tab
+from inspector.gui.theme import Theme
+from inspector.resources import samples
+
+BYTES_PER_ROW = {0: "As Many as &Fit", 8: "&8", 16: "&16", 32: "&32"}
+
+
+class Owner(Protocol):
+    """What these menus ask of the window."""
+
+    settings: Settings
+
+    def open_location(self, location: str) -> None:
+        """Open one location."""
+
+    def copy_as(self, how: CopyFormat) -> None:
+        """Copy the selected bytes in a form."""
+
+    def set_bytes_per_row(self, count: int) -> None:
+        """Show so many bytes a row."""
+
+    def set_theme(self, wanted: Theme) -> None:
+        """Look light, dark or as the system."""
+
+    def tab(self) -> Tab | None:
+        """The tab that is shown."""
+
+
+def escaped(text: str) -> str:
+    """``text`` as a menu shows it: an ampersand is no mnemonic."""
+    return text.replace("&", "&&")
+
+
+class Menus:
+    """Adds those menus and fills them when they are opened."""
+
+    def __init__(self, owner: Owner, parent: QWidget, menus: dict[str, QMenu], fixed: dict[str, QAction]) -> None:
+        self._owner = owner
+        self._parent = parent
+        file, edit, view = menus["File"], menus["Edit"], menus["View"]
+        before = fixed["paste_locations"]
+        self.recent = QMenu("Open &Recent", parent)
+        self.samples = QMenu("Open &Sample", parent)
+        self.panels = QMenu("&Panels", parent)
+        self.rows = QMenu("&Bytes per Row", parent)
+        self.themes = QMenu("&Theme", parent)
+        self.copying = QMenu("Copy &As", parent)
+        for menu in (self.recent, self.samples):
+            file.insertMenu(before, menu)
+        edit.insertMenu(fixed["select_all"], self.copying)
+        for menu in (self.panels, self.rows, self.themes):
+            view.addMenu(menu)
+        self.recent.aboutToShow.connect(self._fill_recent)
+        self.panels.aboutToShow.connect(self._fill_panels)
+        for path in samples():
+            self._add(self.samples, path.name, lambda path=path: owner.open_location(str(path)))
+        for how in CopyFormat:
+            self._add(self.copying, how.value, lambda how=how: owner.copy_as(how))
+        self._choices(self.rows, BYTES_PER_ROW.items(), owner.settings.number("bytes_per_row", 16), owner.set_bytes_per_row)
+        names = ((wanted, f"&{wanted.value.capitalize()}") for wanted in Theme)
+        self._choices(self.themes, names, owner.settings.theme, owner.set_theme)
+
+    def _add(self, menu: QMenu, text: str, call: Callable[[], object]) -> QAction:
+        action = menu.addAction(escaped(text))
+        action.triggered.connect(lambda _=False: call())
+        return action
+
+    def _choices(
+        self, menu: QMenu, choices: Iterable[tuple[Any, str]], chosen: Any, call: Callable[[Any], object]
+    ) -> None:
+        group = QActionGroup(self._parent)
+        for value, text in choices:
+            action = menu.addAction(text)
+            action.setCheckable(True)
+            action.setChecked(value == chosen)
+            action.triggered.connect(lambda _=False, value=value: call(value))
+            group.addAction(action)
+
+    def _fill_recent(self) -> None:
+        self.recent.clear()
+        for location in self._owner.settings.recent:
+            self._add(self.recent, location, lambda location=location: self._owner.open_location(location))
+        if self.recent.isEmpty():
+            self.recent.addAction("Nothing Yet").setEnabled(False)
+            return
+        self.recent.addSeparator()
+        self._add(self.recent, "Clear", self._owner.settings.clear_recent)
+
+    def _fill_panels(self) -> None:
+        self.panels.clear()
+        tab = self._owner.tab()
+        if tab is None:
+            self.panels.addAction("Nothing Is Open").setEnabled(False)
+            return
+        for dock in tab.docks.values():
+            self.panels.addAction(dock.toggleViewAction())
+        self.panels.addSeparator()
+        self._add(self.panels, "Put Back in Place", tab.arrange_afresh)

@@ -1,0 +1,1 @@
+"""Disposable views of rows that the worker holds; they keep no facts of their own."""

@@ -1,0 +1,141 @@
+"""Members, flat and as a tree of paths: what the rows say. The rows themselves are the worker's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import Qt
+
+from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, rounded
+from inspector.gui.client import Client
+from inspector.gui.icons import icon, severity_icon
+from inspector.operations.views import MemberRow, Page, SortKey, TreeRow
+
+TITLES = ("Name", "Size", "Mark", "Stored", "Codec", "Digest", "Offset")
+SORT_KEYS: tuple[SortKey | None, ...] = (
+    SortKey.NAME,
+    SortKey.SIZE,
+    None,
+    SortKey.STORED,
+    SortKey.CODEC,
+    SortKey.DIGEST,
+    SortKey.OFFSET,
+)
+NAME, SIZE, MARK, STORED, CODEC, DIGEST, OFFSET = range(len(TITLES))
+LONGEST = 512
+"""The most characters of a name that a cell holds; its tooltip says as much, the byte panel says all."""
+
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+def short(text: str) -> str:
+    """``text`` with an ellipsis where it is longer than a cell should hold."""
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def member_data(row: MemberRow, name: str, column: int, role: int) -> Any:
+    """What a model says of a member that is shown as ``name``."""
+    if role == Qt.ItemDataRole.DisplayRole:
+        return _text(row, name, column)
+    if role == Qt.ItemDataRole.TextAlignmentRole and column in (SIZE, STORED, OFFSET):
+        return _RIGHT
+    if role == Qt.ItemDataRole.DecorationRole:
+        if column == NAME:
+            return icon("folder" if row.folder else "file")
+        return severity_icon(row.wrong) if column == MARK and row.wrong is not None else None
+    if role == Qt.ItemDataRole.ToolTipRole:
+        return _tip(row, column)
+    return None
+
+
+def _text(row: MemberRow, name: str, column: int) -> str:
+    texts: dict[int, Callable[[], str]] = {
+        NAME: lambda: short(name),
+        SIZE: lambda: "" if row.folder and not row.size else grouped(row.size),
+        MARK: lambda: str(row.wrong) if row.wrong is not None else "",
+        STORED: lambda: "" if row.folder and not row.stored else grouped(row.stored),
+        CODEC: lambda: row.codec,
+        DIGEST: lambda: row.digest,
+        OFFSET: lambda: hexadecimal(row.offset, 8) if row.offset >= 0 else "",
+    }
+    return texts[column]()
+
+
+def _tip(row: MemberRow, column: int) -> str | None:
+    if column == NAME:
+        return plain(short(row.name))
+    if column in (SIZE, STORED):
+        size = row.size if column == SIZE else row.stored
+        return f"{in_bytes(size)} ({rounded(size)})" if size >= 1024 else in_bytes(size)
+    if column == OFFSET and row.offset >= 0:
+        return f"byte {grouped(row.offset)} of the file"
+    if column == DIGEST:
+        return row.digest
+    return None
+
+
+def plain(text: str) -> str:
+    """``text`` for a tooltip, which would take what looks like HTML for HTML."""
+    return f"<qt>{_escaped(text)}</qt>" if Qt.mightBeRichText(text) else text
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+class MemberColumns:
+    """The flat table."""
+
+    titles = TITLES
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
+        """See Columns."""
+        self._client.call("member_rows", first, count, done=deliver)
+
+    def data(self, row: MemberRow, column: int, role: int) -> Any:
+        """See Columns."""
+        return member_data(row, row.name, column, role)
+
+    def header(self, column: int, role: int) -> Any:
+        """See Columns."""
+        return _RIGHT if role == Qt.ItemDataRole.TextAlignmentRole and column in (SIZE, STORED, OFFSET) else None
+
+
+class MemberPaths:
+    """The tree of paths: folders first."""
+
+    titles = TITLES
+    root: Any = 0
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def fetch(self, key: Any, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
+        """See Rows."""
+        self._client.call("tree_rows", key, first, count, done=deliver)
+
+    def key(self, row: TreeRow) -> Any | None:
+        """See Rows."""
+        return row.node if row.node >= 0 else None
+
+    def data(self, row: TreeRow, column: int, role: int) -> Any:
+        """See Rows."""
+        if row.node < 0 and row.member is not None:
+            return member_data(row.member, row.name, column, role)
+        if role == Qt.ItemDataRole.DisplayRole:
+            return {NAME: short(row.name), SIZE: count(row.members, "member")}.get(column, "")
+        if role == Qt.ItemDataRole.DecorationRole and column == NAME:
+            return icon("folder")
+        if role == Qt.ItemDataRole.ToolTipRole and column == NAME:
+            return plain(short(row.name))
+        if role == Qt.ItemDataRole.TextAlignmentRole and column == SIZE:
+            return _RIGHT
+        return None
+
+    def range_text(self, first: int, stop: int) -> str:
+        """See Rows."""
+        return f"members {first + 1:,} to {stop:,}"

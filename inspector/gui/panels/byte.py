@@ -1,0 +1,170 @@
+"""The byte at the caret: what it is, where in the specification, what is wrong with it, and what it is as a number."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import QFormLayout, QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from inspector.core.finding import Severity
+from inspector.core.numbers import grouped, hexadecimal, in_bytes
+from inspector.core.span import Spans, total
+from inspector.gui.document import Document, Selection
+from inspector.gui.icons import severity_icon
+from inspector.gui.panels.parts import sentence_label
+from inspector.operations.views import Explanation, FieldRow, MemberRow
+
+ARROW = " › "
+MOST_SPANS = 6
+"""The most pieces of a field that are written out."""
+MOST_FINDINGS = 8
+LONGEST = 4_000
+"""The most characters of a value that are written out."""
+
+
+def path_text(fields: tuple[FieldRow, ...]) -> str:
+    """The names of fields from the outermost in."""
+    return ARROW.join(row.name for row in fields)
+
+
+def spans_text(spans: Spans) -> str:
+    """Where bytes are, in hex and decimal."""
+    shown = [
+        f"{hexadecimal(start, 8)} … {hexadecimal(stop, 8)}\n({grouped(start)} … {grouped(stop)})"
+        for start, stop in spans[:MOST_SPANS]
+    ]
+    if len(spans) > MOST_SPANS:
+        shown.append(f"and {len(spans) - MOST_SPANS} more")
+    return "\n".join(shown)
+
+
+class BytePanel(QScrollArea):
+    """Says of the selected field, or the field of the byte at the caret, all that is known."""
+
+    def __init__(self, document: Document, inspector: QWidget) -> None:
+        super().__init__()
+        self._document = document
+        self._member: int | None = None
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.path = self._label("Field path")
+        self.title = self._label("Field")
+        font = QFont(self.title.font())
+        font.setBold(True)
+        font.setPointSizeF(font.pointSizeF() * 1.15)
+        self.title.setFont(font)
+        self._form = QFormLayout()
+        self._form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.DontWrapRows)
+        self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        self._form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+        self._form.setContentsMargins(0, 4, 0, 0)
+        self._form.setHorizontalSpacing(10)
+        self._form.setVerticalSpacing(5)
+        self.facts = {
+            name: self._fact(name)
+            for name in ("Value", "Meaning", "Kind", "Bytes", "Size", "Member", "Specification")
+        }
+        self.findings = QVBoxLayout()
+        self.findings.setSpacing(6)
+        body = QWidget()
+        layout = QVBoxLayout(body)
+        layout.setContentsMargins(10, 8, 10, 8)
+        layout.addWidget(self.path)
+        layout.addWidget(self.title)
+        layout.addLayout(self._form)
+        layout.addLayout(self.findings)
+        layout.addSpacing(6)
+        layout.addWidget(inspector)
+        layout.addStretch(1)
+        self.setWidget(body)
+        document.selected.connect(self._selected)
+        document.explained.connect(self._explained)
+        self._clear("Nothing is selected.")
+
+    def _label(self, name: str) -> QLabel:
+        label = sentence_label()
+        label.setAccessibleName(name)
+        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        return label
+
+    def _fact(self, name: str) -> QLabel:
+        label = self._label(name)
+        caption = QLabel(name)
+        caption.setForegroundRole(caption.palette().ColorRole.PlaceholderText)
+        self._form.addRow(caption, label)
+        return label
+
+    def _say(self, name: str, text: str) -> None:
+        if len(text) > LONGEST:
+            text = text[:LONGEST] + "…"
+        # A long word breaks anywhere: a zero-width space after some characters lets the label wrap it.
+        self.facts[name].setText("\u200b".join(text[i : i + 16] for i in range(0, len(text), 16)) if " " not in text else text)
+        self._form.setRowVisible(self.facts[name], bool(text))
+
+    def _clear(self, sentence: str) -> None:
+        self.path.setText("")
+        self.path.hide()
+        self.title.setText(sentence)
+        for name in self.facts:
+            self._say(name, "")
+        self._show_findings(())
+
+    # ---- following ---------------------------------------------------------------------------------------------
+
+    def _selected(self, selection: Selection) -> None:
+        if self._document.explanation is not None:
+            self._explained(self._document.explanation)
+        elif not self._document.size:
+            self._clear("There is not a single byte here.")
+        if selection.member != self._member:
+            self._member = selection.member
+            self._ask_member()
+
+    def _ask_member(self) -> None:
+        member = self._member
+        if member is None:
+            self._say("Member", "")
+            return
+
+        def arrived(row: MemberRow) -> None:
+            if self._member == member:
+                self._say("Member", f"{row.name}\n{in_bytes(row.size)}, {row.codec}, {in_bytes(row.stored)} in the archive")
+
+        self._document.client.call("member", member, done=arrived)
+
+    def _explained(self, explanation: Explanation) -> None:
+        path = self._document.selection.field
+        fields = explanation.fields
+        chosen = next((i for i, row in enumerate(fields) if row.path == path), len(fields) - 1)
+        if chosen < 0:
+            self._clear("No structure is known of this byte.")
+            self._say("Bytes", spans_text(((explanation.offset, explanation.offset + 1),)))  # type: ignore[arg-type]
+            return
+        row = fields[chosen]
+        self.path.setText(path_text(fields[:chosen]))
+        self.path.setVisible(chosen > 0)
+        self.title.setText(row.name)
+        self._say("Value", row.value)
+        self._say("Meaning", row.note)
+        self._say("Kind", f"{row.kind} (shown as {row.role})")
+        self._say("Bytes", spans_text(row.spans))
+        self._say("Size", in_bytes(total(row.spans)))
+        section = next((one.specification for one in reversed(fields[: chosen + 1]) if one.specification), "")
+        self._say("Specification", section)
+        self._show_findings(explanation.findings)
+
+    def _show_findings(self, findings: tuple[str, ...]) -> None:
+        while (item := self.findings.takeAt(0)) is not None:
+            item.widget().deleteLater()
+        for sentence in findings[:MOST_FINDINGS]:
+            line = QWidget()
+            layout = QHBoxLayout(line)
+            layout.setContentsMargins(0, 4, 0, 0)
+            mark = QLabel()
+            mark.setPixmap(severity_icon(Severity.WARNING).pixmap(QSize(16, 16)))
+            layout.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
+            layout.addWidget(sentence_label(sentence), 1)
+            self.findings.addWidget(line)
+        if len(findings) > MOST_FINDINGS:
+            self.findings.addWidget(sentence_label(f"and {len(findings) - MOST_FINDINGS} more"))

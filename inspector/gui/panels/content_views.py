@@ -1,0 +1,115 @@
+"""A member's content as text and as an image, both read-only and limited in size."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
+from PySide6.QtGui import QFontDatabase, QImage, QImageReader, QPixmap, QResizeEvent
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
+
+from inspector.core.numbers import grouped, in_bytes
+from inspector.gui.panels.parts import sentence_label
+
+TEXT_LIMIT = 1 << 20
+"""The most bytes shown as text."""
+LINE_LIMIT = 4_000
+"""The most characters of a line shown as text: the layout of a longer one would hold everything up."""
+IMAGE_LIMIT = 64 << 20
+"""The most bytes of a file shown as an image."""
+IMAGE_MEMORY = 256
+"""The most MiB that a decoded image may take."""
+
+
+class TextView(QWidget):
+    """Text, monospaced."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = QPlainTextEdit()
+        self.text.setReadOnly(True)
+        self.text.setAccessibleName("Content as text")
+        self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.sentence = sentence_label()
+        self.sentence.setContentsMargins(8, 4, 8, 4)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.sentence)
+        layout.addWidget(self.text)
+
+    def show_text(self, data: bytes, encoding: str, size: int) -> None:
+        """Show ``data``, the beginning of ``size`` bytes, in an encoding."""
+        try:
+            text = data.decode(encoding, "replace")
+        except LookupError:
+            text = data.decode("latin-1")
+        lines = text.replace("\0", "␀").splitlines()
+        cut = any(len(line) > LINE_LIMIT for line in lines)
+        self.text.setPlainText("\n".join(line[:LINE_LIMIT] for line in lines))
+        said = f"Text in {encoding}, {grouped(len(lines))} lines."
+        if size > len(data):
+            said += f" Only the first {in_bytes(len(data))} of {in_bytes(size)} are shown as text; the hex view has all."
+        if cut:
+            said += f" Lines longer than {grouped(LINE_LIMIT)} characters are cut."
+        self.sentence.setText(said)
+
+
+class ImageView(QWidget):
+    """An image, as large as there is room for, never larger than it is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._picture = QPixmap()
+        self.image = QLabel()
+        self.image.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.image.setAccessibleName("Content as an image")
+        self._area = QScrollArea()
+        self._area.setWidget(self.image)
+        self._area.setWidgetResizable(True)
+        self._area.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.sentence = sentence_label()
+        self.sentence.setContentsMargins(8, 4, 8, 4)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.sentence)
+        layout.addWidget(self._area)
+
+    def show_image(self, data: bytes, kind: str, size: int) -> None:
+        """Show the image whose file is ``data``, or say why it cannot be shown."""
+        self._picture = QPixmap()
+        if size > len(data):
+            self.sentence.setText(f"The image has {in_bytes(size)}; none larger than {in_bytes(IMAGE_LIMIT)} is shown.")
+        else:
+            image, said = read_image(data, kind)
+            self._picture = QPixmap.fromImage(image)
+            self.sentence.setText(said)
+        self._fit()
+
+    def _fit(self) -> None:
+        room = self._area.viewport().size()
+        picture = self._picture
+        if picture.width() > room.width() or picture.height() > room.height():
+            picture = picture.scaled(room, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation)
+        self.image.setPixmap(picture)
+        self.image.setMinimumSize(QSize(1, 1))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """See QWidget."""
+        super().resizeEvent(event)
+        self._fit()
+
+
+def read_image(data: bytes, kind: str) -> tuple[QImage, str]:
+    """The image and a sentence about it; an empty image where it cannot be read or is too large."""
+    QImageReader.setAllocationLimit(IMAGE_MEMORY)
+    buffer = QBuffer()
+    buffer.setData(QByteArray(data))
+    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
+    reader = QImageReader(buffer, QByteArray(kind.encode()))
+    reader.setAutoTransform(True)
+    size = reader.size()
+    image = reader.read()
+    if image.isNull():
+        return image, f"This {kind.upper()} image cannot be shown: {reader.errorString().rstrip('.')}."
+    return image, f"{kind.upper()} image, {grouped(size.width())} × {grouped(size.height())} pixels."

@@ -1,0 +1,201 @@
+"""The members: a tree of paths, the same as a flat table, and a filter."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, Qt, QTimer
+from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
+
+from inspector.gui.document import Document, Selection
+from inspector.gui.models.members import CODEC, DIGEST, MARK, NAME, OFFSET, SIZE, SORT_KEYS, STORED, MemberColumns, MemberPaths
+from inspector.gui.models.paged_table import PagedTable
+from inspector.gui.models.paged_tree import PagedTree
+from inspector.gui.panels.parts import Emptiable, select_row, table_view, tree_view
+from inspector.operations.views import MemberPlace, MemberRow, SortKey, Stage, TreeRow
+
+ORIGIN = "members"
+DEBOUNCE = 150
+"""Milliseconds without a key before the filter is applied."""
+WIDTHS = {NAME: 190, SIZE: 80, MARK: 80, STORED: 80, CODEC: 70, DIGEST: 150, OFFSET: 90}
+
+
+class MembersPanel(QWidget):
+    """Shows the members of a document and follows its selection."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__()
+        self._document = document
+        self._following = False
+        self._placed: int | None = None
+        self.table_model = PagedTable(MemberColumns(document.client), self)
+        self.tree_model = PagedTree(MemberPaths(document.client), self)
+        self.filter = QLineEdit()
+        self.filter.setPlaceholderText("Filter names")
+        self.filter.setClearButtonEnabled(True)
+        self.filter.setAccessibleName("Filter members by name")
+        self.tree = tree_view(self.tree_model, WIDTHS, "Members as a tree")
+        self.table = table_view(self.table_model, WIDTHS, "Members as a table")
+        self._stack = Emptiable(self.tree, self.table)
+        self._buttons = QButtonGroup(self)
+        self.as_tree = self._button("Tree", "Members in their folders")
+        self.as_table = self._button("Table", "All members in one table; click a column's title to sort")
+        self.as_tree.setChecked(True)
+        self._lay_out()
+        self._debounce = QTimer(self)
+        self._debounce.setSingleShot(True)
+        self._debounce.setInterval(DEBOUNCE)
+        self._debounce.timeout.connect(self._apply_filter)
+        self._connect()
+        self._choose_view()
+
+    def _button(self, text: str, tip: str) -> QToolButton:
+        button = QToolButton()
+        button.setText(text)
+        button.setToolTip(tip)
+        button.setCheckable(True)
+        self._buttons.addButton(button)
+        return button
+
+    def _lay_out(self) -> None:
+        bar = QHBoxLayout()
+        bar.setContentsMargins(4, 4, 4, 4)
+        bar.setSpacing(2)
+        bar.addWidget(self.filter, 1)
+        bar.addSpacing(4)
+        bar.addWidget(self.as_tree)
+        bar.addWidget(self.as_table)
+        self.setFocusProxy(self._stack)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(bar)
+        layout.addWidget(self._stack)
+        header = self.table.horizontalHeader()
+        header.setSectionsClickable(True)
+        header.setSortIndicatorShown(True)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+
+    def _connect(self) -> None:
+        document = self._document
+        document.rowsChanged.connect(self.table_model.refetch)
+        document.arranged.connect(self.table_model.refetch)
+        document.arranged.connect(self._follow_again)
+        document.planted.connect(self._planted)
+        document.statusChanged.connect(self._choose_view)
+        document.selected.connect(self._follow)
+        self.tree_model.revealed.connect(self._show_revealed)
+        self.tree_model.rowsInserted.connect(self._choose_view)
+        self.table_model.rowsInserted.connect(self._choose_view)
+        self.table_model.rowsRemoved.connect(self._choose_view)
+        self._buttons.buttonClicked.connect(self._choose_view)
+        self.filter.textChanged.connect(self._debounce.start)
+        self.filter.returnPressed.connect(self._apply_filter)
+        self.table.horizontalHeader().sectionClicked.connect(self._sort)
+        for view in (self.tree, self.table):
+            view.selectionModel().currentRowChanged.connect(self._chosen)
+            view.activated.connect(self._open)
+
+    # ---- choosing what to show ---------------------------------------------------------------------------------
+
+    @property
+    def view(self) -> QAbstractItemView:
+        """The view that is wanted; while members are still coming in it is the table, which can grow."""
+        decoding = self._document.status.stage in (Stage.OPENING, Stage.DECODING)
+        return self.table if self.as_table.isChecked() or decoding else self.tree
+
+    def _choose_view(self, *_: object) -> None:
+        if self.table_model.rowCount():
+            if self._stack.currentWidget() is not self.view:
+                self._stack.show_view(self.view)
+                self._follow_again()
+        else:
+            self._stack.show_sentence(self._why_empty())
+
+    def _why_empty(self) -> str:
+        status = self._document.status
+        if status.stage in (Stage.OPENING, Stage.DECODING):
+            return "Reading…"
+        if status.stage is Stage.FAILED:
+            return "Nothing could be opened."
+        if self._document.filter:
+            return "No member's name holds this text."
+        return "These bytes have no members." if status.format == "bytes" else "The archive has no members."
+
+    # ---- filtering and sorting ---------------------------------------------------------------------------------
+
+    def _apply_filter(self) -> None:
+        self._debounce.stop()
+        if self.filter.text() != self._document.filter:
+            self._document.arrange(self.filter.text(), *self._document.sort)
+
+    def _sort(self, column: int) -> None:
+        key = SORT_KEYS[column]
+        header = self.table.horizontalHeader()
+        old, descending = self._document.sort
+        if key is None or (key is old and descending):
+            # The third click brings back the order of the archive.
+            header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+            self._document.arrange(self._document.filter, SortKey.ARCHIVE, False)
+            return
+        descending = key is old
+        header.setSortIndicator(column, Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder)
+        self._document.arrange(self._document.filter, key, descending)
+
+    # ---- the selection -----------------------------------------------------------------------------------------
+
+    def _member_at(self, index: QModelIndex) -> MemberRow | None:
+        model = index.model()
+        row = model.row(index) if isinstance(model, PagedTree | PagedTable) else None
+        return row.member if isinstance(row, TreeRow) else row
+
+    def _chosen(self, index: QModelIndex) -> None:
+        member = self._member_at(index)
+        if not self._following and member is not None:
+            self._placed = member.index
+            self._document.select_member(member.index, ORIGIN)
+
+    def _open(self, index: QModelIndex) -> None:
+        member = self._member_at(index)
+        if member is not None and not member.folder:
+            self._document.open_content(member.index)
+
+    def _planted(self) -> None:
+        self.tree_model.refetch()
+        self.tree_model.fetchMore(QModelIndex())
+        self._follow_again()
+
+    def _follow_again(self) -> None:
+        self._placed = None
+        self._follow(self._document.selection)
+
+    def _follow(self, selection: Selection) -> None:
+        if selection.member == self._placed:
+            return
+        self._placed = member = selection.member
+        if member is None:
+            self._set_current(QModelIndex(), False)
+            return
+
+        def placed(place: MemberPlace) -> None:
+            if self._placed == member:
+                self._show_place(place)
+
+        self._document.client.call("place", member, done=placed)
+
+    def _show_place(self, place: MemberPlace) -> None:
+        if self.view is self.table:
+            known = place.flat is not None and place.flat < self.table_model.rowCount()
+            self._set_current(self.table_model.index(place.flat, 0) if known else QModelIndex(), True)
+        elif place.tree:
+            self.tree_model.reveal(place.tree)
+        else:
+            self._set_current(QModelIndex(), False)
+
+    def _show_revealed(self, index: QModelIndex) -> None:
+        self._set_current(index, True)
+
+    def _set_current(self, index: QModelIndex, scroll: bool) -> None:
+        self._following = True
+        select_row(self.view, index, scroll and self._document.selection.origin != ORIGIN)
+        if not index.isValid():
+            self.view.clearSelection()
+        self._following = False

@@ -1,0 +1,137 @@
+"""The widgets that several panels are made of."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QLabel,
+    QSizePolicy,
+    QStackedWidget,
+    QTableView,
+    QTreeView,
+    QWidget,
+)
+
+from inspector.gui.models.members import plain
+
+ROW_SPACE = 6
+"""Pixels added to the height of a line of text for a row of a table."""
+
+
+def tree_view(model: QAbstractItemModel, widths: dict[int, int], name: str) -> QTreeView:
+    """A tree with rows of one height; ``widths`` of columns in pixels."""
+    view = QTreeView()
+    view.setAccessibleName(name)
+    view.setModel(model)
+    view.setUniformRowHeights(True)
+    view.setAlternatingRowColors(True)
+    view.setAllColumnsShowFocus(True)
+    view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+    view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+    view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    view.header().setSectionsMovable(True)
+    view.header().setFirstSectionMovable(False)
+    _set_widths(view.header(), widths)
+    return view
+
+
+def table_view(model: QAbstractItemModel, widths: dict[int, int], name: str) -> QTableView:
+    """A table that selects whole rows; ``widths`` of columns in pixels."""
+    view = QTableView()
+    view.setAccessibleName(name)
+    view.setModel(model)
+    view.setShowGrid(False)
+    view.setWordWrap(False)
+    view.setAlternatingRowColors(True)
+    view.setTabKeyNavigation(False)
+    view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+    view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+    view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    rows = view.verticalHeader()
+    rows.hide()
+    rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+    rows.setDefaultSectionSize(view.fontMetrics().height() + ROW_SPACE)
+    header = view.horizontalHeader()
+    header.setHighlightSections(False)
+    header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+    _set_widths(header, widths)
+    return view
+
+
+def _set_widths(header: QHeaderView, widths: dict[int, int]) -> None:
+    header.setStretchLastSection(True)
+    for column, width in widths.items():
+        header.resizeSection(column, width)
+
+
+def select_row(view: QAbstractItemView, index: QModelIndex, scroll: bool) -> None:
+    """Make a row the current one; the view scrolls to it only where that is wanted."""
+    automatic = view.hasAutoScroll()
+    view.setAutoScroll(False)
+    view.setCurrentIndex(index)
+    view.setAutoScroll(automatic)
+    if scroll and index.isValid():
+        across = view.horizontalScrollBar().value()
+        view.scrollTo(index)
+        view.horizontalScrollBar().setValue(across)
+
+
+def sentence_label(text: str = "") -> QLabel:
+    """A label for plain text that wraps."""
+    label = QLabel(text)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    return label
+
+
+class Emptiable(QStackedWidget):
+    """A view, or in its place a sentence that says why it has nothing to show."""
+
+    def __init__(self, *views: QWidget) -> None:
+        super().__init__()
+        self.sentence = sentence_label()
+        self.sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.sentence.setForegroundRole(self.sentence.palette().ColorRole.PlaceholderText)
+        self.sentence.setContentsMargins(16, 16, 16, 16)
+        self.sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
+        for view in views:
+            self.addWidget(view)
+        self.addWidget(self.sentence)
+
+    def show_view(self, view: QWidget) -> None:
+        """Show one of the views."""
+        self.setCurrentWidget(view)
+        self.setFocusProxy(view)
+
+    def show_sentence(self, sentence: str) -> None:
+        """Show why there is nothing."""
+        self.sentence.setText(sentence)
+        self.setCurrentWidget(self.sentence)
+
+
+class ElidedLabel(QLabel):
+    """A line of plain text that ends in an ellipsis where it is too long; its tooltip has all of it."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(text)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - all of it is painted
+        """See QWidget."""
+        painter = QPainter(self)
+        try:
+            box = self.contentsRect()
+            text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, box.width())
+            painter.setPen(self.palette().color(self.foregroundRole()))
+            painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+            elided = text != self.text()
+        finally:
+            painter.end()
+        if elided != bool(self.toolTip()):
+            self.setToolTip(plain(self.text()) if elided else "")

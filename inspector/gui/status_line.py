@@ -1,0 +1,151 @@
+"""The foot of the window: where the caret is, what is selected, which field; and the work that is going on."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton, QWidget
+
+from inspector.core.numbers import grouped, hexadecimal, in_bytes, rounded
+from inspector.gui.client import Job
+from inspector.gui.document import Document
+from inspector.gui.icons import icon
+from inspector.gui.panels.byte import path_text
+from inspector.gui.panels.parts import ElidedLabel
+from inspector.operations.views import Explanation, JobState
+
+PATIENCE = 400
+"""Milliseconds that work may take before it is shown."""
+FORECAST = 3.0
+"""Seconds after which the time that is left is told."""
+STEPS = 1_000
+
+
+def progress_text(state: JobState, seconds: float) -> str:
+    """How far work has come, in words."""
+    if state.unit == "bytes":
+        done, total = rounded(state.done), rounded(state.total)
+        rate = f" · {rounded(int(state.done / seconds))}/s" if seconds >= 1 else ""
+    else:
+        done, total, rate = grouped(state.done), grouped(state.total), ""
+    text = f"{state.label or 'Working'}: {done}" + (f" of {total}" if state.total else f" {state.unit}")
+    if not state.done or not state.total or seconds < FORECAST:
+        return text + rate
+    left = seconds * (state.total - state.done) / state.done
+    return f"{text}{rate} · {max(0, round(left))} s left"
+
+
+class StatusLine(QStatusBar):
+    """Follows one document at a time."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizeGripEnabled(False)
+        self.offset = QLabel()
+        self.selection = QLabel()
+        self.path = ElidedLabel()
+        self.work = QLabel()
+        self.bar = QProgressBar()
+        self.bar.setFixedWidth(140)
+        self.bar.setTextVisible(False)
+        self.stop = QToolButton()
+        self.stop.setIcon(icon("close"))
+        self.stop.setAutoRaise(True)
+        self.stop.setToolTip("Cancel this work (Esc)")
+        self.addWidget(self.offset)
+        self.addWidget(self.selection)
+        self.addWidget(self.path, 1)
+        for widget in (self.work, self.bar, self.stop):
+            self.addPermanentWidget(widget)
+        self._document: Document | None = None
+        self._job: Job | None = None
+        self._began = 0.0
+        self._patience = QTimer(self)
+        self._patience.setSingleShot(True)
+        self._patience.setInterval(PATIENCE)
+        self._patience.timeout.connect(self._show_work)
+        self.stop.clicked.connect(self._cancel)
+        self._hide_work()
+
+    def set_document(self, document: Document | None) -> None:
+        """Follow another document, or none."""
+        if self._document is not None:
+            self._document.selected.disconnect(self.refresh)
+            self._document.hovered.disconnect(self._hovered)
+            self._document.jobsChanged.disconnect(self._jobs_changed)
+        self._document = document
+        self._job = None
+        self._hide_work()
+        if document is not None:
+            document.selected.connect(self.refresh)
+            document.hovered.connect(self._hovered)
+            document.jobsChanged.connect(self._jobs_changed)
+            self._jobs_changed()
+        self.refresh()
+
+    def show_selection(self, start: int, stop: int) -> None:
+        """Say how much is selected in the hex view."""
+        self.selection.setText(f"selection {in_bytes(stop - start)}" if stop > start else "")
+        self.selection.setVisible(stop > start)
+
+    def refresh(self, *_: object) -> None:
+        """Say where the caret is."""
+        document = self._document
+        if document is None or not document.size:
+            for label in (self.offset, self.selection, self.path):
+                label.setText("")
+            return
+        caret = document.selection.caret
+        self.offset.setText(f"{hexadecimal(caret, 8)} ({grouped(caret)})")
+        explanation = document.explanation
+        self.path.setText(path_text(explanation.fields) if explanation is not None else "")
+
+    def _hovered(self, explanation: Explanation | None) -> None:
+        if explanation is None:
+            self.refresh()
+            return
+        leaf = explanation.fields[-1] if explanation.fields else None
+        value = f" = {leaf.value}" if leaf is not None and leaf.value else ""
+        self.path.setText(f"under the pointer {hexadecimal(explanation.offset)}: {path_text(explanation.fields)}{value}")
+
+    # ---- work --------------------------------------------------------------------------------------------------
+
+    def _jobs_changed(self) -> None:
+        jobs = self._document.client.jobs if self._document is not None else []
+        job = jobs[0] if jobs else None
+        if job is self._job:
+            return
+        self._job = job
+        if job is None:
+            self._hide_work()
+            return
+        self._began = monotonic()
+        job.progressed.connect(self._progressed)
+        if not self.bar.isVisible():
+            self._patience.start()
+
+    def _show_work(self) -> None:
+        for widget in (self.work, self.bar, self.stop):
+            widget.show()
+        if self._job is not None and self._job.state is not None:
+            self._progressed(self._job.state)
+
+    def _hide_work(self) -> None:
+        self._patience.stop()
+        self.work.setText("")
+        self.bar.setRange(0, 0)
+        for widget in (self.work, self.bar, self.stop):
+            widget.hide()
+
+    def _progressed(self, state: JobState) -> None:
+        if self.sender() not in (None, self._job):
+            return
+        self.work.setText(progress_text(state, monotonic() - self._began))
+        self.bar.setRange(0, STEPS if state.total else 0)
+        if state.total:
+            self.bar.setValue(min(STEPS, state.done * STEPS // state.total))
+
+    def _cancel(self) -> None:
+        if self._document is not None:
+            self._document.cancel_jobs()

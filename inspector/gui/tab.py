@@ -1,0 +1,120 @@
+"""One document with its panels around it: what a tab holds."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabWidget, QVBoxLayout, QWidget
+
+from inspector.gui.banner import Banner
+from inspector.gui.document import Document
+from inspector.gui.panels.byte import BytePanel
+from inspector.gui.panels.findings import FindingsPanel
+from inspector.gui.panels.hex_pane import HexPane
+from inspector.gui.panels.members import MembersPanel
+from inspector.gui.panels.structure import StructurePanel
+from inspector.operations.views import Stage
+
+VERSION = 1
+"""Of the arrangement of docks; a stored one of another version is not used."""
+
+
+class Tab(QWidget):
+    """A document and everything that shows it."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__()
+        self.document = document
+        document.setParent(self)
+        self.banner = Banner(document)
+        self.hex_pane = HexPane(document)
+        self.members = MembersPanel(document)
+        self.structure = StructurePanel(document, self.hex_pane.swatch)
+        self.byte = BytePanel(document, self.hex_pane.inspector)
+        self.findings = FindingsPanel(document)
+        self.area = QMainWindow()
+        self.area.setWindowFlags(Qt.WindowType.Widget)
+        self.area.setDockOptions(QMainWindow.DockOption.AllowTabbedDocks | QMainWindow.DockOption.AllowNestedDocks)
+        self.area.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+        self.area.setCentralWidget(self.hex_pane)
+        left, right, foot = (
+            Qt.DockWidgetArea.LeftDockWidgetArea,
+            Qt.DockWidgetArea.RightDockWidgetArea,
+            Qt.DockWidgetArea.BottomDockWidgetArea,
+        )
+        self.docks = {
+            "Members": self._dock("Members", self.members, left),
+            "Structure": self._dock("Structure", self.structure, left),
+            "Byte": self._dock("Byte", self.byte, right),
+            "Findings": self._dock("Findings", self.findings, foot),
+        }
+        self._first_layout = self.area.saveState(VERSION)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.banner)
+        layout.addWidget(self.area)
+        document.statusChanged.connect(self._title_findings)
+
+    def _dock(self, name: str, panel: QWidget, side: Qt.DockWidgetArea) -> QDockWidget:
+        dock = QDockWidget(name)
+        dock.setObjectName(name)
+        dock.setWidget(panel)
+        dock.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetMovable | QDockWidget.DockWidgetFeature.DockWidgetClosable)
+        self.area.addDockWidget(side, dock)
+        return dock
+
+    def _title_findings(self) -> None:
+        status = self.document.status
+        found = sum(number for _, number in status.counts)
+        self.docks["Findings"].setWindowTitle(f"Findings ({found:,})" if found else "Findings")
+
+    # ---- arrangement -------------------------------------------------------------------------------------------
+
+    def arrange(self, state: QByteArray) -> None:
+        """Put the docks where they were, or where they belong at first."""
+        if state.isEmpty() or not self.area.restoreState(state, VERSION):
+            self.arrange_afresh()
+
+    def arrange_afresh(self) -> None:
+        """Put the docks where they belong at first, in sizes that suit the window."""
+        self.area.restoreState(self._first_layout, VERSION)
+        for dock in self.docks.values():
+            dock.show()
+        width, height = self.width(), self.height()
+        sides = [self.docks["Members"], self.docks["Byte"]]
+        self.area.resizeDocks(sides, [max(230, width * 24 // 100), max(230, width * 20 // 100)], Qt.Orientation.Horizontal)
+        left = [self.docks["Members"], self.docks["Structure"]]
+        self.area.resizeDocks(left, [height * 45 // 100, height * 55 // 100], Qt.Orientation.Vertical)
+        self.area.resizeDocks([self.docks["Findings"]], [max(90, height * 14 // 100)], Qt.Orientation.Vertical)
+
+    def arrangement(self) -> QByteArray:
+        """How the docks are arranged, to be remembered."""
+        return self.area.saveState(VERSION)
+
+    # ---- the keyboard ------------------------------------------------------------------------------------------
+
+    def step_pane(self, step: int) -> None:
+        """Move the keyboard to the next (1) or previous (-1) pane that is shown."""
+        panes = [
+            pane
+            for pane in (self.members, self.structure, self.hex_pane, self.byte, self.findings)
+            if pane.isVisible()
+        ]
+        focus = QApplication.focusWidget()
+        at = next((i for i, pane in enumerate(panes) if focus is not None and pane.isAncestorOf(focus)), -step)
+        panes[(at + step) % len(panes)].setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def focus_filter(self) -> None:
+        """Move the keyboard to the filter of the members."""
+        self.docks["Members"].show()
+        self.docks["Members"].raise_()
+        self.members.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def close_document(self) -> None:
+        """End the worker; the tab is about to go."""
+        self.document.close()
+
+    @property
+    def settled(self) -> bool:
+        """Whether all that was asked for has arrived."""
+        return self.document.settled and self.document.status.stage is not Stage.OPENING

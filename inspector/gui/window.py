@@ -1,0 +1,409 @@
+"""The main window: tabs of documents, menus, tool bar and status line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QFileDialog,
+    QMainWindow,
+    QMessageBox,
+    QStackedWidget,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector.gui import actions, door, theme
+from inspector.gui.document import Document
+from inspector.gui.hex.copying import CopyFormat
+from inspector.gui.icons import coloured
+from inspector.gui.menus import Menus, escaped
+from inspector.gui.message import Message
+from inspector.gui.models.members import plain
+from inspector.gui.settings import Settings
+from inspector.gui.start_page import StartPage
+from inspector.gui.status_line import StatusLine
+from inspector.gui.tab import Tab
+from inspector.gui.theme import Theme
+from inspector.gui.toolbar import FindError, ToolBar
+
+TITLE = "Archive Inspector"
+DEFAULT_SIZE = (1280, 800)
+LONGEST_TITLE = 40
+ZOOM = (-6, 24)
+"""The fewest and the most steps of zooming."""
+
+
+class Window(QMainWindow):
+    """The main window. Its public methods without arguments are what the actions call."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        super().__init__()
+        self.settings = settings or Settings()
+        self.setAcceptDrops(True)
+        self.setWindowTitle(TITLE)
+        self.setWindowIcon(coloured("archive-inspector", "#1d2733"))
+        self.actions_, menus = actions.build(self, self.menuBar())
+        self.menus = Menus(self, self, menus, self.actions_)
+        self.tools = ToolBar(self.actions_, self)
+        self.addToolBar(self.tools)
+        self.line = StatusLine(self)
+        self.setStatusBar(self.line)
+        self.message = Message()
+        self.start_page = StartPage()
+        self.tabs = QTabWidget()
+        self.tabs.setTabsClosable(True)
+        self.tabs.setMovable(True)
+        self.tabs.setDocumentMode(True)
+        self.tabs.setElideMode(Qt.TextElideMode.ElideMiddle)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.start_page)
+        self._stack.addWidget(self.tabs)
+        centre = QWidget()
+        layout = QVBoxLayout(centre)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.message)
+        layout.addWidget(self._stack)
+        self.setCentralWidget(centre)
+        self._shown: Tab | None = None
+        self._arrangement: QByteArray = self.settings.state("docks")
+        self._zoom = self.settings.number("zoom", 0)
+        self._connect()
+        self.resize(*DEFAULT_SIZE)
+        self.restoreGeometry(self.settings.state("geometry"))
+        self._change_tab()
+
+    def _connect(self) -> None:
+        self.start_page.chosen.connect(self.open_location)
+        self.start_page.wanted.connect(self.open_files)
+        self.tools.wentTo.connect(self._go_to)
+        self.tools.sought.connect(self._seek)
+        self.tabs.currentChanged.connect(self._change_tab)
+        self.tabs.tabCloseRequested.connect(self._close_tab)
+
+    # ---- opening -----------------------------------------------------------------------------------------------
+
+    def open_locations(self, locations: Iterable[str]) -> None:
+        """Open locations, one tab each: the one door that all ways of opening lead through."""
+        for location in locations:
+            self.open_location(location)
+
+    def open_location(self, location: str) -> None:
+        """Open one location, or show its tab where it is open already."""
+        location = door.absolute(location)
+        at = next((i for i, tab in enumerate(self.all_tabs()) if tab.document.location == location), -1)
+        if at >= 0:
+            self.tabs.setCurrentIndex(at)
+            return
+        self.settings.add_recent(location)
+        self._add_tab(Tab(Document(location)), self.tabs.count())
+
+    def _add_tab(self, tab: Tab, at: int) -> None:
+        document = tab.document
+        tab.hex_pane.set_bytes_per_row(self.settings.number("bytes_per_row", 16))
+        tab.hex_pane.set_zoom(self._zoom)
+        tab.hex_pane.selectionChanged.connect(self._show_selection)
+        tab.banner.reopen.connect(self.reload)
+        document.selected.connect(self._enable)
+        title = document.name if len(document.name) <= LONGEST_TITLE else document.name[: LONGEST_TITLE - 1] + "…"
+        self.tabs.insertTab(at, tab, escaped(title))
+        self.tabs.setTabToolTip(at, plain(document.location))
+        self.tabs.setCurrentIndex(at)
+        self._change_tab()
+
+    def open_files(self) -> None:
+        """Ask for files and open them."""
+        self._ask_with(QFileDialog.FileMode.ExistingFiles, "Open Archives")
+
+    def open_folder(self) -> None:
+        """Ask for a folder and open it."""
+        self._ask_with(QFileDialog.FileMode.Directory, "Open Folder")
+
+    def _ask_with(self, mode: QFileDialog.FileMode, title: str) -> None:
+        dialog = QFileDialog(self, title)
+        dialog.setFileMode(mode)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.filesSelected.connect(self.open_locations)
+        dialog.open()
+
+    def paste_locations(self) -> None:
+        """Open the paths in the clipboard."""
+        found = door.from_mime(QGuiApplication.clipboard().mimeData())
+        if found:
+            self.open_locations(found)
+        else:
+            self.say("The clipboard holds no path that could be opened.")
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """See QWidget."""
+        if event.mimeData().hasUrls() or event.mimeData().hasText():
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """See QWidget."""
+        found = door.from_mime(event.mimeData())
+        if found:
+            event.acceptProposedAction()
+            self.open_locations(found)
+        else:
+            self.say("What was dropped is no file or folder that could be opened.")
+
+    # ---- tabs --------------------------------------------------------------------------------------------------
+
+    def tab(self) -> Tab | None:
+        """The tab that is shown."""
+        shown = self.tabs.currentWidget()
+        return shown if isinstance(shown, Tab) else None
+
+    def all_tabs(self) -> list[Tab]:
+        """All tabs from the left."""
+        return [tab for i in range(self.tabs.count()) if isinstance(tab := self.tabs.widget(i), Tab)]
+
+    def _change_tab(self) -> None:
+        tab = self.tab()
+        self._stack.setCurrentWidget(self.start_page if tab is None else self.tabs)
+        if tab is None:
+            self.start_page.show_recent(self.settings.recent)
+        if tab is not self._shown:
+            self._keep_arrangement()
+            self._shown = tab
+            self.line.set_document(tab.document if tab is not None else None)
+            self.setWindowTitle(f"{tab.document.name} – {TITLE}" if tab is not None else TITLE)
+            if tab is not None:
+                self._stack.layout().activate()
+                tab.arrange(self._arrangement)
+                tab.hex_pane.setFocus()
+        self._enable()
+
+    def _keep_arrangement(self) -> None:
+        """Docks are arranged once, for all tabs."""
+        if self._shown is not None:
+            self._arrangement = self._shown.arrangement()
+
+    def _enable(self, *_: object) -> None:
+        tab = self.tab()
+        for command in actions.COMMANDS:
+            if command.document:
+                self.actions_[command.name].setEnabled(tab is not None)
+        self.tools.set_document(tab is not None)
+        self.menus.copying.setEnabled(tab is not None)
+        if tab is not None:
+            self.actions_["back"].setEnabled(tab.document.history.can_go_back)
+            self.actions_["forward"].setEnabled(tab.document.history.can_go_forward)
+            self.actions_["show_content"].setEnabled(tab.document.selection.member is not None)
+
+    def _close_tab(self, at: int) -> None:
+        tab = self.tabs.widget(at)
+        if isinstance(tab, Tab):
+            if tab is self._shown:
+                self._keep_arrangement()
+                self.line.set_document(None)
+                self._shown = None
+            tab.document.close()
+            self.tabs.removeTab(at)
+            tab.deleteLater()
+            self._change_tab()
+
+    def close_tab(self) -> None:
+        """Close the tab that is shown."""
+        self._close_tab(self.tabs.currentIndex())
+
+    def reload(self) -> None:
+        """Read the location of the tab that is shown again, and go where one was."""
+        tab = self.tab()
+        if tab is None:
+            return
+        at, location, caret = self.tabs.currentIndex(), tab.document.location, tab.document.selection.caret
+        fresh = Tab(Document(location))
+        fresh.document.first_caret = caret
+        self._close_tab(at)
+        self._add_tab(fresh, at)
+
+    def next_tab(self) -> None:
+        """Show the next tab."""
+        self.tabs.setCurrentIndex((self.tabs.currentIndex() + 1) % max(1, self.tabs.count()))
+
+    def previous_tab(self) -> None:
+        """Show the tab before."""
+        self.tabs.setCurrentIndex((self.tabs.currentIndex() - 1) % max(1, self.tabs.count()))
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """See QWidget."""
+        self._keep_arrangement()
+        if not self._arrangement.isEmpty():
+            self.settings.set_state("docks", self._arrangement)
+        self.settings.set_state("geometry", self.saveGeometry())
+        for tab in self.all_tabs():
+            tab.document.close()
+        super().closeEvent(event)
+
+    # ---- going and finding -------------------------------------------------------------------------------------
+
+    def go_to(self) -> None:
+        """Move the keyboard to the field that says where to go."""
+        self.tools.go_to.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.tools.go_to.selectAll()
+
+    def _go_to(self, expression: str) -> None:
+        tab = self.tab()
+        if tab is not None and expression.strip():
+            tab.document.go_to_expression(expression)
+            tab.hex_pane.setFocus()
+
+    def find(self) -> None:
+        """Move the keyboard to the field that says what to find."""
+        self.tools.find.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.tools.find.selectAll()
+
+    def find_next(self) -> None:
+        """Find the next one."""
+        self._seek(False)
+
+    def find_previous(self) -> None:
+        """Find the one before."""
+        self._seek(True)
+
+    def _seek(self, backwards: bool) -> None:
+        tab = self.tab()
+        if tab is None:
+            return
+        try:
+            pattern = self.tools.pattern()
+        except FindError as error:
+            tab.document.said.emit(str(error))
+            self.find()
+            return
+        tab.document.find(pattern, backwards, self.tools.ignore_case)
+
+    def filter_members(self) -> None:
+        """Move the keyboard to the filter of the members."""
+        if (tab := self.tab()) is not None:
+            tab.focus_filter()
+
+    def back(self) -> None:
+        """Go back."""
+        if (tab := self.tab()) is not None:
+            tab.document.step_history(-1)
+
+    def forward(self) -> None:
+        """Go forward."""
+        if (tab := self.tab()) is not None:
+            tab.document.step_history(1)
+
+    def next_finding(self) -> None:
+        """Show the next finding."""
+        if (tab := self.tab()) is not None:
+            tab.findings.step(1)
+
+    def previous_finding(self) -> None:
+        """Show the finding before."""
+        if (tab := self.tab()) is not None:
+            tab.findings.step(-1)
+
+    def next_pane(self) -> None:
+        """Move the keyboard to the next pane."""
+        if (tab := self.tab()) is not None:
+            tab.step_pane(1)
+
+    def previous_pane(self) -> None:
+        """Move the keyboard to the pane before."""
+        if (tab := self.tab()) is not None:
+            tab.step_pane(-1)
+
+    # ---- the document that is shown ----------------------------------------------------------------------------
+
+    def show_content(self) -> None:
+        """Show the content of the selected member."""
+        tab = self.tab()
+        if tab is not None and tab.document.selection.member is not None:
+            tab.document.open_content(tab.document.selection.member)
+
+    def cancel(self) -> None:
+        """Stop what is being done."""
+        if (tab := self.tab()) is not None:
+            tab.document.cancel_jobs()
+
+    def copy(self) -> None:
+        """Copy what is selected where the keyboard is: cells of a list, or else bytes."""
+        focus = QApplication.focusWidget()
+        if isinstance(focus, QAbstractItemView):
+            index = focus.currentIndex()
+            text = index.data(Qt.ItemDataRole.DisplayRole) if index.isValid() else None
+            QGuiApplication.clipboard().setText(str(text or ""))
+        elif (tab := self.tab()) is not None:
+            tab.hex_pane.copy()
+
+    def copy_as(self, how: CopyFormat) -> None:
+        """Copy the selected bytes in a form."""
+        if (tab := self.tab()) is not None:
+            tab.hex_pane.copy(how)
+
+    def select_all(self) -> None:
+        """Select all bytes."""
+        if (tab := self.tab()) is not None:
+            tab.hex_pane.select_all()
+
+    def _show_selection(self, start: int, stop: int) -> None:
+        if (tab := self.tab()) is not None and self.sender() is tab.hex_pane:
+            self.line.show_selection(start, stop)
+
+    # ---- looks -------------------------------------------------------------------------------------------------
+
+    def set_bytes_per_row(self, count: int) -> None:
+        """Show so many bytes a row, 0 for as many as fit."""
+        self.settings.set_number("bytes_per_row", count)
+        for tab in self.all_tabs():
+            tab.hex_pane.set_bytes_per_row(count)
+
+    def set_theme(self, wanted: Theme) -> None:
+        """Look light, dark or as the system."""
+        self.settings.theme = wanted
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        theme.apply(app, wanted)
+        actions.refresh_icons(self.actions_)
+
+    def zoom_in(self) -> None:
+        """Make the letters of the bytes larger."""
+        self._set_zoom(self._zoom + 1)
+
+    def zoom_out(self) -> None:
+        """Make the letters of the bytes smaller."""
+        self._set_zoom(self._zoom - 1)
+
+    def zoom_reset(self) -> None:
+        """Make the letters of the bytes as large as usual."""
+        self._set_zoom(0)
+
+    def _set_zoom(self, steps: int) -> None:
+        self._zoom = max(ZOOM[0], min(steps, ZOOM[1]))
+        self.settings.set_number("zoom", self._zoom)
+        for tab in self.all_tabs():
+            tab.hex_pane.set_zoom(self._zoom)
+
+    # ---- words -------------------------------------------------------------------------------------------------
+
+    def say(self, sentence: str) -> None:
+        """Show a sentence about the program, not about one document."""
+        self.message.say(sentence)
+
+    @property
+    def settled(self) -> bool:
+        """Whether all that was asked for has arrived, in every tab."""
+        return all(tab.document.settled for tab in self.all_tabs())
+
+    def show_about(self) -> None:
+        """Say what this is."""
+        from inspector import __version__
+
+        box = QMessageBox(QMessageBox.Icon.NoIcon, f"About {TITLE}", TITLE, QMessageBox.StandardButton.Ok, self)
+        box.setInformativeText(f"Version {__version__}. Shows what every byte of an archive means.")
+        box.setIconPixmap(self.windowIcon().pixmap(64, 64))
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()
