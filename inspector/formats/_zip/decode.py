@@ -8,12 +8,12 @@ from inspector.core.archive import Emitter
 from inspector.core.field import Field
 from inspector.core.finding import Severity
 from inspector.core.kinds import Kind
-from inspector.core.numbers import in_bytes
+from inspector.core.numbers import count, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._zip.descriptors import measure_descriptors
-from inspector.formats._zip.directory import Directory, DirectoryWalk, new_members, report_counts
+from inspector.formats._zip.directory import Directory, DirectoryWalk, headers, new_members, report_counts
 from inspector.formats._zip.ending import Ending, find_ending
 from inspector.formats._zip.fields import Lead, MemberRows, central_directory, end_fields, end_record
 from inspector.formats._zip.forward import walk_forward
@@ -46,7 +46,7 @@ def decode_zip(
     table = MemberRows(source, directory, rows, lead).table()
     fields: list[Field] = []
     if len(table):
-        words = f"{len(directory.members):,} members"
+        words = count(len(directory.members), "member")
         fields.append(Field("local files", Kind.DATA_SECTION, (Span(0, limit),), note=words, children=table))
     emitter.lay([*fields, *_end_fields(source, directory)])
     return directory
@@ -70,38 +70,35 @@ def _read_directory(
 
 def _read_forward(source: Source, emitter: Emitter, directory: Directory, progress: Progress) -> int:
     """List what local headers tell, and say that the central directory is missing; where that ends."""
-    stop = walk_forward(source, emitter, directory, progress)
+    start = max(0, directory.ending.shift) if directory.ending is not None else 0
+    stop = walk_forward(source, emitter, directory, start, progress)
     found = len(directory.members)
     if directory.ending is None:
         message = (
             f"There is no end of central directory record, so the central directory is missing or cut off: the file "
-            f"ends early. The {found:,} members listed are those that local headers tell up to {stop:,}"
-            f" ({in_bytes(source.size - stop)} before the end)."
+            f"ends early. What is listed ({count(found, 'member')}) is what local headers tell up to byte "
+            f"{stop:,}, {in_bytes(source.size - stop)} before the end."
         )
         emitter.error("zip-no-central-directory", message, (stop, source.size))
         _find_cut_directory(source, directory, stop)
     else:
-        message = f"No central directory can be read; the {found:,} members listed are those that local headers tell."
+        message = (
+            f"No central directory can be read; what is listed ({count(found, 'member')}) is what local headers tell."
+        )
         emitter.error("zip-no-central-directory", message, directory.ending.record)
     return stop
 
 
 def _find_cut_directory(source: Source, directory: Directory, stop: int) -> None:
     """What is left of a central directory that stands where the local files end."""
-    if source.read(stop, 4) == CENTRAL:
-        at = stop
-        while True:
-            data = source.read(at, 46)
-            if len(data) < 46 or data[:4] != CENTRAL:
-                break
-            end = at + 46 + sum(int.from_bytes(data[i : i + 2], "little") for i in (28, 30, 32))
-            if end > source.size:
-                break
-            directory.central.append(at)
-            at = end
-        directory.stop = at
-        end_start = source.size if source.read(at, 4) != END else at
-        directory.span = Span(stop, end_start)
+    if source.read(stop, 4) != CENTRAL:
+        return
+    directory.stop = stop
+    for at, _, _, _, _, end in headers(source, stop, source.size):
+        directory.central.append(at)
+        directory.stop = end
+    rest = source.read(directory.stop, 4)
+    directory.span = Span(stop, directory.stop if rest == END else source.size)
 
 
 def _limit(source: Source, directory: Directory) -> int:

@@ -7,7 +7,7 @@ from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.formats._zip.directory import Directory
-from inspector.formats._zip.records import DESCRIPTOR
+from inspector.formats._zip.records import DESCRIPTOR, FOLLOWING
 
 FORMS = {
     16: "signature, 32-bit sizes",
@@ -17,6 +17,7 @@ FORMS = {
 }
 """The forms by their size in bytes."""
 _STEP = 1024
+_LONGEST = 24
 
 
 def measure_descriptors(source: Source, emitter: Emitter, directory: Directory, progress: Progress) -> None:
@@ -25,23 +26,20 @@ def measure_descriptors(source: Source, emitter: Emitter, directory: Directory, 
     if not directory.later:
         return
     progress.begin("Reading data descriptors", len(directory.later), "members")
-    heads = members.heads
-    assert heads is not None
-    bounds = frozenset(heads)
     for count, index in enumerate(directory.later):
         stop = members.stops[index]
         member = members[index]
         crc = int(member.digest[6:], 16) if member.digest else 0
-        data = source.read(stop, 24)
-        directory.descriptors[index] = _form(data, stop, (crc, member.stored, member.size), directory, bounds)
+        data = source.read(stop, _LONGEST + 4)
+        directory.descriptors[index] = _form(data, crc, member.stored, member.size)
         if not directory.descriptors[index]:
             _report(emitter, directory, index, data, stop)
         if count % _STEP == 0:
             progress.advance(count - progress.done)
 
 
-def _form(data: bytes, stop: int, numbers: tuple[int, int, int], directory: Directory, bounds: frozenset[int]) -> int:
-    crc, stored, size = numbers
+def _form(data: bytes, crc: int, stored: int, size: int) -> int:
+    """The size of the form that the bytes after the content have, 0 when they have none with these numbers."""
     fitting = []
     for form in FORMS:
         width = 8 if form in (20, 24) else 4
@@ -50,9 +48,8 @@ def _form(data: bytes, stop: int, numbers: tuple[int, int, int], directory: Dire
         expected = crc.to_bytes(4, "little") + stored.to_bytes(width, "little") + size.to_bytes(width, "little")
         if data[:form] == (DESCRIPTOR if form in (16, 24) else b"") + expected:
             fitting.append(form)
-    begin = directory.span.start if directory.span else -1
     # An empty member's descriptor fits two forms when zeros follow: the one after which something begins is meant.
-    closed = [form for form in fitting if stop + form in bounds or stop + form == begin]
+    closed = [form for form in fitting if data[form : form + 4] in FOLLOWING]
     return next(iter(closed or fitting), 0)
 
 

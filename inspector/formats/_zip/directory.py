@@ -16,7 +16,7 @@ from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._zip.compare import differences
 from inspector.formats._zip.ending import Ending
-from inspector.formats._zip.extra import UNICODE_PATH, is_malformed, records, unicode_path, zip64
+from inspector.formats._zip.extra import is_harmless, is_malformed, unicode_path, zip64
 from inspector.formats._zip.names import is_plain, path_of, report_name
 from inspector.formats._zip.records import (
     CENTRAL,
@@ -34,6 +34,7 @@ from inspector.formats._zip.records import (
     PATCHED,
     STORED,
     STRONG,
+    UTF_8,
     Central,
     Local,
     method_words,
@@ -41,10 +42,19 @@ from inspector.formats._zip.records import (
 
 MOST_MEMBERS = 2_000_000
 """The most members that are listed; a finding says when there are more."""
+MOST_NAMES = 1 << 28
+"""The most bytes of names that are held."""
 _WINDOW = 1 << 20
 _STEP = 4096
 _EXTRA_GUESS = 64
+_LARGEST_HEADER = CENTRAL_SIZE + 3 * 0xFFFF
+_ORDINARY = 6 | UTF_8
+"""The flags that raise no questions: how hard deflate tried, and the encoding of the name."""
 _UNSUPPORTED = ENCRYPTED | PATCHED | STRONG | MASKED
+
+
+Header = tuple[bytes, int, int, int, int, int, int, int, int, int, int, int, int, int, int, int, int]
+"""The numbers of a central directory header, in the order of records.Central."""
 
 
 def codec_of(method: int, flags: int) -> Codec:
@@ -61,13 +71,14 @@ class Directory:
     ``central`` where its central directory header begins (empty when there is no directory), ``descriptors`` the size
     of its data descriptor. ``entries`` is where every header of the directory begins, also past the last member
     listed, ``stop`` where the last ends; ``span`` the whole directory; ``later`` the members whose flags announce a
-    data descriptor.
+    data descriptor. ``capped`` when there are more members than are listed.
     """
 
     members: Members
     ending: Ending | None = None
     span: Span | None = None
     stop: int = 0
+    capped: bool = False
     central: array[int] = field(default_factory=lambda: array("Q"))
     descriptors: array[int] = field(default_factory=lambda: array("B"))
     later: array[int] = field(default_factory=lambda: array("Q"))
@@ -98,38 +109,34 @@ class DirectoryWalk:
         """Add a member for each header from ``start``; ends where no header follows, at ``limit`` at the latest."""
         progress.begin("Reading the central directory", limit - start)
         self.directory.stop = start
-        for at, raw, name, extra, stop in _headers(self.source, start, limit):
-            if len(self.members) >= MOST_MEMBERS:
-                message = f"Only the first {MOST_MEMBERS:,} members are listed; the central directory has more."
+        for at, header, common, name, extra, stop in headers(self.source, start, limit):
+            if len(self.members) >= MOST_MEMBERS or len(self.members.paths) > MOST_NAMES:
+                message = f"Only the first {len(self.members):,} members are listed; the central directory has more."
+                self.directory.capped = True
                 self.emitter.warning("zip-too-many-members", message, (at, limit))
                 return
-            self._entry(at, raw, name, extra, stop)
+            self._entry(at, header, common, name, extra, stop)
             if len(self.members) % _STEP == 0:
                 progress.advance(stop - start - progress.done)
         progress.advance(self.directory.stop - start - progress.done)
 
-    def _entry(self, at: int, raw: bytes, name: bytes, extra: bytes, stop: int) -> None:
-        central = CENTRAL_STRUCT.unpack(raw)
-        flags, method, crc, stored, size, offset = (central[i] for i in (3, 4, 7, 8, 9, 16))
-        index = len(self.members)
-        narrow = FULL_32 not in (stored, size, offset)
-        if extra or not narrow:
+    def _entry(self, at: int, header: Header, common: bytes, name: bytes, extra: bytes, stop: int) -> None:
+        flags, method, crc, stored, size, offset = header[3], header[4], header[7], header[8], header[9], header[16]
+        index = len(self.directory.central)
+        narrow = stored != FULL_32 and size != FULL_32 and offset != FULL_32
+        if not narrow or (extra and not is_harmless(extra)):
             stored, size, offset = self._extra(at, stop, extra, (stored, size, offset), index)
         head = offset + self.shift
         data = self._local(head, len(name))
-        if (
-            data[:4] == LOCAL
-            and data[4:28] == raw[6:30]
-            and data[LOCAL_SIZE : LOCAL_SIZE + len(name)] == name
-            and narrow
-        ):
-            begin = head + LOCAL_SIZE + len(name) + data[28] + (data[29] << 8)
+        begin = _plain_begin(data, common, name, extra) if narrow else 0
+        if begin:
+            begin += head
         else:
-            full = Central._make(central)._replace(stored=stored, size=size, offset=offset)
+            full = Central._make(header)._replace(stored=stored, size=size, offset=offset)
             begin = self._compare(full, name, head, data, (at, stop), index)
         if not is_plain(name):
             report_name(self.emitter, name, flags, (at + CENTRAL_SIZE, at + CENTRAL_SIZE + len(name)), index)
-        if method or flags & ~0x0806 or stored != size:
+        if method or flags & ~_ORDINARY or stored != size:
             self._doubts(method, flags, stored, size, (at, stop), index)
         self._append(path_of(name, flags), head, begin, stored, size, codec_of(method, flags), crc)
         self.directory.central.append(at)
@@ -203,8 +210,7 @@ class DirectoryWalk:
         stored, size, offset = numbers
         if is_malformed(extra):
             self._malformed((at, stop), b"member %d" % index, index)
-        if any(record.identifier == UNICODE_PATH for record in records(extra)):
-            self._unicode_path(extra, (at, stop), index)
+        self._unicode_path(extra, (at, stop), index)
         wanted = (size == FULL_32, stored == FULL_32, offset == FULL_32)
         wide = zip64(extra, *wanted)
         if wide.present and not any(wanted):
@@ -249,27 +255,36 @@ class DirectoryWalk:
             self.emitter.error("zip-stored-size", message, span, member=index)
 
 
-def _headers(source: Source, start: int, limit: int) -> Iterator[tuple[int, bytes, bytes, bytes, int]]:
-    """Each header of the directory: where it begins, its fixed part, name, extra field, and where it ends."""
-    base, window = start, b""
-    at = start
+def _plain_begin(data: bytes, common: bytes, name: bytes, extra: bytes) -> int:
+    """Where the content begins after a local header that says all that the central one does; 0 for any other."""
+    name_stop = LOCAL_SIZE + len(name)
+    if data[:4] != LOCAL or data[4:28] != common or data[LOCAL_SIZE:name_stop] != name:
+        return 0
+    begin = name_stop + data[28] + (data[29] << 8)
+    local_extra = data[name_stop:begin]
+    return begin if local_extra == extra or is_harmless(local_extra, begin - name_stop) else 0
+
+
+def headers(source: Source, start: int, limit: int) -> Iterator[tuple[int, Header, bytes, bytes, bytes, int]]:
+    """Each header of the directory: where it begins, its numbers, what a local header repeats, name, extra, its end."""
+    at, base, window = start, start, b""
+    unpack = CENTRAL_STRUCT.unpack_from
     while at + CENTRAL_SIZE <= limit:
         here = at - base
-        sizes = window[here + 28 : here + 34]
-        end = here + CENTRAL_SIZE + sum(int.from_bytes(sizes[i : i + 2], "little") for i in (0, 2, 4))
-        if len(sizes) < 6 or end > len(window):
-            base, window = at, source.read(at, min(_WINDOW, limit - at))
-            here, sizes = 0, window[28:34]
-            end = CENTRAL_SIZE + sum(int.from_bytes(sizes[i : i + 2], "little") for i in (0, 2, 4))
-            if end > len(window):
-                return
-        if window[here : here + 4] != CENTRAL:
+        if here + _LARGEST_HEADER > len(window) and base + len(window) < limit:
+            base, here, window = at, 0, source.read(at, min(_WINDOW, limit - at))
+            limit = limit if len(window) == min(_WINDOW, limit - at) else at + len(window)
+        if here + CENTRAL_SIZE > len(window):
             return
+        header = unpack(window, here)
         name = here + CENTRAL_SIZE
-        extra = name + sizes[0] + (sizes[1] << 8)
-        comment = extra + sizes[2] + (sizes[3] << 8)
-        yield at, window[here:name], window[name:extra], window[extra:comment], base + end
-        at = base + end
+        extra = name + header[10]
+        comment = extra + header[11]
+        stop = comment + header[12]
+        if header[0] != CENTRAL or stop > len(window):
+            return
+        yield at, header, window[here + 6 : here + 30], window[name:extra], window[extra:comment], base + stop
+        at = base + stop
 
 
 def report_counts(emitter: Emitter, directory: Directory) -> None:
@@ -278,7 +293,7 @@ def report_counts(emitter: Emitter, directory: Directory) -> None:
     assert ending is not None
     assert span is not None
     found = len(directory.central)
-    if found >= MOST_MEMBERS:
+    if directory.capped:
         return
     if directory.stop < span.stop:
         message = (

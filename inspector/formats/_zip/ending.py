@@ -14,6 +14,7 @@ from inspector.formats._zip.records import (
     END_STRUCT,
     FULL_16,
     FULL_32,
+    LOCAL,
     ZIP64_END,
     ZIP64_END_SIZE,
     ZIP64_END_STRUCT,
@@ -66,6 +67,9 @@ def find_ending(source: Source) -> Ending | None:
     tail = source.read(base, REACH)
     exact, others = _candidates(tail, base)
     endings = [_ending(source, at) for at in (exact or others)]
+    if not exact and source.read(0, 4) == LOCAL:
+        # An archive that lost its end may hold others, whose end records are found instead; they look moved.
+        endings = [ending for ending in endings if ending.consistent and not ending.shift]
     if not endings:
         return None
     best = max(endings, key=lambda ending: ending.rank)

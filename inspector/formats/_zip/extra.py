@@ -65,6 +65,19 @@ def is_malformed(data: bytes) -> bool:
     return any(data[stop:])
 
 
+def is_harmless(data: bytes, size: int = -1) -> bool:
+    """Whether an extra field is whole records of which none changes what the header says; made to be fast.
+
+    ``size`` is how long it has to be, when that is known from elsewhere.
+    """
+    at, end = 0, len(data)
+    while at + 4 <= end:
+        if (data[at] == 1 and not data[at + 1]) or (data[at] == 0x75 and data[at + 1] == 0x70):
+            return False
+        at += 4 + data[at + 2] + (data[at + 3] << 8)
+    return (at == end or (at < end and not any(data[at:]))) and size in (-1, end)
+
+
 class Zip64(NamedTuple):
     """What the ZIP64 extended information says, as far as it was asked; None where it does not say."""
 

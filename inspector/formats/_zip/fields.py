@@ -10,7 +10,7 @@ from inspector.core.field import Field, FieldTable, parent
 from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.layout import Part, fields_of
 from inspector.core.names import visible
-from inspector.core.numbers import in_bytes
+from inspector.core.numbers import count, in_bytes
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._extents import GAP, Rows
@@ -151,9 +151,10 @@ def central_directory(source: Source, span: Span, directory: Directory) -> Field
         end = starts[row + 1] if row + 1 < len(starts) else span.stop
         here = Span(starts[row], end)
         if row == len(central):
-            note = "Not a central directory header."
-            return Field("garbage", Kind.GARBAGE, (here,), note=note)
-        return _central_header(source, here, row)
+            if directory.capped:
+                return Field("not listed", Kind.BYTES, (here,), note="Headers of members that are not listed.")
+            return Field("garbage", Kind.GARBAGE, (here,), note="No whole central directory header.")
+        return _central_header(source, here, row if directory.ending is not None else None)
 
     roles = _DIRECTORY_ROLES | (role_bit(Role.GARBAGE) if stop < span.stop else 0)
     children = FieldTable(starts, make, roles) if central else ()
@@ -162,13 +163,13 @@ def central_directory(source: Source, span: Span, directory: Directory) -> Field
         Kind.CENTRAL_DIRECTORY,
         (span,),
         len(central),
-        f"{len(central):,} headers",
+        count(len(central), "header"),
         children,
         specification="APPNOTE 4.3.12",
     )
 
 
-def _central_header(source: Source, span: Span, member: int) -> Field:
+def _central_header(source: Source, span: Span, member: int | None) -> Field:
     data = source.read(span.start, span.size)
     children, values = fields_of(CENTRAL_PARTS, data[:CENTRAL_SIZE], span.start)
     words = ("general purpose bit flag", "compressed size", "uncompressed size", "file name length")

@@ -13,20 +13,17 @@ from inspector.formats._zip.directory import MOST_MEMBERS, Directory, codec_of
 from inspector.formats._zip.extra import zip64
 from inspector.formats._zip.names import is_plain, path_of, report_name
 from inspector.formats._zip.records import (
-    CENTRAL,
-    END,
+    FOLLOWING,
     FULL_32,
     HAS_DESCRIPTOR,
     LOCAL,
     LOCAL_SIZE,
     LOCAL_STRUCT,
-    ZIP64_END,
     Local,
 )
 
 _STEP = 1024
 _NAME_GUESS = 256
-_END_OF_MEMBERS = (CENTRAL, END, ZIP64_END)
 
 
 def read_local(source: Source, at: int) -> tuple[Local, bytes, bytes] | None:
@@ -57,14 +54,14 @@ def local_sizes(local: Local, extra: bytes) -> tuple[int, int] | None:
     )
 
 
-def walk_forward(source: Source, emitter: Emitter, directory: Directory, progress: Progress) -> int:
-    """Add a member for each local header from the start of the file; says where the walk ended.
+def walk_forward(source: Source, emitter: Emitter, directory: Directory, start: int, progress: Progress) -> int:
+    """Add a member for each local header from ``start`` on; says where the walk ended.
 
     Only headers and sizes lead it; stored data is never searched for signatures, because an archive inside the
     archive has the same ones.
     """
     progress.begin("Reading local headers", source.size)
-    at = 0
+    at = start
     while len(directory.members) < MOST_MEMBERS:
         found = read_local(source, at)
         if found is None:
@@ -120,7 +117,7 @@ def _append(
 def _descriptor_size(source: Source, at: int) -> int:
     """The size of a data descriptor after which another record begins, or 0 when none fits."""
     for size in (16, 24, 12, 20):
-        if source.read(at + size, 4) in (LOCAL, *_END_OF_MEMBERS):
+        if source.read(at + size, 4) in FOLLOWING:
             return size
     return 0
 

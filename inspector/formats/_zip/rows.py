@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from dataclasses import dataclass, field
 from itertools import islice
+from operator import add
 
 from inspector.core.archive import Emitter
 from inspector.core.member import UNREADABLE
@@ -54,9 +55,7 @@ def _extents(directory: Directory, emitter: Emitter, limit: int) -> Extents:
     heads, marks = members.heads, members.marks
     assert heads is not None
     assert marks is not None
-    extents = Extents(heads[:], members.stops[:])
-    for index in directory.later:
-        extents.stops[index] += directory.descriptors[index]
+    extents = Extents(heads[:], array("Q", map(add, members.stops, directory.descriptors)))
     for index, mark in enumerate(marks):
         if mark & UNREADABLE:
             extents.starts[index], extents.stops[index] = 1, 0

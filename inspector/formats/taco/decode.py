@@ -47,7 +47,7 @@ class _Payload:
 
     def field(self, span: Span, member: int) -> Field:
         """The payload, or plain member data where the member at the start is no header."""
-        if self.header is None or span.size > PAYLOAD_SIZE:
+        if self.header is None or span != self.header.payload:
             return Field("file data", Kind.DATA, (span,), member=member)
         return payload_field(self.source, self.header, span, self.targets, member)
 
@@ -62,14 +62,15 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     if header is not None:
         payload.header = header
         payload.targets = tuple(target_words(directory, source.size, entry) for entry in header.entries)
-        _report(emitter, header)
+        _report(emitter, header, listed=directory.ending is not None and bool(directory.central))
     _report_name(emitter, directory)
     if layout is Layout.GHOST:
         emitter.archive.title = GHOST_TITLE
     emitter.archive.detail = TacoDetail(directory, header)
 
 
-def _report(emitter: Emitter, header: TacoHeader) -> None:
+def _report(emitter: Emitter, header: TacoHeader, *, listed: bool) -> None:
+    """Report on the header; a missing central directory (not ``listed``) is reported already."""
     place = header.payload
     if header.count > MOST_ENTRIES:
         message = f"The count is {header.count}; a TACO header has room for {MOST_ENTRIES} entries."
@@ -87,15 +88,15 @@ def _report(emitter: Emitter, header: TacoHeader) -> None:
             "it cannot be edited as a TACO_HEADER."
         )
         emitter.warning("taco-ghost", message, (0, place.stop))
-    elif header.obstacles and header.central_crc is not None:
+    elif header.obstacles and listed:
         message = f"The header cannot be edited in place: {'; '.join(header.obstacles)}."
-        emitter.error("taco-layout", message, (0, place.stop))
+        emitter.warning("taco-layout", message, (0, place.stop))
     if place.size == PAYLOAD_SIZE:
         _report_crc(emitter, header)
 
 
 def _report_crc(emitter: Emitter, header: TacoHeader) -> None:
-    """The three CRCs of the header tell how far an update came: SAFETY of the three writes of "Update process"."""
+    """The three CRCs of the header tell how far an update of it came (TACO_HEADER.md, "Update process")."""
     local_fits = header.crc == header.local_crc
     central_fits = header.central_crc is None or header.central_crc == header.local_crc
     local = (LOCAL_CRC_OFFSET, LOCAL_CRC_OFFSET + 4)

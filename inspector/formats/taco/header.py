@@ -24,6 +24,7 @@ LOCAL_CRC_OFFSET = 14
 """Where the CRC stands in the local header, from the start of the file."""
 _CENTRAL_CRC = 16
 _ENTRY_SIZE = 16
+_NAME = str(Layout.HEADER).encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +66,25 @@ def read_header(source: Source, directory: Directory, layout: Layout) -> TacoHea
         return None
     local, name, extra = found
     start = LOCAL_SIZE + len(name) + len(extra)
-    data = source.read(start, PAYLOAD_SIZE)
+    plain = local.method == STORED and local.stored == local.size == PAYLOAD_SIZE and not local.flags & ENCRYPTED
+    data = source.read(start, PAYLOAD_SIZE) if plain else b""
     whole = data.ljust(PAYLOAD_SIZE, b"\0")
     entries = tuple(_entry(whole, i) for i in range(MOST_ENTRIES))
-    central = _central_offset(source, directory, name)
+    central = _central_offset(directory)
+    listed = directory.members.path(directory.central.index(central)) if central is not None else None
     crc_field = source.read(central + _CENTRAL_CRC, 4) if central is not None else b""
     obstacles = (
         (layout is Layout.GHOST, "it has the older layout TACO_GHOST of 156 bytes"),
-        (name != b"TACO_HEADER" and layout is Layout.HEADER, f"the local header names it {visible(name)}"),
+        (name != _NAME and layout is Layout.HEADER, f"the local header names it {visible(name)}"),
+        (
+            listed not in (_NAME, None) and layout is Layout.HEADER,
+            f"the central directory names it {visible(listed or b'')}",
+        ),
         (bool(extra), f"it has an extra field of {in_bytes(len(extra))}"),
         (local.method != STORED, "it is compressed"),
         ((local.stored, local.size) != (PAYLOAD_SIZE, PAYLOAD_SIZE), "its sizes are not 116 bytes"),
         (bool(local.flags & ~UTF_8), _flag_words(local.flags)),
-        (len(data) < PAYLOAD_SIZE, "the payload is cut off"),
+        (plain and len(data) < PAYLOAD_SIZE, "the payload is cut off"),
         (central is None, "the central directory has no entry for it"),
     )
     return TacoHeader(
@@ -103,18 +110,12 @@ def _entry(payload: bytes, index: int) -> tuple[int, int]:
     return int.from_bytes(payload[at : at + 8], "little"), int.from_bytes(payload[at + 8 : at + 16], "little")
 
 
-def _central_offset(source: Source, directory: Directory, name: bytes) -> int | None:
+def _central_offset(directory: Directory) -> int | None:
     """Where the central directory header of the member at the start of the file begins."""
     heads = directory.members.heads
     if directory.ending is None or heads is None or len(directory.central) < len(directory.members):
         return None
-    try:
-        index = heads.index(0)
-    except ValueError:
-        return None
-    at = directory.central[index]
-    central_name = source.read(at + 46, len(name))
-    return at if directory.members.path(index) == central_name == name else None
+    return directory.central[heads.index(0)] if 0 in heads else None
 
 
 def target_words(directory: Directory, size: int, entry: tuple[int, int]) -> str:

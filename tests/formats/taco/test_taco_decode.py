@@ -1,0 +1,317 @@
+"""TACO archives that tacozip writes, and broken ones."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import tacozip
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector.core.archive import Archive, Emitter
+from inspector.core.field import Field, leaves
+from inspector.core.finding import Severity
+from inspector.core.format import Likeness
+from inspector.core.kinds import Kind
+from inspector.core.progress import Progress
+from inspector.core.source import BytesSource
+from inspector.formats import recognise, taco
+from inspector.formats.taco.decode import GHOST_TITLE, TacoDetail
+from inspector.formats.taco.header import TacoHeader
+
+FILES = {"DATA/a.bin": b"0123456789" * 9, "METADATA/level0.parquet": b"PAR1 not really PAR1", "empty": b""}
+
+
+def made(folder: Path, entries: list[tuple[int, int]]) -> bytes:
+    sources = []
+    for number, data in enumerate(FILES.values()):
+        source = folder / f"{number}.bin"
+        source.write_bytes(data)
+        sources.append(str(source))
+    target = folder / "made.tacozip"
+    tacozip.create(str(target), sources, list(FILES), entries=entries)
+    return target.read_bytes()
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """An archive whose first entry leads to the second file; the others: elsewhere, half outside, outside, empty."""
+    folder = tmp_path_factory.mktemp("taco")
+    at = made(folder, [(1, 1)]).index(FILES["METADATA/level0.parquet"])
+    return made(folder, [(at, 20), (at + 1, 5), (300, 2**40), (2**63, 7), (10, 5)])
+
+
+def opened(data: bytes) -> Archive:
+    archive = Archive(BytesSource(data), "taco", taco.FORMAT.title, ())
+    taco.FORMAT.decode(archive.source, Emitter(archive), Progress())
+    return archive
+
+
+def header_of(archive: Archive) -> TacoHeader:
+    assert isinstance(archive.detail, TacoDetail)
+    assert archive.detail.header is not None
+    return archive.detail.header
+
+
+def doubts(archive: Archive) -> dict[str, Severity]:
+    return {finding.code: finding.severity for finding in archive.findings if finding.severity is not Severity.INFO}
+
+
+def covered(archive: Archive) -> None:
+    spans = sorted(span for leaf in leaves(archive.fields) for span in leaf.spans if span.size)
+    at = 0
+    for start, stop in spans:
+        assert start == at
+        at = stop
+    assert at == archive.source.size
+
+
+def every(fields: object) -> Iterator[Field]:
+    for field in fields:  # type: ignore[attr-defined]
+        yield field
+        yield from every(field.children)
+
+
+def of_kind(archive: Archive, kind: Kind) -> list[Field]:
+    return [field for field in every(archive.fields) if field.kind is kind]
+
+
+def with_payload(data: bytes, payload: bytes, *, local: bool = True, central: bool = True) -> bytes:
+    """The archive with another payload and its CRC in the places wanted."""
+    crc = struct.pack("<I", zlib.crc32(payload))
+    at = data.index(b"PK\1\2") + 16
+    data = data[:14] + (crc if local else data[14:18]) + data[18:41] + payload + data[157:]
+    return data[:at] + (crc if central else data[at : at + 4]) + data[at + 4 :]
+
+
+def test_agrees_with_tacozip(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "x.tacozip"
+    path.write_bytes(data)
+    archive = opened(data)
+    header = header_of(archive)
+    assert list(header.entries[: header.count]) == list(tacozip.read_header(str(path)))[: header.count]
+    assert [member.path.decode() for member in archive.members] == ["TACO_HEADER", *FILES]
+    for member, content in zip(list(archive.members)[1:], FILES.values(), strict=True):
+        assert b"".join(taco.FORMAT.read(archive, member.index, Progress())) == content
+    assert b"".join(taco.FORMAT.read(archive, 0, Progress())) == data[41:157]
+    assert doubts(archive) == {}
+    assert header.editable
+    assert header.central_crc_offset == data.index(b"PK\1\2") + 16
+    covered(archive)
+
+
+def test_every_part_of_the_header_has_the_name_of_the_specification(data: bytes) -> None:
+    archive = opened(data)
+    local = of_kind(archive, Kind.LOCAL_HEADER)[0]
+    assert local.spans == ((0, 41),)
+    assert [field.name for field in local.children] == [
+        "LFH Signature", "Version Needed", "General Purpose Flag", "Compression Method", "Last Mod Time",
+        "Last Mod Date", "CRC-32", "Compressed Size", "Uncompressed Size", "Filename Length", "Extra Field Length",
+        "Filename",
+    ]  # fmt: skip
+    (payload,) = of_kind(archive, Kind.TACO_PAYLOAD)
+    assert payload.spans == ((41, 157),)
+    assert [field.name for field in payload.children] == [
+        "count",
+        "padding (reserved)",
+        *(f"Entry {number}" for number in range(7)),
+    ]
+    assert payload.children[0].value == 5
+    assert of_kind(archive, Kind.LOCAL_HEADER)[1].children[0].name == "local file header signature"
+
+
+def test_each_entry_says_where_it_points(data: bytes) -> None:
+    notes = [field.note for field in of_kind(opened(data), Kind.TACO_ENTRY)]
+    assert notes[0].endswith("20 bytes: the data of METADATA/level0.parquet")
+    assert notes[1].endswith("elsewhere in this file")
+    assert notes[2].endswith("begins in this file and ends outside")
+    assert notes[3].endswith("7 bytes: outside this file")
+    assert notes[4].endswith("in the header itself")
+    assert notes[5:] == ["unused", "unused"]
+
+
+def test_unused_entries_show_what_they_hold(data: bytes) -> None:
+    payload = b"\1\0\0\0" + struct.pack("<QQ", 1, 2) * 7
+    archive = opened(with_payload(data, payload))
+    assert of_kind(archive, Kind.TACO_ENTRY)[3].note == "unused, holds 1, 2 bytes"
+    assert [finding.code for finding in archive.findings] == ["taco-unused-entry"]
+
+
+def test_count_and_padding(data: bytes) -> None:
+    eight = opened(with_payload(data, b"\x08" + data[42:157]))
+    assert doubts(eight) == {"taco-count": Severity.ERROR}
+    assert of_kind(eight, Kind.TACO_PAYLOAD)[0].note == "count is 8; there is room for 7"
+    padded = opened(with_payload(data, b"\x05\0\7\0" + data[45:157]))
+    assert doubts(padded) == {"taco-padding": Severity.WARNING}
+    assert of_kind(padded, Kind.PADDING)[0].value == "000700"
+
+
+@pytest.mark.parametrize(
+    ("local", "central", "count", "expected"),
+    [
+        (True, True, 1, {}),
+        (False, False, 1, {"taco-torn-after-write-1": Severity.WARNING}),
+        (True, False, 1, {"taco-torn-after-write-2": Severity.WARNING}),
+        (False, True, 1, {"taco-crc": Severity.ERROR}),
+        (False, False, 9, {"taco-count": Severity.ERROR, "taco-crc": Severity.ERROR}),
+    ],
+)
+def test_the_three_writes_of_an_update(
+    data: bytes, local: bool, central: bool, count: int, expected: dict[str, Severity]
+) -> None:
+    payload = bytes((count, 0, 0, 0)) + struct.pack("<QQ", 5000, 1000) + bytes(96)
+    archive = opened(with_payload(data, payload, local=local, central=central))
+    assert doubts(archive) == expected
+    if expected:
+        assert "CRC" in archive.findings[-1].message
+    assert header_of(archive).entries[0] == (5000, 1000)
+
+
+def rebuilt(data: bytes, header: bytes, *, name: bytes = b"TACO_HEADER", sizes: int = 116, method: int = 0) -> bytes:
+    """The archive with another first member; offsets are moved along."""
+    at = data.index(b"PK\1\2")
+    moved = len(header) - 157
+    found = b""
+    place = at
+    while data[place : place + 4] == b"PK\1\2":
+        length = struct.unpack_from("<H", data, place + 28)[0]
+        entry = bytearray(data[place : place + 46 + length])
+        (offset,) = struct.unpack_from("<I", entry, 42)
+        if offset:
+            struct.pack_into("<I", entry, 42, offset + moved)
+        else:
+            struct.pack_into("<H", entry, 10, method)
+            struct.pack_into("<II", entry, 20, sizes, entry[24])
+            struct.pack_into("<H", entry, 28, len(name))
+            entry[46:] = name
+        found += entry
+        place += 46 + length
+    count = data[place + 8 : place + 12]
+    end = b"PK\5\6" + bytes(4) + count + struct.pack("<IIH", len(found), at + moved, 0)
+    return header + data[157:at] + found + end
+
+
+def test_an_extra_field_makes_the_header_uneditable(data: bytes) -> None:
+    header = data[:28] + b"\x04\0" + data[30:41] + b"\xfe\xca\0\0" + data[41:157]
+    archive = opened(rebuilt(data, header))
+    assert doubts(archive) == {"taco-layout": Severity.WARNING}
+    assert header_of(archive).obstacles == ("it has an extra field of 4 bytes",)
+    assert of_kind(archive, Kind.TACO_PAYLOAD)[0].spans == ((45, 161),)
+    covered(archive)
+
+
+def test_a_compressed_header_has_no_entries_to_show(data: bytes) -> None:
+    packer = zlib.compressobj(wbits=-15)
+    packed = packer.compress(data[41:157]) + packer.flush()
+    header = data[:8] + b"\x08\0" + data[10:18] + struct.pack("<I", len(packed)) + data[22:41] + packed
+    archive = opened(rebuilt(data, header, sizes=len(packed), method=8))
+    assert doubts(archive) == {"taco-layout": Severity.WARNING}
+    assert not header_of(archive).editable
+    assert of_kind(archive, Kind.TACO_PAYLOAD) == []
+    assert b"".join(taco.FORMAT.read(archive, 0, Progress())) == data[41:157]
+
+
+def test_the_older_layout_is_named(data: bytes) -> None:
+    header = data[:26] + b"\x0a\0" + data[28:30] + b"TACO_GHOST" + data[41:157]
+    archive = opened(rebuilt(data, header, name=b"TACO_GHOST"))
+    assert archive.title == GHOST_TITLE
+    assert doubts(archive) == {"taco-ghost": Severity.WARNING}
+    assert "TACO_GHOST" in archive.findings[0].message
+    assert of_kind(archive, Kind.TACO_PAYLOAD)[0].spans == ((40, 156),)
+    assert header_of(archive).entries[3] == (2**63, 7)
+    assert not header_of(archive).editable
+
+
+def test_a_wrong_name_in_the_local_header(data: bytes) -> None:
+    wrong = data[:40] + b"X" + data[41:]
+    assert recognise(BytesSource(wrong)) is taco.FORMAT
+    archive = opened(wrong)
+    assert doubts(archive) == {"zip-local-name": Severity.ERROR, "taco-layout": Severity.WARNING}
+    assert header_of(archive).obstacles == ("the local header names it TACO_HEADEX",)
+
+
+def test_the_first_157_bytes_alone(data: bytes) -> None:
+    assert taco.FORMAT.probe(BytesSource(data[:157])) is Likeness.CERTAIN
+    archive = opened(data[:157])
+    (finding,) = archive.findings
+    assert finding.severity is Severity.ERROR
+    assert "central directory" in finding.message
+    assert header_of(archive).count == 5
+    assert not header_of(archive).editable
+    assert [field.spans for field in of_kind(archive, Kind.TACO_PAYLOAD)] == [((41, 157),)]
+
+
+def test_a_second_header_is_warned_of(data: bytes) -> None:
+    second = data.replace(b"DATA/a.bin", b"TACO_HEADE").replace(b"empty", b"TACO_")
+    assert doubts(opened(second)) == {}
+    longer = made_with_second_header(data)
+    assert doubts(opened(longer)) == {"taco-second-header": Severity.WARNING}
+
+
+def made_with_second_header(data: bytes) -> bytes:
+    at = data.index(b"PK\1\2")
+    local = struct.pack("<4s5H3I2H", b"PK\3\4", 10, 0, 0, 0, 33, 0, 0, 0, 11, 0) + b"TACO_HEADER"
+    central = (
+        struct.pack("<4s6H3I5H2I", b"PK\1\2", 10, 10, 0, 0, 0, 33, 0, 0, 0, 11, 0, 0, 0, 0, 0, at) + b"TACO_HEADER"
+    )
+    end = data.rindex(b"PK\5\6")
+    size = end - at + len(central)
+    return (
+        data[:at]
+        + local
+        + data[at:end]
+        + central
+        + struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 5, 5, size, at + len(local), 0)
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "severity"),
+    [
+        ("two-entries.tacozip", None, None),
+        ("tacotoolbox.tacozip", None, None),
+        ("comment.tacozip", None, None),
+        ("torn-after-write-1.tacozip", "CRC", Severity.WARNING),
+        ("torn-after-write-2.tacozip", "CRC", Severity.WARNING),
+        ("count-8.tacozip", "count", Severity.ERROR),
+        ("padding-not-zero.tacozip", "padding", Severity.WARNING),
+        ("wrong-name.tacozip", "name", Severity.ERROR),
+        ("truncated.tacozip", "central directory", Severity.ERROR),
+        ("header-only.bin", "central directory", Severity.ERROR),
+        ("ghost.taco", "TACO_GHOST", Severity.WARNING),
+    ],
+)
+def test_the_samples(sample: Callable[[str], Path], name: str, words: str | None, severity: Severity | None) -> None:
+    source = BytesSource(sample(name).read_bytes(), name)
+    assert recognise(source) is taco.FORMAT
+    archive = opened(source.read(0, source.size))
+    covered(archive)
+    found = [finding for finding in archive.findings if finding.severity is not Severity.INFO]
+    if words is None:
+        assert found == []
+    else:
+        assert any(words in finding.message and finding.severity is severity for finding in found)
+
+
+def test_truncation_at_every_byte(data: bytes) -> None:
+    for stop in range(len(data)):
+        taco.FORMAT.probe(BytesSource(data[:stop]))
+        archive = opened(data[:stop])
+        covered(archive)
+        assert any(finding.severity is Severity.ERROR for finding in archive.findings)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 7)), min_size=1, max_size=4))
+def test_flipped_bits_raise_nothing(data: bytes, flips: list[tuple[int, int]]) -> None:
+    broken = bytearray(data)
+    for at, bit in flips:
+        broken[at % len(broken)] ^= 1 << bit
+    source = BytesSource(bytes(broken))
+    taco.FORMAT.probe(source)
+    archive = opened(bytes(broken))
+    covered(archive)
