@@ -40,7 +40,6 @@ class Collection:
         return sum(each.size for each in self.ranges)
 
     def prefix(self, number: int) -> bytes:
-        """What stands before the names of the members of range ``number``: its dataset, where there are several."""
-        if len(self.datasets) <= 1:
-            return b""
-        return self.ranges[number].dataset.encode("utf-8", "surrogateescape") + b"/"
+        """What stands before the names of the members of range ``number`` in a tree: dataset and range."""
+        each = self.ranges[number]
+        return f"{each.dataset}/{each.name}/".encode("utf-8", "surrogateescape")

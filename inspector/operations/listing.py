@@ -8,7 +8,8 @@ from inspector.core.format import MemberError
 from inspector.core.names import decoded, encoded, visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
-from inspector.operations.opening import Opened, decode, open_source, start
+from inspector.operations.collection import start_all
+from inspector.operations.opening import Opened, decode
 from inspector.operations.refused import Refused
 
 
@@ -21,9 +22,10 @@ def load(location: str, progress: Progress) -> list[Opened]:
 
     Raises SourceError where there is nothing to open, and Cancelled.
     """
-    archive = start(open_source(location))
-    decode(archive, progress)
-    return [archive]
+    archives, _ = start_all(location)
+    for archive in archives:
+        decode(archive, progress)
+    return archives
 
 
 def find_member(archives: list[Opened], name: str) -> tuple[Opened, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from inspector.core.collection import Collection
 from inspector.core.field import Run, runs
 from inspector.core.finding import Severity
 from inspector.core.names import visible
@@ -11,6 +12,7 @@ from inspector.core.numbers import count as counted
 from inspector.core.numbers import rounded
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
+from inspector.operations.collection import start_all
 from inspector.operations.content import SAMPLE, decoded_content, encoding_of, image_of
 from inspector.operations.fields_view import LARGEST_PAGE, View
 from inspector.operations.goto import Places, UnknownName, resolve
@@ -18,7 +20,7 @@ from inspector.operations.layers import Layers
 from inspector.operations.listing import find_member
 from inspector.operations.marks import Marks
 from inspector.operations.members_view import MembersView
-from inspector.operations.opening import UNKNOWN, Opened, decode, open_source, start
+from inspector.operations.opening import UNKNOWN, Opened, decode
 from inspector.operations.refused import Refused
 from inspector.operations.search import search
 from inspector.operations.shelf import Shelf
@@ -53,11 +55,12 @@ class Session:
         self._seen: object = None
         self._marks: dict[int, Marks] = {}
         self._archives: list[Opened] = []
+        self._collection: Collection | None = None
         try:
-            self._archives = [start(open_source(location))]
+            self._archives, self._collection = start_all(location)
         except SourceError as error:
             self._stage, self._failure = Stage.FAILED, str(error)
-        self._shelf = Shelf(self._archives, [b""] * len(self._archives))
+        self._shelf = Shelf(self._archives, self._prefixes())
         self._layers = Layers(self._archives, ["File"] * len(self._archives))
         self._contents: dict[int, ContentInfo] = {}
         self._members = MembersView(self._shelf, self._marks_of)
@@ -78,8 +81,14 @@ class Session:
             len(self._shelf),
             self._changes,
             tuple((severity, found[severity]) for severity in Severity if found[severity]),
-            False,
+            self._collection is not None,
         )
+
+    def _prefixes(self) -> list[bytes]:
+        """What stands before the members' names in the tree: nothing, or the dataset and the range."""
+        if self._collection is None:
+            return [b""] * len(self._archives)
+        return [self._collection.prefix(number) for number in range(len(self._archives))]
 
     def _sentence(self) -> str:
         if self._stage is Stage.FAILED:
@@ -91,7 +100,9 @@ class Session:
             return f"{archive.title}: being decoded."
         if archive.decoder is None:
             return UNKNOWN
-        return f"{archive.title}, {rounded(archive.source.size)}, {counted(len(self._shelf), 'member')}."
+        what = self._collection.title if self._collection else archive.title
+        size = sum(each.source.size for each in self._archives)
+        return f"{what}, {rounded(size)}, {counted(len(self._shelf), 'member')}."
 
     def _notice(self) -> None:
         """Let the generation grow when the decoder has laid fields."""

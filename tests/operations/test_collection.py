@@ -6,8 +6,10 @@ import pytest
 from inspector.core.collection import Collection
 from inspector.core.finding import Severity
 from inspector.core.progress import Progress
-from inspector.operations.collection import open_collection, open_range
-from inspector.operations.opening import decode
+from inspector.core.source import SourceError
+from inspector.operations.collection import open_collection
+from inspector.operations.listing import load
+from inspector.operations.session import Session
 from tests.formats.tar.tar_building import build
 
 
@@ -37,7 +39,7 @@ def test_a_bucket_opens_from_its_root_and_from_every_folder_on_the_way(tmp_path:
         assert keys(found) == [("weather", 1, 10), ("weather", 11, 12)]
         assert found.findings == ()
         assert found.title == "1 dataset, 2 ranges"
-        assert found.prefix(0) == b""
+        assert found.prefix(0) == b"weather/" + b"%020d-%020d.tar/" % (1, 10)
 
 
 def test_the_later_layout(tmp_path: Path) -> None:
@@ -48,23 +50,41 @@ def test_the_later_layout(tmp_path: Path) -> None:
         assert found.ranges[0].beside.endswith("-000000000007.index")
 
 
-def test_several_datasets_give_their_members_a_prefix(tmp_path: Path) -> None:
+def test_datasets_are_sorted(tmp_path: Path) -> None:
     for name in ("wind", "rain"):
         put(tmp_path / "dataset" / name / "datapoints", [(1, 2)])
     found = collected(tmp_path)
     assert found.datasets == ("rain", "wind")
-    assert [found.prefix(number) for number in range(2)] == [b"rain/", b"wind/"]
+    assert found.title == "2 datasets, 2 ranges"
 
 
-def test_a_range_opens_as_an_archive(tmp_path: Path) -> None:
+def test_a_folder_opens_as_one_archive_a_range(tmp_path: Path) -> None:
+    put(tmp_path / "dataset" / "weather" / "datapoints", [(1, 2), (6, 8)])
+    archives = load(str(tmp_path), Progress())
+    assert [archive.format for archive in archives] == ["datas3t", "datas3t"]
+    assert [member.path for member in archives[1].members] == [b"%020d.txt" % key for key in (6, 7, 8)]
+    assert [archive.source.size for archive in archives] == [each.size for each in collected(tmp_path).ranges]
+    assert archives[0].findings[0].code == "datas3t-range-gap"
+
+
+def test_a_session_shows_datasets_ranges_and_datapoints(tmp_path: Path) -> None:
     put(tmp_path / "dataset" / "weather" / "datapoints", [(1, 2), (3, 5)])
-    found = collected(tmp_path)
-    archive = open_range(found, 1)
-    decode(archive, Progress())
-    assert archive.format == "datas3t"
-    assert [member.path for member in archive.members] == [b"%020d.txt" % key for key in (3, 4, 5)]
-    assert archive.source.size == found.ranges[1].size
-    assert found.size == found.ranges[0].size + found.ranges[1].size
+    session = Session(str(tmp_path))
+    session.decode(Progress())
+    status = session.status()
+    assert (status.collection, status.members) == (True, 5)
+    assert status.sentence.startswith("1 dataset, 2 ranges, ")
+    assert session.member(4).name == "weather/" + f"{3:020d}-{5:020d}.tar/{5:020d}.txt"
+
+
+def test_a_folder_without_ranges_cannot_be_opened(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="without datas3t ranges"):
+        load(str(tmp_path), Progress())
+    folder = tmp_path / "datapoints"
+    put(folder, [(1, 2)])
+    (folder / f"{1:020d}-{2:020d}.tar").unlink()
+    with pytest.raises(SourceError, match="orphan"):
+        load(str(tmp_path), Progress())
 
 
 @pytest.mark.parametrize(
