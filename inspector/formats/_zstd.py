@@ -7,7 +7,7 @@ asks for. Compressed data is therefore handed to it block by block: a block deco
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import zstandard
@@ -124,11 +124,23 @@ class Stream:
         """Whether the next byte is the first of a block header."""
         return self._step == self._in_block_header and not self._held
 
-    def block(self, data: bytes) -> bytes:
-        """Decode exactly one block, header included, that is not the last of its frame; only while ``aligned``.
+    def blocks(self, payloads: Iterable[bytes], decoded: list[bytes]) -> None:
+        """Append what ``payloads`` decode to, up to the first that is not exactly one block; only while ``aligned``.
 
-        The short way for very many small payloads: see ``one_block``.
+        The short way for very many small payloads; the last block of a frame is not taken either. Raises ZstdError.
         """
+        decompress, append, unsigned = self._object.decompress, decoded.append, int.from_bytes
+        try:
+            for data in payloads:
+                header = unsigned(data[:_BLOCK_HEADER], "little")
+                # Bit 0: the last block; bits 1-2: its type, of which raw and compressed leave bit 1 clear.
+                if header & 3 or header >> 3 != len(data) - _BLOCK_HEADER:
+                    return
+                append(decompress(data))
+        except (zstandard.ZstdError, MemoryError) as error:
+            raise _translated(error) from error
+
+    def _decompress(self, data: bytes) -> bytes:
         try:
             return self._object.decompress(data)
         except (zstandard.ZstdError, MemoryError) as error:
@@ -143,12 +155,12 @@ class Stream:
             finished = self._step == self._in_header and step != self._in_header
             blocks += 1
             if finished or blocks == PIECE // BLOCK:
-                yield self.block(data[begin:at])
+                yield self._decompress(data[begin:at])
                 begin, blocks = at, 0
             if finished:
                 self._end_frame()
         if begin < at:
-            yield self.block(data[begin:at])
+            yield self._decompress(data[begin:at])
 
     def _hold(self, data: bytes, at: int, wanted: int) -> int:
         """Add bytes to what is held until there are ``wanted``."""
@@ -201,12 +213,6 @@ class Stream:
         if not self._left:
             self._step = self._in_header
         return at + taken
-
-
-def one_block(data: bytes) -> bool:
-    """Whether ``data``, which begins with a block header, is exactly one block and not the last of its frame."""
-    number = int.from_bytes(data[:_BLOCK_HEADER], "little")
-    return not number & 3 and number >> 3 == len(data) - _BLOCK_HEADER
 
 
 def _translated(error: Exception) -> ZstdError:

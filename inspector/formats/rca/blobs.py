@@ -17,7 +17,7 @@ from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Spans
-from inspector.formats._zstd import Stream, ZstdError, one_block
+from inspector.formats._zstd import Stream, ZstdError
 from inspector.formats.rca.blocks import BLOB
 from inspector.formats.rca.layout import Cursor, Layout
 
@@ -26,7 +26,9 @@ NAME = 65_535
 
 _SLICE = 256 * 1024
 _BATCH = 128
-_PLAIN = re.compile(rb"(?:[0-9A-Za-z_][0-9A-Za-z_. -]{0,199}(?:/[0-9A-Za-z_][0-9A-Za-z_. -]{0,199}){0,99}\n)*")
+_SHORT = 255
+"""A name of so many bytes at most can be neither too long nor too deep, in bytes."""
+_PLAIN = re.compile(rb"(?:[0-9A-Za-z_][0-9A-Za-z_. -]*+(?:/[0-9A-Za-z_][0-9A-Za-z_. -]*+)*+\n)*+")
 
 
 class Content:
@@ -133,13 +135,9 @@ class Decoding:
             return block
         window = self._inner.read(first, edges[stop] - first)
         decoded: list[bytes] = []
-        decode = self._stream.block
+        bounds = zip(self._blocks.payloads[block:stop], edges[block + 1 : stop + 1], strict=True)
         try:
-            for start, end in zip(self._blocks.payloads[block:stop], edges[block + 1 : stop + 1], strict=True):
-                data = window[start - first : end - first]
-                if not one_block(data):
-                    break
-                decoded.append(decode(data))
+            self._stream.blocks([window[start - first : end - first] for start, end in bounds], decoded)
         except ZstdError as error:
             damaged = block + len(decoded)
             self._append(block, decoded)
@@ -154,7 +152,7 @@ class Decoding:
             return
         names = [data[:cut] for data, cut in zip(decoded, cuts, strict=True)]
         lines = b"\n".join(names) + b"\n"
-        if min(cuts) < 0 or lines.count(b"\n") > len(names) or not _PLAIN.fullmatch(lines):
+        if min(cuts) < 0 or max(cuts) > _SHORT or lines.count(b"\n") > len(names) or not _PLAIN.fullmatch(lines):
             for number, data in enumerate(decoded, block):
                 content = Content()
                 self._add(number, content, len(content.take(data)))

@@ -140,8 +140,8 @@ def _report_mismatch(found: SegmentHash, layout: Layout, emitter: Emitter) -> No
         emitter.error(
             "rca-hash-resumed-wrongly",
             f"{sentence} Yet every blob of the segment decodes, and it ends exactly where a full chunk does: this "
-            "looks like an archive that was resumed after an interrupted append by a writer that copied the hash of the "
-            "dead chunk header. If so, nothing is lost, and the hash to be written is the computed one.",
+            "looks like an archive that was resumed after an interrupted append by a writer that copied the hash of "
+            "the dead chunk header. If so, nothing is lost, and the hash to be written is the computed one.",
             *found.spans,
         )
         return
