@@ -39,7 +39,7 @@ class Settings:
     def theme(self) -> Theme:
         """Light, dark or as the system."""
         stored = str(self._store.value("theme", ""))
-        return Theme(stored) if stored in Theme else Theme.SYSTEM
+        return next((theme for theme in Theme if theme == stored), Theme.SYSTEM)
 
     @theme.setter
     def theme(self, theme: Theme) -> None:

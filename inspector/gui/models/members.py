@@ -77,7 +77,7 @@ def _tip(row: MemberRow, column: int) -> str | None:
 
 def plain(text: str) -> str:
     """``text`` for a tooltip, which would take what looks like HTML for HTML."""
-    return f"<qt>{_escaped(text)}</qt>" if Qt.mightBeRichText(text) else text
+    return f"<qt>{_escaped(text)}</qt>" if "<" in text else text
 
 
 def _escaped(text: str) -> str:
