@@ -79,9 +79,11 @@ def _inflated(source: Source, member: Member) -> Iterator[bytes]:
 
 
 def _pieces(decoder: zlib._Decompress, data: bytes) -> Iterator[bytes]:
-    while data and not decoder.eof:
+    while not decoder.eof:
         piece = decoder.decompress(data, BLOCK)
-        if not piece:
-            return
-        yield piece
+        if piece:
+            yield piece
         data = decoder.unconsumed_tail
+        # A full piece may have left output inside the decoder even where no input is left.
+        if not data and len(piece) < BLOCK:
+            return

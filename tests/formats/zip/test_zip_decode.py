@@ -260,13 +260,11 @@ def test_data_after_the_archive() -> None:
     covered(archive)
 
 
-@pytest.mark.parametrize(
-    ("count", "code"), [(1, "zip-entry-count"), (3, "zip-entry-count"), (0xFFFF, "zip-entry-count")]
-)
-def test_counts_that_lie(count: int, code: str) -> None:
+@pytest.mark.parametrize("count", [0, 1, 3, 0xFFFF])
+def test_counts_that_lie(count: int) -> None:
     archive = opened(patched(PLAIN, 196 + 10, struct.pack("<H", count)))
     assert len(archive.members) == 2
-    assert code in doubts(archive)
+    assert doubts(archive) == {"zip-entry-count"}
 
 
 def test_more_entries_than_the_count_can_say() -> None:
@@ -441,10 +439,11 @@ def test_a_damaged_deflate_stream_gives_what_it_can() -> None:
     assert doubts(archive) == set()
     with pytest.raises(MemberError, match="deflate"):
         content(archive, 0)
-    zeros = written({"a": b"x" * 100_000})
-    end = zeros.index(b"PK\1\2")
-    with pytest.raises(MemberError, match="deflate"):
-        content(opened(patched(zeros, end - 9, bytes(9))), 0)
+    whole = written({"a": b"abc" * 100})
+    at = whole.index(b"PK\1\2")
+    less = struct.pack("<I", struct.unpack_from("<I", whole, 18)[0] - 1)
+    with pytest.raises(MemberError, match="does not end within"):
+        content(opened(patched(patched(whole, 18, less), at + 20, less)), 0)
 
 
 def test_content_comes_in_bounded_pieces() -> None:
