@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.core.archive import Archive, Emitter
-from inspector.core.field import Field, leaves
+from inspector.core.field import Field
 from inspector.core.finding import Severity
 from inspector.core.format import Likeness
 from inspector.core.kinds import Kind
@@ -22,6 +22,7 @@ from inspector.core.source import BytesSource
 from inspector.formats import recognise, taco
 from inspector.formats.taco.decode import GHOST_TITLE, TacoDetail
 from inspector.formats.taco.header import TacoHeader
+from tests.formats.zip.zip_building import covered, every
 
 FILES = {"DATA/a.bin": b"0123456789" * 9, "METADATA/level0.parquet": b"PAR1 not really PAR1", "empty": b""}
 
@@ -59,21 +60,6 @@ def header_of(archive: Archive) -> TacoHeader:
 
 def doubts(archive: Archive) -> dict[str, Severity]:
     return {finding.code: finding.severity for finding in archive.findings if finding.severity is not Severity.INFO}
-
-
-def covered(archive: Archive) -> None:
-    spans = sorted(span for leaf in leaves(archive.fields) for span in leaf.spans if span.size)
-    at = 0
-    for start, stop in spans:
-        assert start == at
-        at = stop
-    assert at == archive.source.size
-
-
-def every(fields: object) -> Iterator[Field]:
-    for field in fields:  # type: ignore[attr-defined]
-        yield field
-        yield from every(field.children)
 
 
 def of_kind(archive: Archive, kind: Kind) -> list[Field]:

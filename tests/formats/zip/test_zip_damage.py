@@ -1,0 +1,218 @@
+"""ZIP archives that are broken, cut off or contradict themselves."""
+
+from __future__ import annotations
+
+import struct
+import zipfile
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector.core.finding import Severity
+from inspector.core.format import MemberError
+from inspector.core.kinds import Kind
+from inspector.core.progress import Progress
+from inspector.core.source import BytesSource
+from inspector.formats import zip as plain_zip
+from tests.formats.zip.zip_building import (
+    PLAIN,
+    SMALL,
+    content,
+    covered,
+    doubts,
+    drained,
+    opened,
+    patched,
+    written,
+    zip64_archive,
+)
+
+
+def test_a_descriptor_with_other_numbers_is_an_error() -> None:
+    data = written({"a": b"abc"}, streamed=True, method=zipfile.ZIP_STORED)
+    at = data.index(b"PK\7\x08")
+    assert "zip-descriptor-differs" in doubts(opened(patched(data, at + 4, b"\1\2\3\4")))
+    assert "zip-descriptor-missing" in doubts(opened(patched(data, at, b"\1\2\3\4")))
+
+
+def test_zip64_contradictions() -> None:
+    assert "zip-zip64-locator" in doubts(opened(zip64_archive(record_at=4)[0]))
+    assert "zip-zip64-disagrees" in doubts(opened(zip64_archive(entries=5)[0]))
+    assert "zip-zip64-short" in doubts(opened(zip64_archive(extra_size=8)[0]))
+    data = zip64_archive()[0]
+    assert "zip-zip64-missing" in doubts(opened(patched(data, data.index(b"PK\6\6"), b"....")))
+
+
+def test_an_end_record_in_the_comment_does_not_hide_the_real_one() -> None:
+    inner = b"PK\5\6" + bytes(18)
+    both = opened(written({"a": b"abc"}, comment=b"look: " + inner))
+    assert "zip-several-ends" in doubts(both)
+    assert [member.path for member in opened(written({"a": b"abc"}, comment=inner + b" no end")).members] == [b"a"]
+
+
+def test_data_after_the_archive() -> None:
+    archive = opened(PLAIN + b"more")
+    assert len(archive.members) == 2
+    assert doubts(archive) == {"zip-end-not-at-end"}
+    assert archive.fields[-1].kind is Kind.GARBAGE
+    covered(archive)
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 0xFFFF])
+def test_counts_that_lie(count: int) -> None:
+    archive = opened(patched(PLAIN, 196 + 10, struct.pack("<H", count)))
+    assert len(archive.members) == 2
+    assert doubts(archive) == {"zip-entry-count"}
+
+
+@pytest.mark.parametrize("offset", [0, 95, 10_000, 0xFFFFFFFF])
+def test_a_directory_that_is_not_where_it_should_be(offset: int) -> None:
+    archive = opened(patched(PLAIN, 196 + 16, struct.pack("<I", offset)))
+    assert doubts(archive)
+    covered(archive)
+
+
+def test_without_central_directory_local_headers_are_listed() -> None:
+    archive = opened(PLAIN[:150])
+    assert [member.path for member in archive.members] == [b"a.txt", b"b.txt"]
+    assert content(archive, 1) == b"content of b"
+    (finding,) = archive.findings
+    assert "central directory" in finding.message
+    assert finding.severity is Severity.ERROR
+    covered(archive)
+    cut = opened(PLAIN[:90])
+    assert [member.size for member in cut.members] == [12, 12]
+    with pytest.raises(MemberError, match="ends after 8 bytes"):
+        content(cut, 1)
+
+
+def test_stored_archives_are_not_searched_for_headers() -> None:
+    archive = opened(written({"inner.zip": PLAIN, "z": b"z"}, method=zipfile.ZIP_STORED)[:-60])
+    assert [member.path for member in archive.members] == [b"inner.zip", b"z"]
+    # An end record of the archive inside, in what is left, is not the end of this one.
+    last = opened(written({"a": b"", "inner.zip": PLAIN}, method=zipfile.ZIP_STORED)[:-60])
+    assert [member.path for member in last.members] == [b"a", b"inner.zip"]
+
+
+@pytest.mark.parametrize(
+    ("at", "new", "code"),
+    [
+        (30, b"X", "zip-local-name"),
+        (8, b"\x08", "zip-local-method"),
+        (6, b"\x01", "zip-local-flags"),
+        (14, b"\0\0\0\0", "zip-local-crc"),
+        (18, b"\x0b", "zip-local-size"),
+        (22, b"\x0d", "zip-local-size"),
+        (0, b"XX", "zip-local-signature"),
+    ],
+)
+def test_local_header_against_central_directory(at: int, new: bytes, code: str) -> None:
+    archive = opened(patched(PLAIN, at, new))
+    assert doubts(archive) == {code}
+    assert content(archive, 0) == b"content of a"
+    covered(archive)
+
+
+def test_a_local_header_that_is_not_there() -> None:
+    archive = opened(patched(PLAIN, 94 + 42, struct.pack("<I", 20)))
+    assert "zip-no-local-header" in doubts(archive)
+    with pytest.raises(MemberError, match="no local header"):
+        content(archive, 0)
+    assert content(archive, 1) == b"content of b"
+    covered(archive)
+
+
+def test_a_member_that_the_directory_does_not_know_is_an_orphan() -> None:
+    short = PLAIN[:94] + PLAIN[145:196] + struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 1, 1, 51, 94, 0)
+    archive = opened(short)
+    assert [member.path for member in archive.members] == [b"b.txt"]
+    assert doubts(archive) == {"zip-orphan"}
+    orphan = archive.fields[0].children[0]
+    assert (orphan.value, orphan.member, orphan.spans) == ("a.txt", None, ((0, 47),))
+    covered(archive)
+
+
+def test_gaps_are_shown() -> None:
+    data = PLAIN[:94] + b"hidden" + PLAIN[94:]
+    archive = opened(patched(data, 202 + 16, struct.pack("<I", 100)))
+    assert doubts(archive) == {"zip-gap"}
+    assert [field.kind for field in archive.fields[0].children] == [Kind.MEMBER, Kind.MEMBER, Kind.GAP]
+    covered(archive)
+
+
+def test_two_entries_for_the_same_bytes() -> None:
+    archive = opened(patched(PLAIN, 145 + 42, struct.pack("<I", 0)))
+    assert {"zip-overlap", "zip-local-name"} <= doubts(archive)
+    covered(archive)
+
+
+def test_a_member_that_runs_into_the_directory() -> None:
+    archive = opened(patched(PLAIN, 145 + 20, struct.pack("<I", 60)))
+    assert "zip-overlap" in doubts(archive)
+    covered(archive)
+
+
+def test_deflate_streams_of_another_length_than_declared() -> None:
+    data = written({"a": b"abc" * 100})
+    at = data.index(b"PK\1\2")
+    for size, words in ((299, "goes on after"), (301, "ends after")):
+        new = struct.pack("<I", size)
+        archive = opened(patched(patched(data, 22, new), at + 24, new))
+        pieces = []
+        with pytest.raises(MemberError, match=words):
+            pieces.extend(plain_zip.FORMAT.read(archive, 0, Progress()))
+        assert b"".join(pieces) == (b"abc" * 100)[:size]
+
+
+def test_a_damaged_deflate_stream_gives_what_it_can() -> None:
+    # The first byte of the stream now begins a block of type 3, which deflate does not have.
+    archive = opened(patched(written({"a": b"abc" * 100}), 31, b"\x07"))
+    assert doubts(archive) == set()
+    with pytest.raises(MemberError, match="deflate"):
+        content(archive, 0)
+    whole = written({"a": b"abc" * 100})
+    at = whole.index(b"PK\1\2")
+    less = struct.pack("<I", struct.unpack_from("<I", whole, 18)[0] - 1)
+    with pytest.raises(MemberError, match="does not end within"):
+        content(opened(patched(patched(whole, 18, less), at + 20, less)), 0)
+
+
+@pytest.mark.parametrize("data", [SMALL, zip64_archive()[0]], ids=["streamed", "zip64"])
+def test_truncation_at_every_byte(data: bytes) -> None:
+    for stop in range(len(data)):
+        archive = opened(data[:stop])
+        covered(archive)
+        assert any(finding.severity is Severity.ERROR for finding in archive.findings)
+        drained(archive)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.sampled_from([SMALL, PLAIN, zip64_archive()[0]]),
+    st.lists(st.tuples(st.integers(0, 2000), st.integers(0, 255)), min_size=1, max_size=6),
+)
+def test_changed_bytes_raise_nothing(data: bytes, changes: list[tuple[int, int]]) -> None:
+    broken = bytearray(data)
+    for at, value in changes:
+        broken[at % len(broken)] = value
+    archive = opened(bytes(broken))
+    covered(archive)
+    drained(archive)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            [b"PK\1\2", b"PK\3\4", b"PK\5\6", b"PK\6\6", b"PK\6\7", b"PK\7\x08", bytes(16), b"\xff" * 8, b"ab"]
+        ),
+        max_size=40,
+    )
+)
+def test_heaps_of_signatures_raise_nothing(pieces: list[bytes]) -> None:
+    data = b"".join(pieces)
+    plain_zip.FORMAT.probe(BytesSource(data))
+    archive = opened(data)
+    covered(archive)
+    drained(archive)
