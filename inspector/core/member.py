@@ -30,6 +30,8 @@ UNREADABLE = 2
 """Mark: the entry is too broken to say where its bytes are; its content cannot be read."""
 HAS_DIGEST = 4
 """Mark: the archive records a digest for it."""
+SPECIAL = 8
+"""Mark: no plain file but a link, a device or a sparse file; it is listed, its content is not given."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.format import Likeness, MemberError
-from inspector.core.member import Members
+from inspector.core.member import SPECIAL, Members
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.progress import Progress
@@ -14,7 +14,7 @@ from inspector.core.source import Source, blocks
 from inspector.formats._tar.cursor import Layout
 from inspector.formats._tar.fields import Extras, archive_fields, no_extras
 from inspector.formats._tar.header import BLOCK, parse
-from inspector.formats._tar.walk import walk
+from inspector.formats._tar.walk import list_members
 
 
 def likeness(source: Source) -> Likeness:
@@ -40,7 +40,7 @@ def decode(
     emitter.begin_members(Members(digest=digest, digest_digits=digits, sizes=True, heads=True, marks=True))
     layout = Layout()
     try:
-        walk(source, emitter, progress, layout)
+        list_members(source, emitter, progress, layout)
     finally:
         emitter.lay(archive_fields(source, emitter.members, layout, extras))
 
@@ -49,8 +49,10 @@ def read(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:
     """The bytes of a member; raises MemberError where they are missing or it is no file."""
     member = archive.members[index]
     name = visible(member.path)
+    if member.marks & SPECIAL:
+        raise MemberError(f"{name} is a link, a device or a sparse file: its content is not given.")
     if not member.readable:
-        raise MemberError(f"{name} is a link, a device, a sparse file or broken: its content is not given.")
+        raise MemberError(f"The header of {name} does not say how large it is.")
     left = member.stored
     for start, stop in member.spans:
         for piece in blocks(archive.source, start, stop):

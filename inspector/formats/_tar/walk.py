@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from inspector.core.archive import Emitter
 from inspector.core.kinds import Kind
-from inspector.core.member import FOLDER, UNREADABLE
+from inspector.core.member import FOLDER, SPECIAL, UNREADABLE
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.progress import Progress
@@ -37,7 +37,7 @@ HOP_PAYS = 16
 """From so many plain members in a row on the quick way is quicker."""
 
 
-def walk(source: Source, emitter: Emitter, progress: Progress, layout: Layout) -> None:
+def list_members(source: Source, emitter: Emitter, progress: Progress, layout: Layout) -> None:
     """List the members of ``source`` and fill ``layout``; raises SourceError and Cancelled only."""
     _Walk(Cursor(source, emitter, progress, layout)).run()
 
@@ -170,7 +170,7 @@ class _Walk:
         special = sparse or found.typeflag in heads.LINKS | heads.DEVICES
         stored = 0 if found.typeflag in heads.BODILESS else size
         expanded = self._expanded(at, found, own, stored) if sparse else stored
-        marks = (UNREADABLE if special else 0) | (FOLDER if found.folder else 0)
+        marks = (SPECIAL if special else 0) | (FOLDER if found.folder else 0)
         index = cursor.emitter.members.append(name, start, start + stored, size=expanded, head=head, marks=marks)
         self._names.one(index, name, (head, start))
         if special:

@@ -52,6 +52,7 @@ def decode_metadata(source: Source, emitter: Emitter, progress: Progress) -> Non
         data = whole(source)
     except RowsError as error:
         emitter.error("datas3t-metadata-damaged", f"The metadata cannot be read. {error}")
+        emitter.lay(())
         return
     fields = [frame_field(data, 0)]
     try:

@@ -169,13 +169,15 @@ def test_pax_headers_change_size_and_hold_for_all_when_global() -> None:
     assert ("comment", "global") in [(leaf.name, leaf.value) for leaf in records]
 
 
-@pytest.mark.parametrize("body", [b"99 path=x\n", b"path=x\n", b"9 path=x_", b"7 path\n", b"0 a=b\n", b"11 size=abc\n"])
+@pytest.mark.parametrize(
+    "body", [b"99 path=x\n", b"path=x\n", b"9 path=x_", b"7 path\n", b"0 a=b\n", b"12 size=abc\n", b"9 path=\0\n"]
+)
 def test_malformed_pax_records_are_a_finding(body: bytes) -> None:
     block = bytearray(build([("pax", body)])[:512])
     block[156:157] = b"x"
     archive = decoded(with_checksum(bytes(block)) + body.ljust(512, b"\0") + build([("name", b"data")]))
-    assert codes(archive) == ["tar-extension"]
-    assert listing(archive) == [("name", 4, b"data")]
+    assert "tar-extension" in codes(archive)
+    assert [content(archive, member.index) for member in archive.members] == [b"data"]
     assert_covered(archive)
 
 
@@ -292,6 +294,69 @@ def test_random_bytes_are_covered(data: bytes) -> None:
     assert codes(archive)
 
 
+def extended(kind: bytes, body: bytes, size: int | None = None) -> bytes:
+    block = bytearray(build([("extended", body)])[:512])
+    block[156:157] = kind
+    if size is not None:
+        block[124:136] = b"%011o\0" % size
+    return with_checksum(bytes(block)) + body + bytes(-len(body) % 512)
+
+
+def test_an_extended_header_too_large_to_be_read() -> None:
+    body = b"a" * (1024 * 1024 + 1)
+    archive = decoded(extended(b"x", body) + SOUND)
+    assert codes(archive) == ["tar-extension"]
+    assert "too large" in archive.findings[0].message
+    assert listing(archive) == reference(SOUND)
+    assert_covered(archive)
+
+
+def test_extended_headers_without_a_member() -> None:
+    archive = decoded(extended(b"L", b"name\0") + bytes(1024))
+    assert codes(archive) == ["tar-extension-alone"]
+    archive = decoded(SOUND[:-1024] + extended(b"g", b"11 a=bcdef\n") + bytes(1024))
+    assert codes(archive) == []
+    archive = decoded(extended(b"x", b"11 a=bcdef\n") * 70 + SOUND)
+    assert codes(archive) == ["tar-extension-alone"]
+    assert listing(archive) == reference(SOUND)
+    assert_covered(archive)
+
+
+def test_long_link_targets_and_pax_sparse_files() -> None:
+    link = special("link", tarfile.SYMTYPE, "t" * 150)
+    body = b"22 GNU.sparse.major=1\n29 GNU.sparse.realsize=40000\n24 GNU.sparse.name=real\n"
+    data = build([(link, b"")], tarfile.GNU_FORMAT)[:-1024] + extended(b"x", body) + SOUND
+    archive = decoded(data)
+    assert "t" * 150 in archive.findings[0].message
+    assert (archive.members[1].path, archive.members[1].size, archive.members[1].stored) == (b"real", 40000, 5)
+    with pytest.raises(MemberError, match="sparse"):
+        content(archive, 1)
+    assert codes(archive) == []
+
+
+def test_very_many_findings_of_one_kind_are_counted() -> None:
+    links = [(special(f"{number}", tarfile.SYMTYPE, "t"), b"") for number in range(150)]
+    archive = decoded(build(links))
+    assert len(archive.findings) == 101
+    assert "150 links" in archive.findings[-1].message
+    archive = decoded(build([(f"../{number}", b"") for number in range(150)]))
+    assert len(archive.findings) == 101
+    assert "150 members" in archive.findings[-1].message
+
+
+def test_the_walk_stops_where_nothing_makes_sense() -> None:
+    archive = decoded((bytes(512) + SOUND[:1024]) * 1100)
+    assert codes(archive)[-1] == "tar-too-damaged"
+    assert_covered(archive)
+
+
+def test_times_that_no_calendar_has() -> None:
+    block = bytearray(SOUND[:512])
+    block[136:148] = b"\x80" + b"\xff" * 11
+    archive = decoded(with_checksum(bytes(block)) + SOUND[512:])
+    assert child(archive.fields[0].children[0], "header", "mtime").note == "A time that no calendar has."
+
+
 def many(count: int, size: int) -> bytes:
     return build([(f"folder/{number:020d}.json", b"%08d" % number * (size // 8)) for number in range(count)])
 
@@ -324,6 +389,24 @@ def test_the_quick_way_gives_way_to_anything_that_is_not_plain() -> None:
         "tar-checksum",
     ]
     assert_covered(archive)
+
+
+QUICK = many(200, 8)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, 200 * 1024), st.binary(min_size=1, max_size=3)), max_size=4))
+def test_the_quick_and_the_slow_way_agree_on_damage(changes: list[tuple[int, bytes]]) -> None:
+    data = bytearray(QUICK)
+    for at, piece in changes:
+        data[at : at + len(piece)] = piece
+    quick = decoded(bytes(data))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("inspector.formats._tar.walk.WINDOW", 1 << 40)
+        slow = decoded(bytes(data))
+    assert list(quick.members) == list(slow.members)
+    assert {(each.code, each.spans) for each in quick.findings} == {(each.code, each.spans) for each in slow.findings}
+    assert_covered(quick)
 
 
 def test_hazardous_names_are_warned_of_and_a_leading_dot_is_plain() -> None:
