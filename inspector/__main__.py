@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+
+NO_SCREEN = (
+    "archive-inspector: There is no screen to open a window on. --screenshot OUT.png LOCATION draws the window into a "
+    "picture; list, dump and cat work in the terminal."
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -26,11 +32,21 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return run_command(arguments)
     options = window_parser().parse_args(arguments)
+    if options.screenshot is None and _screen_is_missing():
+        print(NO_SCREEN, file=sys.stderr)
+        return 2
     from inspector.gui import app
 
     if options.screenshot is not None:
         return app.screenshot(options.screenshot, options.locations)
     return app.run(options.locations)
+
+
+def _screen_is_missing() -> bool:
+    """Whether a window could be shown nowhere; Qt would end the process with a dump of its memory."""
+    if not sys.platform.startswith("linux"):
+        return False
+    return not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
 
 
 if __name__ == "__main__":

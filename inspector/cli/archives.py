@@ -41,10 +41,10 @@ def parts(location: str) -> list[Part]:
     """Open and decode ``location``, with a bar on standard error; raises SourceError."""
     with ProgressBar(Progress()) as progress:
         archives = load(location, progress)
+    folder = Path(location).resolve()
     found = []
     for archive in archives:
-        name = archive.source.name
-        key = Path(name).relative_to(location).as_posix() if Path(name).is_relative_to(location) else ""
-        key = "" if key == "." else key
+        place = Path(archive.source.name)
+        key = place.relative_to(folder).as_posix() if place != folder and place.is_relative_to(folder) else ""
         found.append(Part(archive, key or location, key))
     return found

@@ -32,12 +32,3 @@ def _paragraph(known: Format) -> str:
     for limitation in known.limitations:
         lines += textwrap.wrap(limitation, 100, initial_indent=" " * 10 + "- ", subsequent_indent=" " * 12)
     return "\n".join(lines) + "\n"
-
-
-def markdown_table() -> str:
-    """The table of formats as the README shows it."""
-    rows = ["| name | format | suffixes | limitations |", "|---|---|---|---|"]
-    for known in FORMATS:
-        suffixes = " ".join(f"`{suffix}`" for suffix in known.suffixes)
-        rows.append(f"| `{known.name}` | {known.title} | {suffixes} | {' '.join(known.limitations)} |")
-    return "\n".join(rows) + "\n"

@@ -160,6 +160,11 @@ def test_dump_of_anything_else_shows_plain_bytes_and_says_why(run: Run, tmp_path
         ),
         ("two-chunks.rca", "photos/noise.bin", "af07bffee1a8e435b2ae224e973f46988ded950f0842e45628a4df69fab6cc58"),
         ("two-chunks.rca", "station-5/2024-05.log", "171980fc827262fae008dd5897d2d50f0dbb2161586f1022fd51ce9eea2e670f"),
+        (
+            "weather",
+            f"dataset/weather/datapoints/{5:020d}-{6:020d}.tar/{5:020d}.json",
+            "1e36accd932e4c72464836babe0548139af7c0a30b12eaad6df38c399fa2d3ed",
+        ),
         ("weather", f"{5:020d}.json", "1e36accd932e4c72464836babe0548139af7c0a30b12eaad6df38c399fa2d3ed"),
     ],
 )
@@ -216,6 +221,16 @@ def test_the_version_is_the_projects(capsys: pytest.CaptureFixture[str]) -> None
 
     assert ended.value.code == 0
     assert capsys.readouterr().out.startswith("archive-inspector 0.")
+
+
+def test_without_a_screen_the_window_is_refused_with_a_sentence(sample: Sample) -> None:
+    environment = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    del environment["QT_QPA_PLATFORM"]
+
+    done = process(sample("journey.caf"), env=environment)
+
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"There is no screen" in done.stderr
 
 
 def test_help_names_the_sub_commands(capsys: pytest.CaptureFixture[str]) -> None:
