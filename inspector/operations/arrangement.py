@@ -9,7 +9,7 @@ import numpy as np
 
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.operations.columns import column_of, names_of
+from inspector.operations.columns import column_of, names_between, names_of
 from inspector.operations.name_order import NameOrder, Names, Numbers, kept, sort_names
 from inspector.operations.shelf import Shelf
 from inspector.operations.views import SortKey
@@ -45,15 +45,14 @@ class Arranger:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
         self._whole: NameOrder | None = None
-        self._plain: list[bool] = []
+        self._plain: dict[tuple[int, int, int], bool] = {}
 
     def arrange(self, filter_text: str, key: SortKey, descending: bool, progress: Progress) -> Arrangement:
         """What to show: members whose visible path holds the text, whatever its case. Raises Cancelled."""
         count = len(self._shelf)
-        names = names_of(self._shelf, count) if filter_text or key is SortKey.NAME else None
-        shown = self._matching(filter_text, names, progress) if filter_text and names is not None else None
-        if key is SortKey.NAME and names is not None:
-            whole = self.name_order(names, progress)
+        shown = self._matching(filter_text.lower(), count, progress) if filter_text else None
+        if key is SortKey.NAME:
+            whole = self.name_order(names_of(self._shelf, count), progress)
             order = whole.order if shown is None else kept(whole, shown).order
         else:
             order = np.arange(count) if shown is None else np.flatnonzero(shown)
@@ -67,55 +66,49 @@ class Arranger:
             self._whole = sort_names(names, progress)
         return self._whole
 
-    def _matching(self, text: str, names: Names, progress: Progress) -> Numbers:
-        count = len(names)
+    def _matching(self, needle: str, count: int, progress: Progress) -> Numbers:
         progress.begin("Filtering", count, "members")
         shown = np.zeros(count, bool)
-        needle = text.lower()
-        for first in range(0, count, NAMES):
-            stop = min(count, first + NAMES)
-            if self._is_plain(names, first, stop):
-                shown[first:stop] = _plain_matches(names, first, stop, needle.encode("utf-8", "replace"))
-            else:
-                shown[first:stop] = [needle in _lowered(names[index]) for index in range(first, stop)]
-            progress.advance(stop - first)
+        base = 0
+        for at, here in enumerate(self._shelf.counts(count)):
+            for first in range(0, here, NAMES):
+                stop = min(here, first + NAMES)
+                blob, stops = names_between(self._shelf, at, first, stop)
+                matches = _plain_matches if self._is_plain((at, first, stop), blob) else _matches
+                shown[base + first : base + stop] = matches(blob, stops, needle)
+                progress.advance(stop - first)
+            base += here
         return shown
 
-    def _is_plain(self, names: Names, first: int, stop: int) -> bool:
-        """Whether the names are shown as they are and every character is a byte; remembered of full windows."""
-        window = first // NAMES
-        if window < len(self._plain):
-            return self._plain[window]
-        plain = not _slice(names, first, stop).translate(None, _PLAIN)
-        if window == len(self._plain) and stop - first == NAMES:
-            self._plain.append(plain)
-        return plain
+    def _is_plain(self, window: tuple[int, int, int], blob: bytes) -> bool:
+        """Whether names are shown as they are and every character is a byte; remembered, for names do not change."""
+        if window not in self._plain:
+            self._plain[window] = not blob.translate(None, _PLAIN)
+        return self._plain[window]
 
 
-def _lowered(name: bytes) -> str:
-    return visible(name).lower()
+def _matches(blob: bytes, stops: Numbers, needle: str) -> Numbers:
+    """Which of these names hold the needle, as they are shown and in lower case."""
+    starts = [0, *stops[:-1].tolist()]
+    names = (blob[start:stop] for start, stop in zip(starts, stops.tolist(), strict=True))
+    return np.array([needle in visible(name).lower() for name in names], bool)
 
 
-def _slice(names: Names, first: int, stop: int) -> bytes:
-    return names.blob[int(names.starts[first]) : int(names.stops[stop - 1])]
-
-
-def _plain_matches(names: Names, first: int, stop: int, needle: bytes) -> Numbers:
-    """Which of these names, all of plain ASCII, hold the needle: found in all of them at once."""
-    shown = np.zeros(stop - first, bool)
-    blob = _slice(names, first, stop).lower()
-    hits = np.array([match.start() for match in re.finditer(re.escape(needle), blob)], np.int64)
-    if not len(hits):
+def _plain_matches(blob: bytes, stops: Numbers, needle: str) -> Numbers:
+    """Which of these names, all of plain ASCII, hold the needle: looked for in all of them at once."""
+    shown = np.zeros(len(stops), bool)
+    if not needle.isascii():
         return shown
-    stops = names.stops[first:stop] - names.starts[first]
+    wanted = needle.encode()
+    blob = blob.lower()
+    hits = np.array([match.start() for match in re.finditer(re.escape(wanted), blob)], np.int64)
     owners = np.searchsorted(stops, hits, "right")
-    inside = hits + len(needle) <= stops[owners]
+    inside = hits + len(wanted) <= stops[owners]
     shown[owners[inside]] = True
     # A hit across the border of two names may hide one that begins inside it: those names are looked at one by one.
     for hit, owner in zip(hits[~inside].tolist(), owners[~inside].tolist(), strict=True):
         at = owner + 1
-        while at < len(stops) and stops[at - 1] < hit + len(needle):
-            start = int(stops[at - 1])
-            shown[at] |= needle in blob[start : int(stops[at])]
+        while at < len(stops) and stops[at - 1] < hit + len(wanted):
+            shown[at] |= wanted in blob[int(stops[at - 1]) : int(stops[at])]
             at += 1
     return shown

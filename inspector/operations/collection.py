@@ -13,9 +13,7 @@ from inspector.core.collection import Collection, Range
 from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
 from inspector.core.numbers import count
-from inspector.core.source import SourceError
 from inspector.formats.datas3t.keys import RangeName, range_name
-from inspector.operations.opening import Opened, local_path, open_source, start
 from inspector.sources.folder import Entry, entries
 
 ROOTS = ("dataset", "datas3t")
@@ -48,25 +46,6 @@ def open_collection(folder: Path) -> Collection | None:
         findings += _between(dataset, [each for each in ranges if each.dataset == dataset])
     title = f"{count(len(datasets), 'dataset')}, {count(len(ranges), 'range')}"
     return Collection(str(folder), title, datasets, tuple(ranges), tuple(findings))
-
-
-def start_all(location: str) -> tuple[list[Opened], Collection | None]:
-    """The archives at ``location``, recognised and not yet decoded, and the collection they belong to.
-
-    A file is one archive and no collection; the first archive of a collection carries what its names tell. Raises
-    SourceError where there is nothing to open.
-    """
-    path = local_path(location)
-    if not path.is_dir():
-        return [start(open_source(location))], None
-    collection = open_collection(path)
-    if collection is None:
-        raise SourceError(f"{visible(location)} is a folder without datas3t ranges; open one of its files.")
-    if not collection.ranges:
-        raise SourceError(f"{visible(location)} holds no range. {collection.findings[0].message}")
-    archives = [start(open_source(each.location)) for each in collection.ranges]
-    archives[0].findings.extend(collection.findings)
-    return archives, collection
 
 
 def _holders(folder: Path) -> Iterator[tuple[str, Path]]:

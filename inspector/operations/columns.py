@@ -17,29 +17,38 @@ def names_of(shelf: Shelf, count: int) -> Names:
     """The whole paths of the first ``count`` members."""
     blobs: list[bytes] = []
     lengths: list[Numbers] = []
-    for archive, prefix, here in zip(shelf.archives, shelf.prefixes, shelf.counts(count), strict=True):
-        stops = _snapshot(archive.members.path_stops, here)
-        # Copied, as all columns are: while a view of one exists, the decoder could not append to it.
-        blob = bytes(archive.members.paths[: int(stops[-1]) if here else 0])
-        blobs.append(_prefixed(prefix, blob, stops) if prefix else blob)
-        lengths.append(np.diff(stops, prepend=0) + len(prefix))
+    for at, here in enumerate(shelf.counts(count)):
+        blob, stops = names_between(shelf, at, 0, here)
+        blobs.append(blob)
+        lengths.append(np.diff(stops, prepend=0))
+    if not lengths:
+        return Names(b"", np.zeros(0, np.int64))
     return Names(blobs[0] if len(blobs) == 1 else b"".join(blobs), np.cumsum(np.concatenate(lengths)))
+
+
+def names_between(shelf: Shelf, at: int, first: int, stop: int) -> tuple[bytes, Numbers]:
+    """The whole paths of members ``[first, stop)`` of an archive: one after another, and where each ends."""
+    members, folder = shelf.archives[at].members, shelf.folder(at)
+    start = members.path_stops[first - 1] if first else 0
+    stops = np.array(members.path_stops[first:stop], np.int64) - start
+    # Copied, as all columns are: while a view of one exists, the decoder could not append to it.
+    blob = bytes(members.paths[start : start + int(stops[-1])]) if stop > first else b""
+    if not folder:
+        return blob, stops
+    starts = [0, *stops[:-1].tolist()]
+    paths = [folder + blob[begin:end] for begin, end in zip(starts, stops.tolist(), strict=False)]
+    return b"".join(paths), stops + len(folder) * np.arange(1, len(stops) + 1)
 
 
 def column_of(shelf: Shelf, key: SortKey, count: int) -> Numbers:
     """What the first ``count`` members are sorted by, as numbers (there are none for names)."""
     column = _COLUMNS[key]
-    parts = [column(archive.members, here) for archive, here in zip(shelf.archives, shelf.counts(count), strict=True)]
+    parts = [column(shelf.archives[at].members, here) for at, here in enumerate(shelf.counts(count))]
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _snapshot(column: array[int], count: int) -> Numbers:
     return np.array(column[:count], np.int64 if column.typecode == "Q" else np.uint8)
-
-
-def _prefixed(prefix: bytes, blob: bytes, stops: Numbers) -> bytes:
-    starts = [0, *stops[:-1].tolist()]
-    return b"".join(prefix + blob[start:stop] for start, stop in zip(starts, stops.tolist(), strict=True))
 
 
 def _stored(members: Members, count: int) -> Numbers:

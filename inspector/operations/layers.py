@@ -61,14 +61,17 @@ class Layer:
 class Layers:
     """All layers by number: the files first (0 for a single one), then inner streams and contents as they appear."""
 
-    def __init__(self, archives: Sequence[Opened], titles: Sequence[str]) -> None:
-        self._archives = archives
+    def __init__(self, files: int) -> None:
         self._all: dict[int, Layer] = {}
         self._inner: set[int] = set()
-        self._next = len(archives)
-        for at, (archive, title) in enumerate(zip(archives, titles, strict=True)):
-            info = LayerInfo(at, LayerKind.FILE, title, archive.source.size)
-            self._all[at] = Layer(info, archive.source, archive, at)
+        self._next = files
+
+    def add_file(self, at: int, title: str, archive: Opened) -> None:
+        """Add the whole file of an archive; its number is the archive's."""
+        if at not in self._all:
+            self._all[at] = Layer(
+                LayerInfo(at, LayerKind.FILE, title, archive.source.size), archive.source, archive, at
+            )
 
     def infos(self) -> tuple[LayerInfo, ...]:
         """All layers that exist, in the order of their numbers."""
@@ -80,13 +83,12 @@ class Layers:
             raise Refused(f"Layer {number} is not there (any more).")
         return layer
 
-    def add_inner(self, at: int) -> bool:
+    def add_inner(self, at: int, archive: Opened) -> bool:
         """Add the inner stream of an archive once it has one; says whether it was added now."""
-        archive = self._archives[at]
         if archive.inner is None or at in self._inner:
             return False
         self._inner.add(at)
-        self._add(LayerKind.INNER, "Inner stream", archive.inner, at, None)
+        self._add(LayerKind.INNER, "Inner stream", archive.inner, self._all[at], None)
         return True
 
     def content(self, member: int) -> Layer | None:
@@ -98,13 +100,13 @@ class Layers:
         contents = self._contents()
         if len(contents) >= CONTENTS:
             del self._all[contents[0].info.layer]
-        return self._add(LayerKind.CONTENT, title, source, at, member)
+        return self._add(LayerKind.CONTENT, title, source, self._all[at], member)
 
     def _contents(self) -> list[Layer]:
         return [layer for layer in self._all.values() if layer.info.kind is LayerKind.CONTENT]
 
-    def _add(self, kind: LayerKind, title: str, source: Source, at: int, member: int | None) -> Layer:
+    def _add(self, kind: LayerKind, title: str, source: Source, file: Layer, member: int | None) -> Layer:
         info = LayerInfo(self._next, kind, title, source.size, member)
-        self._all[self._next] = Layer(info, source, self._archives[at], at)
+        self._all[self._next] = Layer(info, source, file.archive, file.at)
         self._next += 1
         return self._all[info.layer]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 
 from inspector.core.format import MemberError
 from inspector.core.names import decoded, encoded, visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
-from inspector.operations.collection import start_all
+from inspector.operations.location import open_location
 from inspector.operations.opening import Opened, decode
 from inspector.operations.refused import Refused
 
@@ -22,17 +23,17 @@ def load(location: str, progress: Progress) -> list[Opened]:
 
     Raises SourceError where there is nothing to open, and Cancelled.
     """
-    archives, _ = start_all(location)
-    for archive in archives:
-        decode(archive, progress)
-    return archives
+    opened = open_location(location)
+    for at in range(opened.total):
+        decode(opened.open(at), progress)
+    return opened.archives
 
 
 def find_member(archives: list[Opened], name: str) -> tuple[Opened, int]:
     """The archive and the index of the member called ``name``, exactly.
 
-    A name that is not UTF-8 is found by the text that stands for it. Raises NoSuchMember with a sentence where there
-    is none or where several have the name.
+    ``name`` may come from a command line or from a listing: bytes that are not UTF-8 may be escaped in it or
+    replaced. Raises NoSuchMember with a sentence where there is none or where several have the name.
     """
     found = [(archive, index) for archive in archives for index in _named(archive, name)]
     if len(found) == 1:
@@ -45,12 +46,14 @@ def find_member(archives: list[Opened], name: str) -> tuple[Opened, int]:
 
 
 def _named(archive: Opened, name: str) -> Iterator[int]:
-    wanted = encoded(name)
+    wanted = {encoded(name)}
+    with contextlib.suppress(UnicodeEncodeError):
+        wanted.add(name.encode("utf-8", "surrogateescape"))
     replaced = "\N{REPLACEMENT CHARACTER}" in name
     members = archive.members
     for index in range(len(members)):
         path = members.path(index)
-        if path == wanted or (replaced and decoded(path)[0] == name):
+        if path in wanted or (replaced and decoded(path)[0] == name):
             yield index
 
 

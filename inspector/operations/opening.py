@@ -22,9 +22,13 @@ UNKNOWN = "This is no archive format that is known here, so it is shown as plain
 
 @dataclass(slots=True)
 class Opened(Archive):
-    """An archive and the format that decodes it and reads its members; None for plain bytes."""
+    """An archive and the format that decodes it and reads its members; None for plain bytes.
+
+    ``unreadable`` says why there is nothing in it, empty where that is not so.
+    """
 
     decoder: Format | None = None
+    unreadable: str = ""
 
 
 def local_path(location: str) -> Path:
@@ -77,7 +81,9 @@ def decode(archive: Opened, progress: Progress) -> None:
     A source that cannot be read any further is a finding.
     """
     emitter = Emitter(archive)
-    if archive.decoder is None:
+    if archive.unreadable:
+        emitter.error("unreadable", archive.unreadable)
+    elif archive.decoder is None:
         emitter.info("unknown-format", UNKNOWN)
     else:
         try:

@@ -64,11 +64,12 @@ class PathTree:
         self._order = sorted_names.order
         slashes = np.flatnonzero(np.frombuffer(names.blob, np.uint8) == SLASH)
         rows = self._order
-        starts = names.starts[rows]
+        # In the order of the archive, because a million look-ups are twenty times faster when they come in order.
+        common = np.zeros(self._count, np.uint32)
+        common[rows] = sorted_names.common
+        self._shared = _folder_length(slashes, names.starts, names.starts + common)[rows]
         progress.advance(0)
-        self._shared = _folder_length(slashes, starts, starts + sorted_names.common)
-        progress.advance(0)
-        self._folder = _folder_length(slashes, starts, names.stops[rows])
+        self._folder = _folder_length(slashes, names.starts, names.stops)[rows]
         self._nodes = [Node(0, len(rows), 0)]
         self._numbers: dict[tuple[int, int], int] = {}
         self._branches: dict[int, Branch] = {}

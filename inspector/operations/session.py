@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 
-from inspector.core.collection import Collection
 from inspector.core.field import Run, runs
-from inspector.core.finding import Severity
+from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
 from inspector.core.numbers import count as counted
 from inspector.core.numbers import rounded
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.operations.collection import start_all
 from inspector.operations.content import SAMPLE, decoded_content, encoding_of, image_of
 from inspector.operations.fields_view import LARGEST_PAGE, View
 from inspector.operations.goto import Places, UnknownName, resolve
 from inspector.operations.layers import Layers
 from inspector.operations.listing import find_member
+from inspector.operations.location import Location, open_location
 from inspector.operations.marks import Marks
 from inspector.operations.members_view import MembersView
 from inspector.operations.opening import UNKNOWN, Opened, decode
@@ -54,65 +53,67 @@ class Session:
         self._decoding = 0
         self._seen: object = None
         self._marks: dict[int, Marks] = {}
-        self._archives: list[Opened] = []
-        self._collection: Collection | None = None
-        try:
-            self._archives, self._collection = start_all(location)
-        except SourceError as error:
-            self._stage, self._failure = Stage.FAILED, str(error)
-        self._shelf = Shelf(self._archives, self._prefixes())
-        self._layers = Layers(self._archives, ["File"] * len(self._archives))
         self._contents: dict[int, ContentInfo] = {}
+        try:
+            self._location = open_location(location)
+        except SourceError as error:
+            self._location = Location([])
+            self._stage, self._failure = Stage.FAILED, str(error)
+        self._archives = self._location.archives
+        self._shelf = Shelf(self._location)
+        self._layers = Layers(self._location.total)
         self._members = MembersView(self._shelf, self._marks_of)
+        if self._location.total:
+            self._open(0)
 
     # ---- state -------------------------------------------------------------------------------------------------
 
     def status(self) -> Status:
         """How far it has come."""
         self._notice()
-        found = Counter(finding.severity for archive in self._archives for finding in tuple(archive.findings))
         first = self._archives[0] if self._archives else None
+        collection = self._location.collection
+        found = Counter(finding.severity for archive in tuple(self._archives) for finding in tuple(archive.findings))
         return Status(
             self._stage,
             self._sentence(),
             first.format if first else "",
-            first.title if first else "",
-            sum(archive.source.size for archive in self._archives),
+            collection.title if collection else first.title if first else "",
+            self._location.size if first else 0,
             len(self._shelf),
             self._changes,
             tuple((severity, found[severity]) for severity in Severity if found[severity]),
-            self._collection is not None,
+            collection is not None,
         )
-
-    def _prefixes(self) -> list[bytes]:
-        """What stands before the members' names in the tree: nothing, or the dataset and the range."""
-        if self._collection is None:
-            return [b""] * len(self._archives)
-        return [self._collection.prefix(number) for number in range(len(self._archives))]
 
     def _sentence(self) -> str:
         if self._stage is Stage.FAILED:
             return self._failure
-        archive = self._archives[0]
+        collection = self._location.collection
+        title = collection.title if collection else self._archives[0].title
         if self._stage is Stage.CANCELLED:
             return "Decoding was cancelled: what was decoded until then is shown."
         if self._stage is not Stage.READY:
-            return f"{archive.title}: being decoded."
-        if archive.decoder is None:
+            return f"{title}: being decoded."
+        if collection is None and self._archives[0].decoder is None:
             return UNKNOWN
-        what = self._collection.title if self._collection else archive.title
-        size = sum(each.source.size for each in self._archives)
-        return f"{what}, {rounded(size)}, {counted(len(self._shelf), 'member')}."
+        return f"{title}, {rounded(self._location.size)}, {counted(len(self._shelf), 'member')}."
+
+    def _open(self, at: int) -> Opened:
+        archive = self._location.open(at)
+        self._layers.add_file(at, self._location.title(at), archive)
+        return archive
 
     def _notice(self) -> None:
         """Let the generation grow when the decoder has laid fields."""
-        if not self._archives:
+        at = self._decoding
+        if at >= len(self._archives):
             return
-        archive = self._archives[self._decoding]
+        archive = self._archives[at]
         if archive.fields is not self._seen:
             self._seen = archive.fields
             self._changes += 1
-        if self._layers.add_inner(self._decoding):
+        if self._layers.add_inner(at, archive):
             self._changes += 1
 
     def layers(self) -> tuple[LayerInfo, ...]:
@@ -178,18 +179,19 @@ class Session:
         """Findings in the order in which they were made."""
         total = sum(len(archive.findings) for archive in self._archives)
         first = max(0, min(first, total))
-        left, skip = min(count, LARGEST_PAGE, total - first), first
+        stop = min(total, first + max(0, min(count, LARGEST_PAGE)))
         rows: list[FindingRow] = []
+        base = 0
         for at, archive in enumerate(self._archives):
-            here = archive.findings[skip : skip + max(0, left - len(rows))]
-            skip = max(0, skip - len(archive.findings))
-            for finding in here:
-                number = None if finding.member is None else self._shelf.number(at, finding.member)
-                name = "" if finding.member is None else visible(archive.members.path(finding.member))
-                rows.append(
-                    FindingRow(finding.severity, finding.code, finding.message, at, finding.spans, number, name)
-                )
+            here = archive.findings[max(0, first - base) : max(0, stop - base)]
+            rows += [self._finding_row(at, finding) for finding in here]
+            base += len(archive.findings)
         return Page(total, first, tuple(rows))
+
+    def _finding_row(self, at: int, finding: Finding) -> FindingRow:
+        member = None if finding.member is None else self._shelf.number(at, finding.member)
+        name = "" if member is None else visible(self._shelf.path(member))
+        return FindingRow(finding.severity, finding.code, finding.message, at, finding.spans, member, name)
 
     def goto(self, expression: str, layer: int, caret: int) -> Target:
         """Where an expression (see ``goto``) leads, from a caret in a layer; raises Refused for nonsense."""
@@ -214,8 +216,15 @@ class Session:
         return Target(place.layer, *place.spans[0])
 
     def _target_named(self, name: str) -> Target:
-        archive, local = find_member(self._archives, name)
-        at = next(at for at, candidate in enumerate(self._archives) if candidate is archive)
+        """A member by the name that its archive gives it, or by the whole path that it is shown with."""
+        wanted = list(self._archives)
+        for at, archive in enumerate(self._archives):
+            folder = visible(self._shelf.folder(at))
+            if folder and name.startswith(folder):
+                wanted, name = [archive], name.removeprefix(folder)
+                break
+        found, local = find_member(wanted, name)
+        at = next(at for at, archive in enumerate(self._archives) if archive is found)
         return self._target(self._shelf.number(at, local))
 
     # ---- jobs --------------------------------------------------------------------------------------------------
@@ -226,9 +235,11 @@ class Session:
             return
         self._stage = Stage.DECODING
         try:
-            for at, archive in enumerate(self._archives):
+            for at in range(self._location.total):
+                archive = self._open(at)
                 self._decoding = at
                 decode(archive, progress)
+                self._notice()
             self._stage = Stage.READY
         except Cancelled:
             self._stage = Stage.CANCELLED

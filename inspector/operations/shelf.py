@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import accumulate
 
 from inspector.core.member import FOLDER
 from inspector.core.names import visible
+from inspector.operations.location import Location
 from inspector.operations.marks import Marks
-from inspector.operations.opening import Opened
 from inspector.operations.refused import Refused
 from inspector.operations.views import MemberRow
 
 
 class Shelf:
-    """Archives in order, each with a prefix for the paths of its members (empty for a single archive).
+    """The archives of a location, members numbered through in their order; paths begin with the archive's folders.
 
-    Members are numbered through in the order of the archives, which are decoded in that order too: while one grows,
-    those after it are still empty.
+    Archives are opened and decoded in order too: while one grows, there are no members after its own.
     """
 
-    def __init__(self, archives: Sequence[Opened], prefixes: Sequence[bytes]) -> None:
-        self.archives = tuple(archives)
-        self.prefixes = tuple(prefixes)
+    def __init__(self, location: Location) -> None:
+        self.archives = location.archives
+        self.folder = location.folder
 
     def _stops(self) -> list[int]:
         return list(accumulate(len(archive.members) for archive in self.archives))
@@ -50,21 +49,20 @@ class Shelf:
     def path(self, index: int) -> bytes:
         """The whole path of a member."""
         at, local = self.locate(index)
-        return self.prefixes[at] + self.archives[at].members.path(local)
+        return self.folder(at) + self.archives[at].members.path(local)
 
     def row(self, index: int, marks: Callable[[int], Marks]) -> MemberRow:
         """A member as a row."""
         at, local = self.locate(index)
         member = self.archives[at].members[local]
-        offset = member.head if member.head >= 0 and not member.spans else -1
         return MemberRow(
             index,
-            visible(self.prefixes[at] + member.path),
+            visible(self.folder(at) + member.path),
             member.size,
             member.stored,
             member.codec.value,
             member.digest or "",
-            member.spans[0].start if member.spans else offset,
+            member.spans[0].start if member.spans else member.head,
             bool(member.marks & FOLDER) or member.path.endswith(b"/"),
             marks(at).of_member(local),
         )

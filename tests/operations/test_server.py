@@ -93,10 +93,11 @@ def test_questions_jobs_and_mistakes(archive: str) -> None:
 def test_a_job_tells_how_far_it_is_and_can_be_cancelled(tmp_path: Path) -> None:
     large = tmp_path / "large.bin"
     with large.open("wb") as file:
+        file.write(b"no archive")
         file.truncate(1 << 40)
     with worker(str(large)) as (asker, _):
         asker.ask("decode")
-        job = asker.send("search", 0, b"x", 0, False, False)
+        job = asker.send("search", 0, b"zzz", 0, False, False)
         done = 0
         while not done:
             asker.connection.send(("progress", job))

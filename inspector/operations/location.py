@@ -1,0 +1,83 @@
+"""What a location holds: one archive, or the ranges of a folder, opened one after another."""
+
+from __future__ import annotations
+
+import contextlib
+
+from inspector.core.collection import Collection
+from inspector.core.names import visible
+from inspector.core.source import BytesSource, SourceError
+from inspector.operations.collection import open_collection
+from inspector.operations.opening import Opened, local_path, open_source, start
+
+_DESCRIPTORS_TO_SPARE = 256
+
+
+class Location:
+    """An open location. ``archives`` grows as they are opened; ``total`` is how many there will be."""
+
+    def __init__(self, archives: list[Opened], collection: Collection | None = None) -> None:
+        self.archives = archives
+        self.collection = collection
+        self.total = len(archives) if collection is None else len(collection.ranges)
+
+    @property
+    def size(self) -> int:
+        """The size of all archives together, in bytes."""
+        return self.archives[0].source.size if self.collection is None else self.collection.size
+
+    def title(self, at: int) -> str:
+        """What to call the bytes of an archive."""
+        return "File" if self.collection is None else visible(self.collection.ranges[at].name)
+
+    def folder(self, at: int) -> bytes:
+        """The folders that an archive's members are shown in: dataset and range; empty for a single archive."""
+        return b"" if self.collection is None else self.collection.prefix(at)
+
+    def open(self, at: int) -> Opened:
+        """The archive ``at``, opened now if it is the next one. One that has gone is empty and has a finding.
+
+        The first archive of a collection carries what the names of all tell.
+        """
+        if at == len(self.archives):
+            assert self.collection is not None
+            archive = _open(self.collection.ranges[at].location)
+            if at == 0:
+                archive.findings.extend(self.collection.findings)
+            self.archives.append(archive)
+        return self.archives[at]
+
+
+def open_location(location: str) -> Location:
+    """What is at ``location``; a folder's ranges are not opened yet. Raises SourceError where there is nothing."""
+    path = local_path(location)
+    if not path.is_dir():
+        return Location([start(open_source(location))])
+    collection = open_collection(path)
+    if collection is None:
+        raise SourceError(f"{visible(location)} is a folder without datas3t ranges; open one of its files.")
+    if not collection.ranges:
+        raise SourceError(f"{visible(location)} holds no range. {collection.findings[0].message}")
+    _allow_descriptors(len(collection.ranges))
+    return Location([], collection)
+
+
+def _open(location: str) -> Opened:
+    try:
+        return start(open_source(location))
+    except SourceError as error:
+        archive = start(BytesSource(b"", location))
+        archive.unreadable = str(error)
+        return archive
+
+
+def _allow_descriptors(count: int) -> None:
+    """Every range keeps its file open; the soft limit is often 1,024."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource  # there is none on Windows
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = count + _DESCRIPTORS_TO_SPARE
+        if soft != resource.RLIM_INFINITY and soft < wanted:
+            most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
