@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
 
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
@@ -14,9 +16,19 @@ K = QKeySequence.StandardKey
 Key = QKeySequence.StandardKey | str
 
 
+class Target(StrEnum):
+    """Whose method an action calls."""
+
+    WINDOW = "window"
+    TAB = "tab"
+
+
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One action. ``name`` is also that of the method of the window that it calls; ``document`` whether it needs one."""
+    """One action. ``name`` is also the name of the method it calls: of the window, or (``on``) of the tab shown.
+
+    ``document`` says whether it needs an open one.
+    """
 
     name: str
     menu: str
@@ -25,43 +37,71 @@ class Command:
     tip: str = ""
     icon: str = ""
     document: bool = True
+    on: Target = Target.TAB
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("open_files", "File", "&Open…", (K.Open,), "Open archives", "open", document=False),
-    Command("open_folder", "File", "Open &Folder…", ("Ctrl+Shift+O",), "Open a bucket's root folder", document=False),
-    Command("paste_locations", "File", "Open &Pasted Path", (K.Paste,), "Open paths in the clipboard", document=False),
-    Command("reload", "File", "&Reload", ("F5",), "Read the file again", "reload"),
-    Command("close_tab", "File", "&Close", (K.Close,), "Close this archive"),
-    Command("close", "File", "&Quit", (K.Quit, "Ctrl+Q"), document=False),
-    Command("copy", "Edit", "&Copy", (K.Copy,), "Copy what is selected"),
+    Command("open_files", "File", "&Open…", (K.Open,), "Open archives", "open", document=False, on=Target.WINDOW),
+    Command(
+        "open_folder",
+        "File",
+        "Open &Folder…",
+        ("Ctrl+Shift+O",),
+        "Open a bucket's root folder",
+        document=False,
+        on=Target.WINDOW,
+    ),
+    Command(
+        "paste_locations",
+        "File",
+        "Open &Pasted Path",
+        (K.Paste,),
+        "Open paths in the clipboard",
+        document=False,
+        on=Target.WINDOW,
+    ),
+    Command("reload", "File", "&Reload", ("F5",), "Read the file again", "reload", on=Target.WINDOW),
+    Command("close_tab", "File", "&Close", (K.Close,), "Close this archive", on=Target.WINDOW),
+    Command("close", "File", "&Quit", (K.Quit, "Ctrl+Q"), document=False, on=Target.WINDOW),
+    Command("copy", "Edit", "&Copy", (K.Copy,), "Copy what is selected", on=Target.WINDOW),
     Command("select_all", "Edit", "Select &All", (K.SelectAll,), "Select all bytes of the layer"),
-    Command("find", "Edit", "&Find…", (K.Find,), "Find bytes or text", "find"),
-    Command("find_next", "Edit", "Find &Next", ("F3",), "Find the next one", "next"),
-    Command("find_previous", "Edit", "Find &Previous", ("Shift+F3",), "Find the one before", "previous"),
+    Command("find_bytes", "Edit", "&Find…", (K.Find,), "Find bytes or text", "find", on=Target.WINDOW),
+    Command("find_next", "Edit", "Find &Next", ("F3",), "Find the next one", "next", on=Target.WINDOW),
+    Command(
+        "find_previous", "Edit", "Find &Previous", ("Shift+F3",), "Find the one before", "previous", on=Target.WINDOW
+    ),
     Command("filter_members", "Edit", "Filter &Members", ("Ctrl+Shift+F",), "Filter members by name"),
-    Command("go_to", "Go", "&Go To…", ("Ctrl+G",), "Go to an offset, a field or an expression"),
+    Command("go_to", "Go", "&Go To…", ("Ctrl+G",), "Go to an offset, a field or an expression", on=Target.WINDOW),
     Command("back", "Go", "&Back", (K.Back, "Alt+Left"), "Back to where you were", "back"),
     Command("forward", "Go", "&Forward", (K.Forward, "Alt+Right"), "Forward again", "forward"),
     Command("next_finding", "Go", "Next F&inding", ("F4",), "Show the next thing that is wrong"),
     Command("previous_finding", "Go", "Previous Fin&ding", ("Shift+F4",), "Show the thing before that is wrong"),
     Command("next_pane", "Go", "Next &Pane", ("F6",), "Move the keyboard to the next pane"),
     Command("previous_pane", "Go", "Previous Pa&ne", ("Shift+F6",), "Move the keyboard to the pane before"),
-    Command("next_tab", "Go", "Next &Tab", ("Ctrl+Tab", "Ctrl+PgDown"), "Show the next archive"),
-    Command("previous_tab", "Go", "Previous Ta&b", ("Ctrl+Shift+Tab", "Ctrl+PgUp"), "Show the archive before"),
-    Command("zoom_in", "View", "Zoom &In", (K.ZoomIn, "Ctrl+="), "Larger letters"),
-    Command("zoom_out", "View", "Zoom &Out", (K.ZoomOut,), "Smaller letters"),
-    Command("zoom_reset", "View", "&Normal Size", ("Ctrl+0",), "Letters of the usual size"),
+    Command("next_tab", "Go", "Next &Tab", ("Ctrl+Tab", "Ctrl+PgDown"), "Show the next archive", on=Target.WINDOW),
+    Command(
+        "previous_tab",
+        "Go",
+        "Previous Ta&b",
+        ("Ctrl+Shift+Tab", "Ctrl+PgUp"),
+        "Show the archive before",
+        on=Target.WINDOW,
+    ),
+    Command("zoom_in", "View", "Zoom &In", (K.ZoomIn, "Ctrl+="), "Larger letters", on=Target.WINDOW),
+    Command("zoom_out", "View", "Zoom &Out", (K.ZoomOut,), "Smaller letters", on=Target.WINDOW),
+    Command("zoom_reset", "View", "&Normal Size", ("Ctrl+0",), "Letters of the usual size", on=Target.WINDOW),
     Command("cancel", "Archive", "&Cancel Work", ("Esc",), "Stop what is being done"),
     Command("show_content", "Archive", "Show &Content", ("Ctrl+Return",), "Show the selected member's content"),
-    Command("show_about", "Help", "&About Archive Inspector", document=False),
+    Command("show_about", "Help", "&About Archive Inspector", document=False, on=Target.WINDOW),
 )
 
 MENUS = ("File", "Edit", "Go", "View", "Archive", "Help")
 
 
-def build(owner: QWidget, bar: QMenuBar) -> tuple[dict[str, QAction], dict[str, QMenu]]:
-    """The menus of a window whose methods are called by the names of the commands."""
+def build(
+    owner: QWidget, bar: QMenuBar, run: Callable[[Command], object]
+) -> tuple[dict[str, QAction], dict[str, QMenu]]:
+    """The actions by name and the menus that hold them; ``run`` does what a command says."""
     menus = {name: bar.addMenu(f"&{name}") for name in MENUS}
     actions: dict[str, QAction] = {}
     for command in COMMANDS:
@@ -70,12 +110,15 @@ def build(owner: QWidget, bar: QMenuBar) -> tuple[dict[str, QAction], dict[str, 
         action.setShortcuts(_sequences(command.keys))
         action.setStatusTip(command.tip)
         action.setToolTip(_tip(command, action))
-        method: Callable[[], object] = getattr(owner, command.name)
-        action.triggered.connect(lambda _=False, method=method: method())
+        action.triggered.connect(partial(_trigger, run, command))
         menus[command.menu].addAction(action)
         actions[command.name] = action
     refresh_icons(actions)
     return actions, menus
+
+
+def _trigger(run: Callable[[Command], object], command: Command, _: bool = False) -> None:
+    run(command)
 
 
 def refresh_icons(actions: dict[str, QAction]) -> None:

@@ -93,7 +93,9 @@ class Banner(QFrame):
         self.mark.setPixmap(self._icon(status).pixmap(QSize(20, 20)))
         self.state.setText(state_text(status))
         # What was decoded is said above; the sentence adds to it where the location is no archive, or many.
-        more = status.sentence if status.stage is Stage.READY and (status.format == "bytes" or status.collection) else ""
+        more = (
+            status.sentence if status.stage is Stage.READY and (status.format == "bytes" or status.collection) else ""
+        )
         self.sentence.setText(more)
         self.sentence.setVisible(bool(more))
 

@@ -8,8 +8,10 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector.core.finding import Severity
+from inspector.core.names import visible
 from inspector.core.span import Span, Spans
 from inspector.gui.client import Client, Job
+from inspector.gui.explainer import Explainer
 from inspector.gui.history import History, Place
 from inspector.operations.views import (
     ContentInfo,
@@ -92,14 +94,14 @@ class Document(QObject):
         self.first_caret = 0
         self._carets: dict[int, int] = {}
         self._ticket = 0
-        self._explaining: int | None = None
-        self._explain_again = False
-        self._hovering: int | None = None
-        self._hover_next: int | None = None
         self._jobs: dict[str, Job] = {}
         self.client = Client(location, self)
         self.client.lost.connect(self._lose)
         self.client.jobsChanged.connect(self.jobsChanged)
+        self._explainer = Explainer(self.client, self)
+        self._explainer.answered.connect(self._take_explanation)
+        self._hover = Explainer(self.client, self)
+        self._hover.answered.connect(self.hovered)
         self._refresh = QTimer(self)
         self._refresh.setInterval(REFRESH)
         self._refresh.timeout.connect(self._look)
@@ -112,7 +114,7 @@ class Document(QObject):
     @property
     def name(self) -> str:
         """The last part of the location."""
-        return self.location.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1] or self.location
+        return visible(self.location.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1] or self.location)
 
     @property
     def settled(self) -> bool:
@@ -140,7 +142,6 @@ class Document(QObject):
 
     def _lose(self, sentence: str) -> None:
         self._refresh.stop()
-        self._explaining = self._hovering = None
         self.lost.emit(sentence)
 
     # ---- decoding ----------------------------------------------------------------------------------------------
@@ -181,8 +182,9 @@ class Document(QObject):
         if method == "decode" and self._refresh.isActive():
             self._refresh.stop()
             self._look()
-            self._explain()
-            self.arrange(self.filter, *self.sort)
+            self._explainer.ask(self.selection.layer, self.selection.caret)
+            if self.status.stage is not Stage.FAILED:
+                self.arrange(self.filter, *self.sort)
 
     def _failed(self, sentence: str) -> None:
         self.said.emit(sentence)
@@ -298,34 +300,9 @@ class Document(QObject):
         self.selection = selection
         self.explanation = None
         self.selected.emit(selection)
-        self._explain()
+        self._explainer.ask(selection.layer, selection.caret)
 
     # ---- explaining --------------------------------------------------------------------------------------------
-
-    def _explain(self) -> None:
-        """Ask what the byte at the caret is; one question at a time, so that a held key asks no more than it can."""
-        if self._explaining is not None:
-            self._explain_again = True
-            return
-        ticket = self._ticket
-
-        def answered(explanation: Explanation) -> None:
-            self._explaining = None
-            if ticket == self._ticket:
-                self._take_explanation(explanation)
-            self._explain_if_asked()
-
-        def failed(_: str) -> None:
-            self._explaining = None
-            self._explain_if_asked()
-
-        place = self.selection
-        self._explaining = self.client.call("explain", place.layer, place.caret, done=answered, failed=failed)
-
-    def _explain_if_asked(self) -> None:
-        if self._explain_again:
-            self._explain_again = False
-            self._explain()
 
     def _take_explanation(self, explanation: Explanation) -> None:
         self.explanation = explanation
@@ -341,24 +318,12 @@ class Document(QObject):
             self.selected.emit(self.selection)
 
     def hover(self, offset: int | None) -> None:
-        """Say what the byte under the pointer is."""
-        self._hover_next = offset
-        if self._hovering is not None:
-            return
+        """Say what the byte under the pointer is; None when there is none."""
         if offset is None:
+            self._hover.forget()
             self.hovered.emit(None)
-            return
-
-        def answered(explanation: Explanation | None) -> None:
-            self._hovering = None
-            if self._hover_next != offset:
-                self.hover(self._hover_next)
-            elif explanation is not None and explanation.layer == self.layer:
-                self.hovered.emit(explanation)
-
-        self._hovering = self.client.call(
-            "explain", self.layer, offset, done=answered, failed=lambda _: answered(None)
-        )
+        else:
+            self._hover.ask(self.layer, offset)
 
     # ---- finding -----------------------------------------------------------------------------------------------
 

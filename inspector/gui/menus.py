@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Protocol
 
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
+from inspector.core.names import visible
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.settings import Settings
 from inspector.gui.tab import Tab
@@ -65,10 +67,11 @@ class Menus:
         self.recent.aboutToShow.connect(self._fill_recent)
         self.panels.aboutToShow.connect(self._fill_panels)
         for path in samples():
-            self._add(self.samples, path.name, lambda path=path: owner.open_location(str(path)))
+            self._add(self.samples, path.name, partial(owner.open_location, str(path)))
         for how in CopyFormat:
-            self._add(self.copying, how.value, lambda how=how: owner.copy_as(how))
-        self._choices(self.rows, BYTES_PER_ROW.items(), owner.settings.number("bytes_per_row", 16), owner.set_bytes_per_row)
+            self._add(self.copying, how.value, partial(owner.copy_as, how))
+        count = owner.settings.number("bytes_per_row", 16)
+        self._choices(self.rows, BYTES_PER_ROW.items(), count, owner.set_bytes_per_row)
         names = ((wanted, f"&{wanted.value.capitalize()}") for wanted in Theme)
         self._choices(self.themes, names, owner.settings.theme, owner.set_theme)
 
@@ -91,7 +94,7 @@ class Menus:
     def _fill_recent(self) -> None:
         self.recent.clear()
         for location in self._owner.settings.recent:
-            self._add(self.recent, location, lambda location=location: self._owner.open_location(location))
+            self._add(self.recent, visible(location), partial(self._owner.open_location, location))
         if self.recent.isEmpty():
             self.recent.addAction("Nothing Yet").setEnabled(False)
             return

@@ -11,7 +11,7 @@ PIECE = 1 << 20
 
 
 def read_start(client: Client, layer: int, length: int, done: Callable[[bytes], None]) -> None:
-    """Give ``done`` the first ``length`` bytes of a layer, fewer where it ends before; one piece is asked for at a time."""
+    """Give ``done`` the first ``length`` bytes of a layer, fewer where it ends before; piece by piece."""
     found = bytearray()
 
     def take(piece: bytes) -> None:

@@ -5,14 +5,33 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from inspector.core.names import visible
 from inspector.gui.icons import coloured, icon
 from inspector.gui.models.members import plain
 from inspector.gui.panels.parts import ElidedLabel, sentence_label
-from inspector.resources import samples
+from inspector.resources import resource, samples
 
-WIDTH = 860
+WIDTH = 980
+COLUMNS = 2
+"""Columns of samples."""
+_README_COLUMNS = ("sample", "what it is", "state")
+
+
+def sample_notes(readme: Path) -> dict[str, str]:
+    """What the samples' own table says of each by its name; empty where there is no table."""
+    try:
+        lines = readme.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return {}
+    found = {}
+    for line in lines:
+        cells = [cell.strip().replace("`", "") for cell in line.strip("|").split("|")]
+        if line.startswith("| `") and len(cells) == len(_README_COLUMNS):
+            name, what, state = cells
+            found[name] = f"{state}: {what}"
+    return found
 
 
 class StartPage(QScrollArea):
@@ -30,8 +49,8 @@ class StartPage(QScrollArea):
         super().__init__()
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self._recent = QVBoxLayout()
-        self._samples = QVBoxLayout()
+        self._recent = QGridLayout()
+        self._samples = QGridLayout()
         page = QWidget()
         page.setMaximumWidth(WIDTH)
         layout = QVBoxLayout(page)
@@ -42,7 +61,7 @@ class StartPage(QScrollArea):
         columns = QHBoxLayout()
         columns.setSpacing(28)
         columns.addLayout(self._column("Recent", self._recent), 1)
-        columns.addLayout(self._column("Samples to try", self._samples), 1)
+        columns.addLayout(self._column("Samples to try", self._samples), COLUMNS)
         layout.addLayout(columns)
         layout.addStretch(1)
         outer = QWidget()
@@ -52,11 +71,16 @@ class StartPage(QScrollArea):
         centred.addWidget(page, 100)
         centred.addStretch(1)
         self.setWidget(outer)
-        self._fill(self._samples, [str(path) for path in samples()], "No samples came with this installation.")
+        notes = sample_notes(resource("samples", "README.md"))
+        order = list(notes)
+        paths = sorted(samples(), key=lambda path: order.index(path.name) if path.name in notes else len(order))
+        entries = [self._entry(str(path), notes.get(path.name, "")) for path in paths]
+        self._fill(self._samples, entries, COLUMNS, "No samples came with this installation.")
 
     def show_recent(self, locations: list[str]) -> None:
         """List the recent locations."""
-        self._fill(self._recent, locations, "Nothing has been opened yet.")
+        entries = [self._entry(location, str(Path(location).parent)) for location in locations]
+        self._fill(self._recent, entries, 1, "Nothing has been opened yet.")
 
     def _head(self) -> QHBoxLayout:
         mark = QLabel()
@@ -80,7 +104,7 @@ class StartPage(QScrollArea):
     def _drop_area(self) -> QFrame:
         area = QFrame()
         area.setObjectName("drop")
-        area.setStyleSheet("#drop { border: 1px dashed palette(dark); border-radius: 6px; }")
+        area.setStyleSheet("#drop { border: 1px dashed palette(placeholder-text); border-radius: 6px; }")
         picture = QLabel()
         picture.setPixmap(icon("drop").pixmap(QSize(24, 24)))
         words = QLabel("Drop files or a folder here, or paste a path")
@@ -95,12 +119,13 @@ class StartPage(QScrollArea):
         layout.addWidget(button)
         return area
 
-    def _column(self, title: str, entries: QVBoxLayout) -> QVBoxLayout:
+    def _column(self, title: str, entries: QGridLayout) -> QVBoxLayout:
         label = QLabel(title)
         font = label.font()
         font.setBold(True)
         label.setFont(font)
-        entries.setSpacing(0)
+        entries.setVerticalSpacing(0)
+        entries.setHorizontalSpacing(12)
         column = QVBoxLayout()
         column.setSpacing(6)
         column.addWidget(label)
@@ -108,32 +133,35 @@ class StartPage(QScrollArea):
         column.addStretch(1)
         return column
 
-    def _fill(self, entries: QVBoxLayout, locations: list[str], nothing: str) -> None:
-        while (item := entries.takeAt(0)) is not None:
+    def _fill(self, grid: QGridLayout, entries: list[QPushButton], columns: int, nothing: str) -> None:
+        while (item := grid.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
-        for location in locations:
-            entries.addWidget(self._entry(location))
-        if not locations:
+        per_column = -(-len(entries) // columns)
+        for i, entry in enumerate(entries):
+            grid.addWidget(entry, i % per_column, i // per_column)
+        if not entries:
             label = sentence_label(nothing)
             label.setForegroundRole(label.palette().ColorRole.PlaceholderText)
-            entries.addWidget(label)
+            grid.addWidget(label, 0, 0)
+        for column in range(columns):
+            grid.setColumnStretch(column, 1)
 
-    def _entry(self, location: str) -> QPushButton:
-        path = Path(location)
+    def _entry(self, location: str, note: str) -> QPushButton:
         button = QPushButton()
         button.setFlat(True)
         button.setCursor(Qt.CursorShape.PointingHandCursor)
-        button.setAccessibleName(f"Open {path.name}")
-        button.setToolTip(plain(location))
-        name, folder = ElidedLabel(path.name or location), ElidedLabel(str(path.parent))
+        name = ElidedLabel(visible(Path(location).name or location))
+        words = ElidedLabel(visible(note), Qt.TextElideMode.ElideRight)
+        button.setAccessibleName(f"Open {name.text()}")
+        button.setToolTip(plain(visible(location) if not note else f"{visible(location)}\n{visible(note)}"))
         name.setForegroundRole(name.palette().ColorRole.Link)
-        folder.setForegroundRole(folder.palette().ColorRole.PlaceholderText)
+        words.setForegroundRole(words.palette().ColorRole.PlaceholderText)
         layout = QVBoxLayout(button)
         layout.setContentsMargins(6, 4, 6, 4)
         layout.setSpacing(0)
         layout.addWidget(name)
-        layout.addWidget(folder)
+        layout.addWidget(words)
         button.setMinimumHeight(layout.sizeHint().height())
         button.clicked.connect(lambda: self.chosen.emit(location))
         return button

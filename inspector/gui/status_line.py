@@ -42,6 +42,7 @@ class StatusLine(QStatusBar):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setSizeGripEnabled(False)
+        self.setContentsMargins(6, 0, 6, 0)
         self.offset = QLabel()
         self.selection = QLabel()
         self.path = ElidedLabel()
@@ -107,7 +108,9 @@ class StatusLine(QStatusBar):
             return
         leaf = explanation.fields[-1] if explanation.fields else None
         value = f" = {leaf.value}" if leaf is not None and leaf.value else ""
-        self.path.setText(f"under the pointer {hexadecimal(explanation.offset)}: {path_text(explanation.fields)}{value}")
+        self.path.setText(
+            f"under the pointer {hexadecimal(explanation.offset)}: {path_text(explanation.fields)}{value}"
+        )
 
     # ---- work --------------------------------------------------------------------------------------------------
 

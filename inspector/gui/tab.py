@@ -12,7 +12,6 @@ from inspector.gui.panels.findings import FindingsPanel
 from inspector.gui.panels.hex_pane import HexPane
 from inspector.gui.panels.members import MembersPanel
 from inspector.gui.panels.structure import StructurePanel
-from inspector.operations.views import Stage
 
 VERSION = 1
 """Of the arrangement of docks; a stored one of another version is not used."""
@@ -59,7 +58,9 @@ class Tab(QWidget):
         dock = QDockWidget(name)
         dock.setObjectName(name)
         dock.setWidget(panel)
-        dock.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetMovable | QDockWidget.DockWidgetFeature.DockWidgetClosable)
+        dock.setFeatures(
+            QDockWidget.DockWidgetFeature.DockWidgetMovable | QDockWidget.DockWidgetFeature.DockWidgetClosable
+        )
         self.area.addDockWidget(side, dock)
         return dock
 
@@ -82,7 +83,9 @@ class Tab(QWidget):
             dock.show()
         width, height = self.width(), self.height()
         sides = [self.docks["Members"], self.docks["Byte"]]
-        self.area.resizeDocks(sides, [max(230, width * 24 // 100), max(230, width * 20 // 100)], Qt.Orientation.Horizontal)
+        self.area.resizeDocks(
+            sides, [max(230, width * 24 // 100), max(230, width * 20 // 100)], Qt.Orientation.Horizontal
+        )
         left = [self.docks["Members"], self.docks["Structure"]]
         self.area.resizeDocks(left, [height * 45 // 100, height * 55 // 100], Qt.Orientation.Vertical)
         self.area.resizeDocks([self.docks["Findings"]], [max(90, height * 14 // 100)], Qt.Orientation.Vertical)
@@ -93,28 +96,56 @@ class Tab(QWidget):
 
     # ---- the keyboard ------------------------------------------------------------------------------------------
 
-    def step_pane(self, step: int) -> None:
+    def _step_pane(self, step: int) -> None:
         """Move the keyboard to the next (1) or previous (-1) pane that is shown."""
         panes = [
-            pane
-            for pane in (self.members, self.structure, self.hex_pane, self.byte, self.findings)
-            if pane.isVisible()
+            pane for pane in (self.members, self.structure, self.hex_pane, self.byte, self.findings) if pane.isVisible()
         ]
         focus = QApplication.focusWidget()
         at = next((i for i, pane in enumerate(panes) if focus is not None and pane.isAncestorOf(focus)), -step)
         panes[(at + step) % len(panes)].setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def focus_filter(self) -> None:
+    def next_pane(self) -> None:
+        """Move the keyboard to the next pane."""
+        self._step_pane(1)
+
+    def previous_pane(self) -> None:
+        """Move the keyboard to the pane before."""
+        self._step_pane(-1)
+
+    def filter_members(self) -> None:
         """Move the keyboard to the filter of the members."""
         self.docks["Members"].show()
         self.docks["Members"].raise_()
         self.members.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def close_document(self) -> None:
-        """End the worker; the tab is about to go."""
-        self.document.close()
+    # ---- what the actions call ---------------------------------------------------------------------------------
 
-    @property
-    def settled(self) -> bool:
-        """Whether all that was asked for has arrived."""
-        return self.document.settled and self.document.status.stage is not Stage.OPENING
+    def back(self) -> None:
+        """Go back."""
+        self.document.step_history(-1)
+
+    def forward(self) -> None:
+        """Go forward."""
+        self.document.step_history(1)
+
+    def next_finding(self) -> None:
+        """Show the next finding."""
+        self.findings.step(1)
+
+    def previous_finding(self) -> None:
+        """Show the finding before."""
+        self.findings.step(-1)
+
+    def select_all(self) -> None:
+        """Select all bytes of the layer."""
+        self.hex_pane.select_all()
+
+    def show_content(self) -> None:
+        """Show the content of the selected member."""
+        if self.document.selection.member is not None:
+            self.document.open_content(self.document.selection.member)
+
+    def cancel(self) -> None:
+        """Stop what is being done."""
+        self.document.cancel_jobs()

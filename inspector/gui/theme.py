@@ -72,6 +72,10 @@ QHeaderView::section {{ background: {window}; color: {quiet}; border: none; bord
   border-right: 1px solid {mid}; padding: 3px 6px; }}
 QTreeView, QTableView, QPlainTextEdit {{ border: 1px solid {mid}; }}
 QToolBar {{ border: none; border-bottom: 1px solid {mid}; spacing: 4px; padding: 3px 6px; }}
+QLineEdit {{ border: 1px solid {edge}; border-radius: 3px; padding: 2px 4px; background: {base}; }}
+QLineEdit:focus {{ border-color: {accent}; }}
+QLineEdit:disabled {{ border-color: {mid}; background: {window}; }}
+QDockWidget::title {{ padding: 4px 6px; }}
 QStatusBar {{ border-top: 1px solid {mid}; }}
 QStatusBar::item {{ border: none; }}
 """
@@ -110,5 +114,8 @@ def apply(app: QApplication, theme: Theme) -> None:
             tip=colours[_R.ToolTipBase],
             window=colours[_R.Window],
             quiet=colours[_R.PlaceholderText],
+            edge=colours[_R.Shadow] if colours is _LIGHT else colours[_R.PlaceholderText],
+            base=colours[_R.Base],
+            accent=colours[_R.Accent],
         )
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QAction, Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QSizePolicy, QToolBar, QToolButton, QWidget
 
@@ -43,6 +43,7 @@ class ToolBar(QToolBar):
         super().__init__("Tools", parent)
         self.setObjectName("tools")
         self.setMovable(False)
+        self.setIconSize(QSize(18, 18))
         self.toggleViewAction().setVisible(False)
         self.addAction(actions["open_files"])
         button = self.widgetForAction(actions["open_files"])
@@ -65,15 +66,15 @@ class ToolBar(QToolBar):
         self.mode.addItems([TEXT, HEX])
         self.mode.setAccessibleName("What the find field holds")
         self.mode.currentTextChanged.connect(self._mode_changed)
-        self.find = self._edit("", "What to find", 240)
-        self.find.returnPressed.connect(lambda: self.sought.emit(False))
+        self.sought_text = self._edit("", "What to find", 240)
+        self.sought_text.returnPressed.connect(lambda: self.sought.emit(False))
         self.case = QToolButton()
         self.case.setText("Aa")
         self.case.setCheckable(True)
         self.case.setAutoRaise(True)
         self.case.setToolTip("Tell capital letters from small ones")
         self._caption("Find")
-        self.addWidget(self.find)
+        self.addWidget(self.sought_text)
         self.addWidget(self.mode)
         self.addWidget(self.case)
         self.addAction(actions["find_previous"])
@@ -82,7 +83,7 @@ class ToolBar(QToolBar):
 
     def pattern(self) -> bytes:
         """What to search for; raises FindError."""
-        return pattern_of(self.find.text(), self.mode.currentText())
+        return pattern_of(self.sought_text.text(), self.mode.currentText())
 
     @property
     def ignore_case(self) -> bool:
@@ -91,7 +92,7 @@ class ToolBar(QToolBar):
 
     def set_document(self, there: bool) -> None:
         """Whether there is a document to go about in."""
-        for widget in (self.go_to, self.find, self.mode, self.case):
+        for widget in (self.go_to, self.sought_text, self.mode, self.case):
             widget.setEnabled(there)
 
     def _caption(self, text: str) -> None:
@@ -109,5 +110,5 @@ class ToolBar(QToolBar):
         return edit
 
     def _mode_changed(self, mode: str) -> None:
-        self.find.setPlaceholderText("text" if mode == TEXT else "50 4B 03 04")
-        self.case.setEnabled(mode == TEXT and self.find.isEnabled())
+        self.sought_text.setPlaceholderText("text" if mode == TEXT else "50 4B 03 04")
+        self.case.setEnabled(mode == TEXT and self.sought_text.isEnabled())

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.gui import actions, door, theme
+from inspector.gui.actions import Command, Target
 from inspector.gui.document import Document
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.icons import coloured
@@ -40,7 +41,7 @@ ZOOM = (-6, 24)
 
 
 class Window(QMainWindow):
-    """The main window. Its public methods without arguments are what the actions call."""
+    """The main window. Its public methods without arguments are what actions call."""
 
     def __init__(self, settings: Settings | None = None) -> None:
         super().__init__()
@@ -48,7 +49,7 @@ class Window(QMainWindow):
         self.setAcceptDrops(True)
         self.setWindowTitle(TITLE)
         self.setWindowIcon(coloured("archive-inspector", "#1d2733"))
-        self.actions_, menus = actions.build(self, self.menuBar())
+        self.actions_, menus = actions.build(self, self.menuBar(), self.run)
         self.menus = Menus(self, self, menus, self.actions_)
         self.tools = ToolBar(self.actions_, self)
         self.addToolBar(self.tools)
@@ -86,6 +87,12 @@ class Window(QMainWindow):
         self.tools.sought.connect(self._seek)
         self.tabs.currentChanged.connect(self._change_tab)
         self.tabs.tabCloseRequested.connect(self._close_tab)
+
+    def run(self, command: Command) -> None:
+        """Do what a command says."""
+        target = self if command.on is Target.WINDOW else self.tab()
+        if target is not None:
+            getattr(target, command.name)()
 
     # ---- opening -----------------------------------------------------------------------------------------------
 
@@ -176,7 +183,6 @@ class Window(QMainWindow):
             self.line.set_document(tab.document if tab is not None else None)
             self.setWindowTitle(f"{tab.document.name} – {TITLE}" if tab is not None else TITLE)
             if tab is not None:
-                self._stack.layout().activate()
                 tab.arrange(self._arrangement)
                 tab.hex_pane.setFocus()
         self._enable()
@@ -256,10 +262,10 @@ class Window(QMainWindow):
             tab.document.go_to_expression(expression)
             tab.hex_pane.setFocus()
 
-    def find(self) -> None:
+    def find_bytes(self) -> None:
         """Move the keyboard to the field that says what to find."""
-        self.tools.find.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self.tools.find.selectAll()
+        self.tools.sought_text.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.tools.sought_text.selectAll()
 
     def find_next(self) -> None:
         """Find the next one."""
@@ -277,57 +283,11 @@ class Window(QMainWindow):
             pattern = self.tools.pattern()
         except FindError as error:
             tab.document.said.emit(str(error))
-            self.find()
+            self.find_bytes()
             return
         tab.document.find(pattern, backwards, self.tools.ignore_case)
 
-    def filter_members(self) -> None:
-        """Move the keyboard to the filter of the members."""
-        if (tab := self.tab()) is not None:
-            tab.focus_filter()
-
-    def back(self) -> None:
-        """Go back."""
-        if (tab := self.tab()) is not None:
-            tab.document.step_history(-1)
-
-    def forward(self) -> None:
-        """Go forward."""
-        if (tab := self.tab()) is not None:
-            tab.document.step_history(1)
-
-    def next_finding(self) -> None:
-        """Show the next finding."""
-        if (tab := self.tab()) is not None:
-            tab.findings.step(1)
-
-    def previous_finding(self) -> None:
-        """Show the finding before."""
-        if (tab := self.tab()) is not None:
-            tab.findings.step(-1)
-
-    def next_pane(self) -> None:
-        """Move the keyboard to the next pane."""
-        if (tab := self.tab()) is not None:
-            tab.step_pane(1)
-
-    def previous_pane(self) -> None:
-        """Move the keyboard to the pane before."""
-        if (tab := self.tab()) is not None:
-            tab.step_pane(-1)
-
     # ---- the document that is shown ----------------------------------------------------------------------------
-
-    def show_content(self) -> None:
-        """Show the content of the selected member."""
-        tab = self.tab()
-        if tab is not None and tab.document.selection.member is not None:
-            tab.document.open_content(tab.document.selection.member)
-
-    def cancel(self) -> None:
-        """Stop what is being done."""
-        if (tab := self.tab()) is not None:
-            tab.document.cancel_jobs()
 
     def copy(self) -> None:
         """Copy what is selected where the keyboard is: cells of a list, or else bytes."""
@@ -343,11 +303,6 @@ class Window(QMainWindow):
         """Copy the selected bytes in a form."""
         if (tab := self.tab()) is not None:
             tab.hex_pane.copy(how)
-
-    def select_all(self) -> None:
-        """Select all bytes."""
-        if (tab := self.tab()) is not None:
-            tab.hex_pane.select_all()
 
     def _show_selection(self, start: int, stop: int) -> None:
         if (tab := self.tab()) is not None and self.sender() is tab.hex_pane:

@@ -23,7 +23,7 @@ NAME, VALUE, OFFSET, SIZE, MEANING = range(len(TITLES))
 class FieldTree:
     """The fields of one layer, in the order of the specification."""
 
-    titles = TITLES
+    titles: tuple[str, ...] = TITLES
     root: Any = ()
 
     def __init__(self, client: Client, layer: int, swatch: Callable[[Role], QColor]) -> None:

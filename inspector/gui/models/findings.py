@@ -20,7 +20,7 @@ SEVERITY, MESSAGE, BYTES, MEMBER, CODE = range(len(TITLES))
 class FindingColumns:
     """The table of findings, in the order in which they were found."""
 
-    titles = TITLES
+    titles: tuple[str, ...] = TITLES
 
     def __init__(self, client: Client) -> None:
         self._client = client

@@ -87,7 +87,7 @@ def _escaped(text: str) -> str:
 class MemberColumns:
     """The flat table."""
 
-    titles = TITLES
+    titles: tuple[str, ...] = TITLES
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -108,7 +108,7 @@ class MemberColumns:
 class MemberPaths:
     """The tree of paths: folders first."""
 
-    titles = TITLES
+    titles: tuple[str, ...] = TITLES
     root: Any = 0
 
     def __init__(self, client: Client) -> None:

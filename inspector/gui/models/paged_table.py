@@ -140,4 +140,6 @@ class PagedTable(QAbstractTableModel):
         """See QAbstractItemModel."""
         if orientation is not Qt.Orientation.Horizontal:
             return None
-        return self.columns.titles[section] if role == Qt.ItemDataRole.DisplayRole else self.columns.header(section, role)
+        return (
+            self.columns.titles[section] if role == Qt.ItemDataRole.DisplayRole else self.columns.header(section, role)
+        )

@@ -1,7 +1,7 @@
 """A tree of rows that are fetched when they are looked at, of any number.
 
-Where a parent has more than ``GROUP`` rows they are gathered under rows that stand for ranges of them, so that every row
-can be shown, and revealed, without fetching what lies before it.
+Where a parent has more than ``GROUP`` rows they are gathered under rows that stand for ranges of them, so that every
+row can be shown, and revealed, without fetching what lies before it.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class PagedTree(QAbstractItemModel):
             return QModelIndex()
         return self.createIndex(row, column, self._at(parent).children[row])
 
-    def parent(self, index: Index = NOWHERE) -> Any:  # type: ignore[override] # QObject's parent() has no argument
+    def parent(self, index: Index = NOWHERE) -> Any:
         """See QAbstractItemModel."""
         if not index.isValid():
             return QModelIndex()

@@ -8,13 +8,16 @@ from PySide6.QtWidgets import QFormLayout, QFrame, QHBoxLayout, QLabel, QScrollA
 
 from inspector.core.finding import Severity
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
-from inspector.core.span import Spans, total
+from inspector.core.span import Span, Spans, total
 from inspector.gui.document import Document, Selection
 from inspector.gui.icons import severity_icon
 from inspector.gui.panels.parts import sentence_label
 from inspector.operations.views import Explanation, FieldRow, MemberRow
 
 ARROW = " › "
+WORD = "\u200b"
+PIECE = 14
+"""Characters of a word between two places where it may be broken."""
 MOST_SPANS = 6
 """The most pieces of a field that are written out."""
 MOST_FINDINGS = 8
@@ -36,6 +39,12 @@ def spans_text(spans: Spans) -> str:
     if len(spans) > MOST_SPANS:
         shown.append(f"and {len(spans) - MOST_SPANS} more")
     return "\n".join(shown)
+
+
+def breakable(text: str) -> str:
+    """``text`` with a zero-width space inside long words, where a label may break the line."""
+    words = (WORD.join(word[i : i + PIECE] for i in range(0, len(word), PIECE)) for word in text.split(" "))
+    return " ".join(words)
 
 
 class BytePanel(QScrollArea):
@@ -62,8 +71,7 @@ class BytePanel(QScrollArea):
         self._form.setHorizontalSpacing(10)
         self._form.setVerticalSpacing(5)
         self.facts = {
-            name: self._fact(name)
-            for name in ("Value", "Meaning", "Kind", "Bytes", "Size", "Member", "Specification")
+            name: self._fact(name) for name in ("Value", "Meaning", "Kind", "Bytes", "Size", "Member", "Specification")
         }
         self.findings = QVBoxLayout()
         self.findings.setSpacing(6)
@@ -98,8 +106,7 @@ class BytePanel(QScrollArea):
     def _say(self, name: str, text: str) -> None:
         if len(text) > LONGEST:
             text = text[:LONGEST] + "…"
-        # A long word breaks anywhere: a zero-width space after some characters lets the label wrap it.
-        self.facts[name].setText("\u200b".join(text[i : i + 16] for i in range(0, len(text), 16)) if " " not in text else text)
+        self.facts[name].setText(breakable(text))
         self._form.setRowVisible(self.facts[name], bool(text))
 
     def _clear(self, sentence: str) -> None:
@@ -129,7 +136,8 @@ class BytePanel(QScrollArea):
 
         def arrived(row: MemberRow) -> None:
             if self._member == member:
-                self._say("Member", f"{row.name}\n{in_bytes(row.size)}, {row.codec}, {in_bytes(row.stored)} in the archive")
+                sizes = f"{in_bytes(row.size)}, {row.codec}, {in_bytes(row.stored)} in the archive"
+                self._say("Member", f"{row.name}\n{sizes}")
 
         self._document.client.call("member", member, done=arrived)
 
@@ -139,7 +147,7 @@ class BytePanel(QScrollArea):
         chosen = next((i for i, row in enumerate(fields) if row.path == path), len(fields) - 1)
         if chosen < 0:
             self._clear("No structure is known of this byte.")
-            self._say("Bytes", spans_text(((explanation.offset, explanation.offset + 1),)))  # type: ignore[arg-type]
+            self._say("Bytes", spans_text((Span(explanation.offset, explanation.offset + 1),)))
             return
         row = fields[chosen]
         self.path.setText(path_text(fields[:chosen]))
@@ -156,7 +164,8 @@ class BytePanel(QScrollArea):
 
     def _show_findings(self, findings: tuple[str, ...]) -> None:
         while (item := self.findings.takeAt(0)) is not None:
-            item.widget().deleteLater()
+            if (widget := item.widget()) is not None:
+                widget.deleteLater()
         for sentence in findings[:MOST_FINDINGS]:
             line = QWidget()
             layout = QHBoxLayout(line)

@@ -48,7 +48,9 @@ class TextView(QWidget):
         self.text.setPlainText("\n".join(line[:LINE_LIMIT] for line in lines))
         said = f"Text in {encoding}, {grouped(len(lines))} lines."
         if size > len(data):
-            said += f" Only the first {in_bytes(len(data))} of {in_bytes(size)} are shown as text; the hex view has all."
+            said += (
+                f" Only the first {in_bytes(len(data))} of {in_bytes(size)} are shown as text; the hex view has all."
+            )
         if cut:
             said += f" Lines longer than {grouped(LINE_LIMIT)} characters are cut."
         self.sentence.setText(said)
@@ -90,7 +92,9 @@ class ImageView(QWidget):
         room = self._area.viewport().size()
         picture = self._picture
         if picture.width() > room.width() or picture.height() > room.height():
-            picture = picture.scaled(room, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation)
+            picture = picture.scaled(
+                room, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
+            )
         self.image.setPixmap(picture)
         self.image.setMinimumSize(QSize(1, 1))
 

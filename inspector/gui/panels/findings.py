@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtWidgets import QHeaderView, QVBoxLayout, QWidget
 
 from inspector.gui.document import Document
 from inspector.gui.models.findings import BYTES, CODE, MEMBER, MESSAGE, SEVERITY, FindingColumns
@@ -12,7 +12,7 @@ from inspector.gui.panels.parts import Emptiable, table_view
 from inspector.operations.views import FindingRow, Stage
 
 ORIGIN = "findings"
-WIDTHS = {SEVERITY: 90, MESSAGE: 560, BYTES: 170, MEMBER: 160, CODE: 160}
+WIDTHS = {SEVERITY: 90, BYTES: 170, MEMBER: 130, CODE: 150}
 
 
 class FindingsPanel(QWidget):
@@ -23,6 +23,10 @@ class FindingsPanel(QWidget):
         self._document = document
         self.model = PagedTable(FindingColumns(document.client), self)
         self.table = table_view(self.model, WIDTHS, "Findings")
+        header = self.table.horizontalHeader()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(MESSAGE, QHeaderView.ResizeMode.Stretch)
+        self.table.setTextElideMode(Qt.TextElideMode.ElideRight)
         self._stack = Emptiable(self.table)
         self.setFocusProxy(self._stack)
         layout = QVBoxLayout(self)
@@ -56,7 +60,9 @@ class FindingsPanel(QWidget):
         elif stage is Stage.FAILED:
             self._stack.show_sentence("Nothing could be opened.")
         else:
-            self._stack.show_sentence("Nothing wrong was seen while the structure was read. Contents were not verified.")
+            self._stack.show_sentence(
+                "Nothing wrong was seen while the structure was read. Contents were not verified."
+            )
 
     def _chosen(self, index: QModelIndex) -> None:
         row = self.model.row(index)

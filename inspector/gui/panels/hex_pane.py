@@ -173,7 +173,9 @@ class HexPane(QWidget):
         if mode is Mode.HEX or content is None:
             return
         limit = min(content.layer.size, TEXT_LIMIT if mode is Mode.TEXT else IMAGE_LIMIT)
-        read_start(self._document.client, content.layer.layer, limit, lambda data: self._take_content(mode, content, data))
+        read_start(
+            self._document.client, content.layer.layer, limit, lambda data: self._take_content(mode, content, data)
+        )
 
     def _take_content(self, mode: Mode, content: ContentInfo, data: bytes) -> None:
         if content is not self._document.content:

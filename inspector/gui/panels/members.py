@@ -6,7 +6,18 @@ from PySide6.QtCore import QModelIndex, Qt, QTimer
 from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
 from inspector.gui.document import Document, Selection
-from inspector.gui.models.members import CODEC, DIGEST, MARK, NAME, OFFSET, SIZE, SORT_KEYS, STORED, MemberColumns, MemberPaths
+from inspector.gui.models.members import (
+    CODEC,
+    DIGEST,
+    MARK,
+    NAME,
+    OFFSET,
+    SIZE,
+    SORT_KEYS,
+    STORED,
+    MemberColumns,
+    MemberPaths,
+)
 from inspector.gui.models.paged_table import PagedTable
 from inspector.gui.models.paged_tree import PagedTree
 from inspector.gui.panels.parts import Emptiable, select_row, table_view, tree_view
@@ -183,8 +194,7 @@ class MembersPanel(QWidget):
 
     def _show_place(self, place: MemberPlace) -> None:
         if self.view is self.table:
-            known = place.flat is not None and place.flat < self.table_model.rowCount()
-            self._set_current(self.table_model.index(place.flat, 0) if known else QModelIndex(), True)
+            self._set_current(QModelIndex() if place.flat is None else self.table_model.index(place.flat, 0), True)
         elif place.tree:
             self.tree_model.reveal(place.tree)
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -115,19 +115,24 @@ class Emptiable(QStackedWidget):
 
 
 class ElidedLabel(QLabel):
-    """A line of plain text that ends in an ellipsis where it is too long; its tooltip has all of it."""
+    """A line of plain text that has an ellipsis where it is too long; its tooltip has all of it."""
 
-    def __init__(self, text: str = "") -> None:
+    def __init__(self, text: str = "", elide: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle) -> None:
         super().__init__(text)
+        self._elide = elide
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+
+    def minimumSizeHint(self) -> QSize:
+        """See QWidget."""
+        return QSize(0, super().minimumSizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - all of it is painted
         """See QWidget."""
         painter = QPainter(self)
         try:
             box = self.contentsRect()
-            text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, box.width())
+            text = self.fontMetrics().elidedText(self.text(), self._elide, box.width())
             painter.setPen(self.palette().color(self.foregroundRole()))
             painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
             elided = text != self.text()
