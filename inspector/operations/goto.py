@@ -1,8 +1,9 @@
 """Expressions that lead to a byte.
 
 ``1024``, ``0x400``, ``+16`` and ``-16`` from the caret, ``start``, ``end``, ``end-4``, the name of a field (``footer``,
-``central directory``; upper or lower case, spaces or underscores), one of several (``chunk[2]``, ``entry[3]``; counted
-from 0, as members are), ``member[5]``, ``member:path/name``; and sums of these with numbers: ``index + 0x10``.
+``central directory``; upper or lower case, spaces or underscores), one of several (``block[10]``, ``entry[3]``),
+``member[5]``, ``member:path/name``, and sums of these with numbers: ``index + 0x10``. Chunks and segments are counted
+from 1, as the specification of RCA and the field tree do; everything else from 0.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from inspector.core.field import Field, FieldTable
+from inspector.core.field import Field
 from inspector.core.kinds import Kind
 from inspector.operations.refused import Refused
 from inspector.operations.views import Target
@@ -19,7 +20,7 @@ from inspector.operations.views import Target
 LOOKED_AT = 20_000
 """Fields that are looked at for a name."""
 SCANNED = 1_000
-"""Rows of the largest table that is looked through row by row."""
+"""Fields of the same parent that are looked at one by one."""
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<sign>[+-])"
@@ -27,16 +28,18 @@ _TOKEN = re.compile(
     r"|(?P<name>[^\W\d][^+\-\[\]]*)(?:\[\s*(?P<at>[0-9]{1,18})\s*\])?)\s*"
 )
 _SHORT = {
-    "eocd": Kind.END_OF_DIRECTORY,
-    "cd": Kind.CENTRAL_DIRECTORY,
-    "chunk": Kind.CHUNK_HEADER,
-    "block": Kind.BLOB_BLOCK,
-    "blob": Kind.BLOB_BLOCK,
-    "entry": Kind.INDEX_ENTRY,
-    "header": Kind.LOCAL_HEADER,
-    "reset": Kind.RESET_BLOCK,
-    "data": Kind.DATA,
+    "eocd": (Kind.END_OF_DIRECTORY,),
+    "cd": (Kind.CENTRAL_DIRECTORY,),
+    "chunk": (Kind.CHUNK_HEADER,),
+    "block": (Kind.BLOB_BLOCK, Kind.RESET_BLOCK, Kind.CONTROL_BLOCK),
+    "blob": (Kind.BLOB_BLOCK,),
+    "reset": (Kind.RESET_BLOCK,),
+    "entry": (Kind.INDEX_ENTRY, Kind.TACO_ENTRY),
+    "header": (Kind.LOCAL_HEADER, Kind.TAR_HEADER, Kind.CHUNK_HEADER),
+    "data": (Kind.DATA,),
 }
+"""Words people use for kinds of fields."""
+_FROM_ONE = ("chunk", "chunk header", "segment")
 
 
 class Nonsense(Refused):
@@ -65,7 +68,14 @@ def resolve(expression: str, places: Places, caret: int) -> Target:
         raise Nonsense("Type an offset, the name of a field, or an expression such as end-4.")
     if text.lower().startswith("member:"):
         return places.named(text[len("member:") :].strip())
-    found = _evaluate(text, places, caret)
+    try:
+        found = _evaluate(text, places, caret)
+    except UnknownName:
+        # A name may hold a sign itself: crc-32.
+        field = _find(places.fields, _folded(text), 0)
+        if field is None:
+            raise
+        found = Target(places.layer, *field.spans[0])
     size = places.size(found.layer)
     if not 0 <= found.start <= size:
         raise Nonsense(f"Byte {found.start:,} is not there: there are {size:,} bytes.")
@@ -111,7 +121,7 @@ def _term(match: re.Match[str], places: Places) -> Target:
         return Target(places.layer, end, end)
     if name == "member" and at is not None:
         return places.member(at)
-    field = _find(places.fields, name, at)
+    field = _find(places.fields, name, (at or 0) - (at is not None and name in _FROM_ONE))
     if field is None:
         which = match["name"].strip() + ("" if at is None else f"[{at}]")
         raise UnknownName(f"There is no “{which}” here.")
@@ -122,37 +132,33 @@ def _folded(name: str) -> str:
     return " ".join(name.replace("_", " ").lower().split())
 
 
-def _find(fields: Sequence[Field], name: str, at: int | None) -> Field | None:
-    """The first field with the name, or the one that is number ``at`` of those with it, level by level."""
-    kind = _SHORT.get(name)
-    wanted = 0 if at is None else at
-    for siblings, alike in _groups(fields):
-        like = [field for field in siblings if field.spans and _is_called(field, name, kind)]
+def _find(fields: Sequence[Field], name: str, wanted: int) -> Field | None:
+    """The field that is number ``wanted`` (from 0) of those with the name, level by level."""
+    for siblings in _groups(fields) if wanted >= 0 else ():
+        like = [field for field in siblings[:SCANNED] if field.spans and _is_called(field, name)]
         if wanted < len(like):
             return like[wanted]
-        if like and alike is not None:
-            if wanted < len(alike):
-                return alike[wanted]
-            wanted -= len(alike)
-        else:
-            wanted -= len(like)
+        wanted -= len(like)
+        if like and wanted < len(siblings) - SCANNED:
+            # The rows of a table as long as this one are alike.
+            return siblings[SCANNED + wanted]
+        wanted -= max(0, len(siblings) - SCANNED) if like else 0
     return None
 
 
-def _is_called(field: Field, name: str, kind: Kind | None) -> bool:
-    return name in (_folded(field.name), field.kind.value.lower()) or field.kind is kind
+def _is_called(field: Field, name: str) -> bool:
+    return name in (_folded(field.name), field.kind.value.lower()) or field.kind in _SHORT.get(name, ())
 
 
-def _groups(fields: Sequence[Field]) -> Iterator[tuple[Sequence[Field], FieldTable | None]]:
-    """Siblings, level by level; of a large table its first row, and the table, whose rows are taken to be alike."""
+def _groups(fields: Sequence[Field]) -> Iterator[Sequence[Field]]:
+    """Siblings, level by level."""
     level: list[Sequence[Field]] = [fields]
     left = LOOKED_AT
-    while level:
+    while level and left > 0:
         below: list[Sequence[Field]] = []
-        for group in level:
-            large = group if isinstance(group, FieldTable) and len(group) > SCANNED else None
-            siblings = group[:1] if large is not None else group[:left]
-            left -= len(siblings)
-            yield siblings, large
-            below += [field.children for field in siblings if field.children]
-        level = below if left > 0 else []
+        for siblings in level:
+            yield siblings
+            looked_at = siblings[: min(left, SCANNED)]
+            left -= len(looked_at)
+            below += [field.children for field in looked_at if field.children]
+        level = below

@@ -41,3 +41,7 @@ class TemporarySource:
     def sibling(self, suffix: str, instead_of: str = "") -> Source | None:  # noqa: ARG002 - it has no name
         """See Source.sibling."""
         return None
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):
+            self._file.close()

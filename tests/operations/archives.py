@@ -1,0 +1,29 @@
+"""Small archives made where a test needs them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from inspector.core.progress import Progress
+from inspector.operations.session import Session
+
+CONTENTS = {"b/two.txt": b"zwei\n", "a.txt": b"one\n", "b/one.bin": bytes(range(256)), "B.TXT": "Grüße\n".encode()}
+
+
+def caf(path: Path, contents: dict[str, bytes] = CONTENTS, gap: bytes = b"") -> Path:
+    """A Chunk Archive of these files, with ``gap`` between the data and the index."""
+    files, at = {}, 0
+    for name, data in contents.items():
+        files[name] = {"start_byte": at, "end_byte": at + len(data)}
+        at += len(data)
+    index = json.dumps({"format_version": "1.0", "files": files}, ensure_ascii=False).encode()
+    path.write_bytes(b"".join(contents.values()) + gap + index + len(index).to_bytes(4, "little"))
+    return path
+
+
+def opened(path: Path) -> Session:
+    """A session that has decoded everything."""
+    session = Session(str(path))
+    session.decode(Progress())
+    return session

@@ -1,0 +1,111 @@
+"""Expressions and where they lead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from inspector.core.progress import Progress
+from inspector.operations.refused import Refused
+from inspector.operations.session import Session
+from tests.operations.archives import CONTENTS, caf, opened
+
+Sample = Callable[[str], Path]
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    return opened(caf(tmp_path / "small.caf"))
+
+
+def lead(session: Session, expression: str, layer: int = 0, caret: int = 100) -> tuple[int, int, int]:
+    target = session.goto(expression, layer, caret)
+    return target.layer, target.start, target.stop
+
+
+def test_numbers_and_the_caret(session: Session) -> None:
+    size = session.layers()[0].size
+    for expression, offset in (
+        ("16", 16),
+        (" 0x10 ", 16),
+        ("0X1f", 31),
+        ("+8", 108),
+        ("-0x10", 84),
+        ("+ 1 - 2", 99),
+        ("1,0", 10),
+        ("10 + 0x10 - 1", 25),
+        ("start", 0),
+        ("END", size),
+        ("end-4", size - 4),
+    ):
+        assert lead(session, expression) == (0, offset, offset), expression
+
+
+def test_names_of_fields(session: Session) -> None:
+    size = session.layers()[0].size
+    assert lead(session, "footer") == (0, size - 4, size)
+    assert lead(session, "Data_Section") == (0, 0, sum(map(len, CONTENTS.values())))
+    index = session.field_rows(0, (), 1, 1).rows[0].spans[0]
+    assert lead(session, "index") == (0, *index)
+    assert lead(session, "index + 1") == (0, index.start + 1, index.start + 1)
+    entries = [session.goto(f"entry[{number}]", 0, 0).start for number in range(4)]
+    assert entries == sorted(set(entries))
+    assert session.read(0, entries[2], 11) == b'"b/one.bin"'
+
+
+def test_members(session: Session) -> None:
+    assert lead(session, "member[1]") == (0, 5, 9)
+    assert lead(session, "member[2]+16") == (0, 25, 25)
+    assert lead(session, "member:b/two.txt") == (0, 0, 5)
+
+
+NONSENSE = (
+    *("", "  ", "-", "end-", "5 5", "0xZZ", "[3]", "1 ++ 1", "(", "\0"),
+    *("nowhere", "footer[1]", "entry[4]", "entry[-1]", "entry[" + "9" * 18 + "]", "member[9]", "member:no"),
+    *("end+1", "-101", "9" * 50),
+)
+
+
+@pytest.mark.parametrize("expression", NONSENSE)
+def test_nonsense_is_refused_in_a_sentence(session: Session, expression: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        session.goto(expression, 0, 100)
+    assert str(refusal.value)
+
+
+def test_two_members_of_one_name_are_not_chosen_between(sample: Sample) -> None:
+    session = opened(sample("two-alike.caf"))
+    name = session.member(0).name
+    with pytest.raises(Refused, match="not clear"):
+        session.goto(f"member:{name}", 0, 0)
+
+
+def test_the_words_of_an_rca_archive(sample: Sample) -> None:
+    session = opened(sample("two-chunks.rca"))
+    assert lead(session, "chunk[1]") == (0, 0, 10)
+    assert lead(session, "chunk[2]") == (0, 0x8000, 0x800C)
+    assert lead(session, "block[0]")[1] == 10
+    assert lead(session, "segment[1]")[1] == 10
+    # In the inner stream its own fields count; what is not in it is in the file.
+    assert lead(session, "block[0]", layer=1)[:2] == (1, 0)
+    assert lead(session, "chunk[2]", layer=1) == (0, 0x8000, 0x800C)
+    for expression in ("chunk[0]", "chunk[3]", "segment[0]"):
+        with pytest.raises(Refused):
+            session.goto(expression, 0, 0)
+    content = session.content(Progress(), 0).layer
+    assert lead(session, "end", layer=content.layer) == (content.layer, content.size, content.size)
+    with pytest.raises(Refused):
+        session.goto("end + 1", content.layer, 0)
+
+
+def test_the_words_of_a_zip(sample: Sample) -> None:
+    session = opened(sample("two-entries.tacozip"))
+    data = sample("two-entries.tacozip").read_bytes()
+    assert lead(session, "eocd")[1] == data.rindex(b"PK\5\6")
+    assert lead(session, "central directory")[1] == lead(session, "cd")[1] == data.index(b"PK\1\2")
+    assert lead(session, "header[1]")[1] == data.index(b"PK\3\4", 4)
+    assert lead(session, "entry[1]") == (0, 61, 77)
+    # A name with a sign in it is not a sum.
+    assert session.explain(0, lead(session, "crc-32")[1]).fields[-1].name == "crc-32"
