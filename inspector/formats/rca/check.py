@@ -130,6 +130,13 @@ def report(layout: Layout, emitter: Emitter, progress: Progress) -> None:
 
 def _report_mismatch(found: SegmentHash, layout: Layout, emitter: Emitter) -> None:
     final = found.segment + 1 == len(layout.blocks.segments)
+    if len(found.stored) < 2 * HASH:
+        message = (
+            f"The reset block that ends segment {found.segment + 1} holds {len(found.stored) // 2} of the {HASH} bytes "
+            "of a hash, so the segment cannot be verified."
+        )
+        emitter.error("rca-reset-hash-short", message, *found.spans)
+        return
     place = "chunk metadata" if final else "reset block"
     computed = " or ".join(dict.fromkeys(found.computed.values()))
     sentence = (

@@ -1,0 +1,50 @@
+"""Decodes archives for the tests, each time checking what always holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from inspector.core.archive import Archive, Emitter
+from inspector.core.field import Field, leaves
+from inspector.core.finding import Severity
+from inspector.core.progress import Progress
+from inspector.core.source import BytesSource
+from inspector.formats.rca import FORMAT
+
+
+def decoded(data: bytes) -> Archive:
+    """The archive that ``data`` is; its leaves own every byte once."""
+    source = BytesSource(data, "test.rca")
+    archive = Archive(source, FORMAT.name, FORMAT.title, ())
+    FORMAT.decode(source, Emitter(archive), Progress())
+    at = 0
+    for start, stop in sorted(span for leaf in leaves(archive.fields) for span in leaf.spans if span.size):
+        assert start == at
+        at = stop
+    assert at == len(data)
+    return archive
+
+
+def fields(parents: Sequence[Field], name: str) -> Iterator[Field]:
+    """All fields of a name, in file order."""
+    for field in parents:
+        if field.name == name:
+            yield field
+        yield from fields(field.children, name)
+
+
+def listing(archive: Archive) -> list[tuple[bytes, int]]:
+    return [(member.path, member.size) for member in archive.members]
+
+
+def content(archive: Archive, member: int) -> bytes:
+    return b"".join(FORMAT.read(archive, member, Progress()))
+
+
+def codes(archive: Archive) -> set[str]:
+    """The codes of what is worse than info."""
+    return {finding.code for finding in archive.findings if finding.severity is not Severity.INFO}
+
+
+def message(archive: Archive, code: str) -> str:
+    return next(finding.message for finding in archive.findings if finding.code == code)

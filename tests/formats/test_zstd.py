@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from contextlib import suppress
+from random import Random
+
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector.core.field import leaves
+from inspector.formats._zstd import PIECE, Stream, ZstdError, decompress, frame_field
+
+NOISE = Random(11).randbytes(300_000)
+CONTENTS = [b"", b"short", b"again " * 50_000, bytes(2_000_000), NOISE, NOISE + bytes(400_000)]
+
+
+def compressed(content: bytes, size: bool = True, checksum: bool = True) -> bytes:
+    return zstandard.ZstdCompressor(write_content_size=size, write_checksum=checksum).compress(content)
+
+
+@pytest.mark.parametrize("content", CONTENTS, ids=range(len(CONTENTS)))
+@pytest.mark.parametrize("size", [True, False])
+@pytest.mark.parametrize("checksum", [True, False])
+def test_a_frame_comes_back_however_it_is_cut(content: bytes, size: bool, checksum: bool) -> None:
+    data = compressed(content, size, checksum)
+    assert decompress(data, len(content)) == content
+    for step in (1, 2, 3, 7, 1000) if len(data) < 1000 else (1000, 65_537):
+        stream = Stream()
+        pieces = [piece for at in range(0, len(data), step) for piece in stream.feed(data[at : at + step])]
+        assert b"".join(pieces) == content
+        assert max(map(len, pieces), default=0) <= PIECE
+        assert stream.ended
+        assert stream.frames == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "cut off"),
+        (compressed(b"content")[:-1], "cut off"),
+        (compressed(b"content")[:5], "cut off"),
+        (compressed(b"content") + compressed(b"more"), "goes on"),
+        (compressed(b"content") + b"x", "goes on|no zstd data"),
+        (b"plain text", "no zstd data"),
+        (compressed(bytes(1000)), "more than 999 bytes"),
+        (b"\x28\xb5\x2f\xfd\x08\x00", "reserved bit"),
+        (b"\x28\xb5\x2f\xfd\x00\xff\x01\0\0", "window"),
+        (b"\x28\xb5\x2f\xfd\x01\x00\x07\x01\0\0", "dictionary 7"),
+        (b"\x28\xb5\x2f\xfd\x00\x58\x07\0\0", "reserved"),
+    ],
+)
+def test_what_is_no_single_whole_frame_is_refused_with_a_sentence(data: bytes, words: str) -> None:
+    with pytest.raises(ZstdError, match=words) as caught:
+        decompress(data, 999)
+    assert str(caught.value).endswith(".")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 5000), st.integers(0, 7), st.integers(0, 5000))
+def test_a_damaged_frame_raises_nothing_else_and_keeps_its_bytes(at: int, bit: int, size: int) -> None:
+    data = bytearray(compressed(NOISE[:300] + b"again " * 2000))
+    data[at % len(data)] ^= 1 << bit
+    del data[max(6, size) :]
+    with suppress(ZstdError):
+        decompress(bytes(data), 100_000)
+    spans = sorted(span for leaf in leaves([frame_field(bytes(data), 1000)]) for span in leaf.spans if span.size)
+    assert [span.start for span in spans] == [1000, *(span.stop for span in spans[:-1])]
+    assert spans[-1].stop == 1000 + len(data)
+
+
+def test_the_structure_of_a_frame() -> None:
+    data = compressed(NOISE)
+    frame = frame_field(data, 0)
+    names = [field.name for field in frame.children]
+    assert names == ["magic number", "frame header descriptor", "frame content size", "blocks", "content checksum"]
+    magic, descriptor, size, blocks, checksum = frame.children
+    assert magic.text == "0xFD2FB528"
+    assert descriptor.note == "Single segment, with the content size, a checksum at the end."
+    assert size.value == len(NOISE)
+    assert [block.note for block in blocks.children] == [
+        "raw block, size 131,072",
+        "raw block, size 131,072",
+        "raw block, size 37,856, the last",
+    ]
+    assert checksum.value == int.from_bytes(data[-4:], "little")
+
+
+def test_a_frame_with_a_window_says_how_large_it_is() -> None:
+    window = frame_field(b"\x28\xb5\x2f\xfd\x00\x59\x01\0\0", 0).children[2]
+    assert (window.name, window.text) == ("window descriptor", "0x59")
+    assert "2,359,296 bytes" in window.note
