@@ -11,6 +11,7 @@ from inspector.core.finding import Finding, Severity
 from inspector.core.member import Members
 from inspector.core.source import Source, SplicedSource
 from inspector.core.span import Span, Spans
+from inspector.core.verdict import VERDICTS, Checksum, Verdict
 
 FINDINGS = 10_000
 """The most findings kept of one archive; the rest are counted."""
@@ -23,6 +24,9 @@ class Archive:
     ``format`` is the short name of the format (``rca``; ``zip`` for a ZIP without a TACO header, ``bytes`` for
     anything unknown), ``title`` its name for a person, ``inner`` the inner stream where the format has one, ``detail``
     what the format's own functions need to read members (opaque to all others).
+
+    ``verdicts`` has one position in ``VERDICTS`` a member once checking has begun, and is empty before;
+    ``checksums`` are all checksums the archive records (see ``Format.check``).
     """
 
     source: Source
@@ -35,6 +39,12 @@ class Archive:
     inner: SplicedSource | None = None
     detail: Any = None
     complete: bool = False
+    verdicts: bytearray = field(default_factory=bytearray)
+    checksums: Sequence[Checksum] = ()
+
+    def verdict(self, member: int) -> Verdict:
+        """What checking has said of a member so far."""
+        return VERDICTS[self.verdicts[member]] if member < len(self.verdicts) else Verdict.NOT_CHECKED
 
 
 class Emitter:
@@ -51,6 +61,13 @@ class Emitter:
     def begin_members(self, members: Members) -> None:
         """Use these columns; to be called before the first member."""
         self.archive.members = members
+
+    def judge(self, member: int, verdict: Verdict) -> None:
+        """Say what checking found of a member; the column of verdicts is made when it is first needed."""
+        verdicts = self.archive.verdicts
+        if len(verdicts) < len(self.archive.members):
+            verdicts.extend(bytes(len(self.archive.members) - len(verdicts)))
+        verdicts[member] = VERDICTS.index(verdict)
 
     def lay(self, fields: Iterable[Field]) -> None:
         """Set the archive-level fields: tiled over the whole file, so that every byte is owned."""

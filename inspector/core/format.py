@@ -23,6 +23,11 @@ class Likeness(IntEnum):
     CERTAIN = 2
 
 
+def structure_only(archive: Archive, emitter: Emitter, progress: Progress) -> str:  # noqa: ARG001 - nothing to read
+    """The check of a format that records nothing to compare with: decoding has already said all there is."""
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """One kind of archive.
@@ -30,6 +35,12 @@ class Format:
     ``probe`` looks at the content only and reads little; ``decode`` emits everything it can and raises nothing but
     SourceError and Cancelled, whatever the bytes are; ``read`` gives a member's decoded content in pieces of bounded
     size and raises MemberError, SourceError or Cancelled. ``suffixes`` decide where the content no longer tells.
+
+    ``check`` reads everything that can be compared with something recorded, after ``decode``: it emits the findings
+    that decoding could not make, judges every member (``Emitter.judge``), sets ``Archive.checksums``, and gives a
+    sentence that sums up (``1 of 3 segments is damaged; 8 of 11 blobs are whole.``). It may be cancelled at any
+    moment and run again from the start; it raises nothing but SourceError and Cancelled. ``torn`` are the codes of
+    findings that one interrupted write explains.
     """
 
     name: str
@@ -40,3 +51,5 @@ class Format:
     probe: Callable[[Source], Likeness]
     decode: Callable[[Source, Emitter, Progress], None]
     read: Callable[[Archive, int, Progress], Iterator[bytes]]
+    check: Callable[[Archive, Emitter, Progress], str] = structure_only
+    torn: frozenset[str] = frozenset()

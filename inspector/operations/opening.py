@@ -24,11 +24,13 @@ UNKNOWN = "This is no archive format that is known here, so it is shown as plain
 class Opened(Archive):
     """An archive and the format that decodes it and reads its members; None for plain bytes.
 
-    ``unreadable`` says why there is nothing in it, empty where that is not so.
+    ``unreadable`` says why there is nothing in it, empty where that is not so; ``decoded_findings`` are how many
+    findings decoding made: those after them are a check's.
     """
 
     decoder: Format | None = None
     unreadable: str = ""
+    decoded_findings: int = 0
 
 
 def local_path(location: str) -> Path:
@@ -90,4 +92,5 @@ def decode(archive: Opened, progress: Progress) -> None:
             archive.decoder.decode(archive.source, emitter, progress)
         except SourceError as error:
             emitter.error("unreadable", f"{error} What follows could not be decoded.")
+    archive.decoded_findings = len(archive.findings)
     archive.complete = True

@@ -1,0 +1,124 @@
+"""Checking: everything that can be compared, and the one word that sums it up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from inspector.core.archive import Archive, Emitter
+from inspector.core.finding import Finding, Severity
+from inspector.core.progress import Progress
+from inspector.core.source import SourceError
+from inspector.core.verdict import VERDICTS, State, Verdict
+from inspector.operations.location import Location, open_location
+from inspector.operations.opening import Opened, decode
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What checking a location found.
+
+    ``archives`` are what was opened, with their findings; ``findings`` say why nothing was; ``size`` in bytes; ``verdicts`` counts members; ``sentence`` sums up for a person.
+    """
+
+    location: str
+    format: str | None
+    state: State
+    members: int
+    size: int
+    archives: Sequence[Archive]
+    findings: Sequence[Finding]
+    verdicts: dict[Verdict, int]
+    sentence: str
+
+
+def check_location(location: str, progress: Progress) -> Report:
+    """Open, decode and check what is at ``location``; what cannot be opened is a report too. Raises Cancelled."""
+    try:
+        opened = open_location(location)
+        for at in range(opened.total):
+            decode(opened.open(at), progress)
+    except SourceError as error:
+        finding = Finding(Severity.ERROR, "unreadable", str(error))
+        return Report(location, None, State.UNREADABLE, 0, 0, (), (finding,), {}, str(error))
+    return check_opened(location, opened, progress)
+
+
+def check_opened(location: str, opened: Location, progress: Progress) -> Report:
+    """Check archives that have been decoded; raises Cancelled."""
+    sentences = [check_archive(archive, progress) for archive in opened.archives]
+    return report_of(location, opened, " ".join(dict.fromkeys(sentence for sentence in sentences if sentence)))
+
+
+def check_archive(archive: Opened, progress: Progress) -> str:
+    """Check one archive that has been decoded and give the sentence that sums it up; raises Cancelled.
+
+    An earlier check of it, finished or not, is forgotten first.
+    """
+    forget_check(archive)
+    if archive.decoder is None:
+        return ""
+    try:
+        return archive.decoder.check(archive, Emitter(archive), progress)
+    except SourceError as error:
+        Emitter(archive).error("unreadable", f"{error} What follows could not be checked.")
+        return ""
+
+
+def forget_check(archive: Opened) -> None:
+    """Leave only what decoding has said."""
+    del archive.findings[archive.decoded_findings :]
+    archive.verdicts.clear()
+    archive.checksums = ()
+
+
+def report_of(location: str, opened: Location, sentence: str) -> Report:
+    """The report on archives as they are now."""
+    state = state_of(opened.archives)
+    counted: Counter[Verdict] = Counter()
+    for archive in opened.archives:
+        counted.update(verdict_counts(archive))
+    first = opened.archives[0] if opened.archives else None
+    known = first is not None and first.decoder is not None
+    return Report(
+        location,
+        first.format if first is not None and known else None,
+        state,
+        sum(len(archive.members) for archive in opened.archives),
+        opened.size,
+        opened.archives,
+        (),
+        dict(counted),
+        f"{str(state).capitalize()}{': ' + sentence if sentence else '.'}",
+    )
+
+
+def verdict_counts(archive: Archive) -> Counter[Verdict]:
+    """How many members have each verdict."""
+    counted = Counter({verdict: archive.verdicts.count(at) for at, verdict in enumerate(VERDICTS)})
+    counted[Verdict.NOT_CHECKED] += len(archive.members) - len(archive.verdicts)
+    return +counted
+
+
+def state_of(archives: Iterable[Opened]) -> State:
+    """The state that the findings spell: the worst of all archives'."""
+    states = [State.SOUND]
+    for archive in archives:
+        if archive.decoder is None or archive.unreadable:
+            return State.UNREADABLE
+        states.append(_state(archive.decoder.torn, archive.findings))
+    return max(states, key=list(State).index)
+
+
+def _state(torn: frozenset[str], findings: Iterable[Finding]) -> State:
+    state = State.SOUND
+    for finding in findings:
+        if finding.severity is Severity.INFO:
+            continue
+        if finding.code in torn:
+            seen = State.TORN
+        else:
+            seen = State.DAMAGED if finding.severity is Severity.ERROR else State.WARNING
+        state = max(state, seen, key=list(State).index)
+    return state
