@@ -80,28 +80,31 @@ class Arranger:
             base += here
         return shown
 
-    def _is_plain(self, window: tuple[int, int, int], blob: bytes) -> bool:
+    def _is_plain(self, window: tuple[int, int, int], blob: bytes | bytearray) -> bool:
         """Whether names are shown as they are and every character is a byte; remembered, for names do not change."""
         if window not in self._plain:
             self._plain[window] = not blob.translate(None, _PLAIN)
         return self._plain[window]
 
 
-def _matches(blob: bytes, stops: Numbers, needle: str) -> Numbers:
+def _matches(blob: bytes | bytearray, stops: Numbers, needle: str) -> Numbers:
     """Which of these names hold the needle, as they are shown and in lower case."""
     starts = [0, *stops[:-1].tolist()]
-    names = (blob[start:stop] for start, stop in zip(starts, stops.tolist(), strict=True))
+    names = (bytes(blob[start:stop]) for start, stop in zip(starts, stops.tolist(), strict=True))
     return np.array([needle in visible(name).lower() for name in names], bool)
 
 
-def _plain_matches(blob: bytes, stops: Numbers, needle: str) -> Numbers:
+def _plain_matches(blob: bytes | bytearray, stops: Numbers, needle: str) -> Numbers:
     """Which of these names, all of plain ASCII, hold the needle: looked for in all of them at once."""
     shown = np.zeros(len(stops), bool)
     if not needle.isascii():
         return shown
     wanted = needle.encode()
-    blob = blob.lower()
+    if wanted.upper() != wanted:
+        blob = blob.lower()
     hits = np.array([match.start() for match in re.finditer(re.escape(wanted), blob)], np.int64)
+    if not len(hits):
+        return shown
     owners = np.searchsorted(stops, hits, "right")
     inside = hits + len(wanted) <= stops[owners]
     shown[owners[inside]] = True

@@ -15,7 +15,7 @@ from inspector.operations.views import SortKey
 
 def names_of(shelf: Shelf, count: int) -> Names:
     """The whole paths of the first ``count`` members."""
-    blobs: list[bytes] = []
+    blobs: list[bytes | bytearray] = []
     lengths: list[Numbers] = []
     for at, here in enumerate(shelf.counts(count)):
         blob, stops = names_between(shelf, at, 0, here)
@@ -26,13 +26,13 @@ def names_of(shelf: Shelf, count: int) -> Names:
     return Names(blobs[0] if len(blobs) == 1 else b"".join(blobs), np.cumsum(np.concatenate(lengths)))
 
 
-def names_between(shelf: Shelf, at: int, first: int, stop: int) -> tuple[bytes, Numbers]:
+def names_between(shelf: Shelf, at: int, first: int, stop: int) -> tuple[bytes | bytearray, Numbers]:
     """The whole paths of members ``[first, stop)`` of an archive: one after another, and where each ends."""
     members, folder = shelf.archives[at].members, shelf.folder(at)
     start = members.path_stops[first - 1] if first else 0
     stops = np.array(members.path_stops[first:stop], np.int64) - start
-    # Copied, as all columns are: while a view of one exists, the decoder could not append to it.
-    blob = bytes(members.paths[start : start + int(stops[-1])]) if stop > first else b""
+    # A copy, as all columns are: while a view of one exists, the decoder could not append to it.
+    blob = members.paths[start : start + int(stops[-1])] if stop > first else b""
     if not folder:
         return blob, stops
     starts = [0, *stops[:-1].tolist()]

@@ -19,8 +19,8 @@ _KEEP = np.array([0] + [(2**64 - 1) << (8 * (WORD - count)) & (2**64 - 1) for co
 class Names:
     """Names one after another in ``blob``; name ``i`` is ``blob[stops[i - 1]:stops[i]]``. A snapshot: nothing grows."""
 
-    def __init__(self, blob: bytes, stops: Numbers) -> None:
-        self.blob = blob + bytes(WORD)  # so that a word can be read at every byte of a name
+    def __init__(self, blob: bytes | bytearray, stops: Numbers) -> None:
+        self.blob = b"".join((blob, bytes(WORD)))  # so that a word can be read at every byte of a name
         self.stops = stops
         self.starts: Numbers = np.zeros_like(stops)
         self.starts[1:] = stops[:-1]
@@ -28,9 +28,6 @@ class Names:
 
     def __len__(self) -> int:
         return len(self.stops)
-
-    def __getitem__(self, index: int) -> bytes:
-        return self.blob[int(self.starts[index]) : int(self.stops[index])]
 
     def words(self, rows: Numbers, depth: int) -> Numbers:
         """Bytes ``[depth, depth + 8)`` of each name as a number that sorts like them; zero past the end."""
