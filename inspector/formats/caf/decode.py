@@ -22,6 +22,9 @@ from inspector.formats.caf.findings import report_layout, report_names, report_r
 from inspector.formats.caf.index import Index
 from inspector.formats.caf.locate import FOOTER, LARGEST_INDEX, Place, find_index
 
+LARGEST_ARCHIVE = 32 << 30
+"""The largest archive the specification allows, in bytes (its 32 GB taken as GiB)."""
+
 
 def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     """See Format.decode."""
@@ -32,6 +35,12 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     if place.problem:
         emitter.error(
             "caf-footer", place.problem, place.footer or place.index or (max(0, source.size - FOOTER), source.size)
+        )
+    if source.size > LARGEST_ARCHIVE:
+        emitter.warning(
+            "caf-too-large",
+            f"The file has {in_bytes(source.size)}; the specification allows at most 32 GB, so other readers may "
+            "refuse it.",
         )
     if place.index is None:
         emitter.lay([footer_field(source, place)] if place.footer else [])

@@ -13,7 +13,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import grouped
 from inspector.core.progress import Progress
 from inspector.core.span import Span
-from inspector.formats.caf.index import MEMBERS, PROBLEMS, Index, Part, Problem
+from inspector.formats.caf.index import MEMBERS, PARTS, PROBLEMS, Index, Part, Problem
 from inspector.formats.caf.scan import KEPT, OBJECT, OBJECT_END, Malformed, Scanner, unquoted
 
 _S = rb"[ \t\n\r]*+"
@@ -144,7 +144,8 @@ class _Reader:
     def part(self, word: bytes, key: Span) -> None:
         start = self.scanner.at
         part = Part(word, self.span(start, start), len(self.index), len(self.index))
-        self.index.parts.append(part)
+        if len(self.index.parts) < PARTS:
+            self.index.parts.append(part)
         try:
             if word == b"files":
                 self.files()
@@ -210,10 +211,14 @@ class _Reader:
             add(base + found.start(1), name, int(start), int(stop))
             scanner.at = found.end()
             if not len(index) % _STEP:
-                self.progress.advance(scanner.at - self.advanced)
-                self.advanced = scanner.at
+                self.tick()
                 if len(index) >= MEMBERS:
                     return
+
+    def tick(self) -> None:
+        """Tell how far reading has come."""
+        self.progress.advance(self.scanner.at - self.advanced)
+        self.advanced = self.scanner.at
 
     def recover(self, problem: Malformed) -> bool:
         """Go on at the next entry after a problem; raises the problem again where there is none."""
@@ -244,6 +249,7 @@ class _Reader:
 
     def entry(self) -> None:
         """Read the entry whose key was passed; what cannot be told is listed as unreadable."""
+        self.tick()
         key = self.scanner.key
         name = self.named(key)
         numbers: dict[bytes, int | None] = {}
@@ -295,6 +301,9 @@ class _Reader:
         if _NEW_ENTRY.match(self.data, self.scanner.at):
             raise Malformed(key.start, f"begins a new entry before that of {shown!r} is closed", resume=key.start)
         self.scanner.value()
+        self.tick()
+        if len(self.index.problems) >= PROBLEMS:
+            return
         self.report(
             Severity.WARNING,
             "caf-entry-extra-key",

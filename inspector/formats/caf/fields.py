@@ -26,6 +26,8 @@ _DATA = role_bit(Role.DATA)
 _GAP = role_bit(Role.GAP)
 _SHOWN = 256
 _LONGEST_ENTRY = 1 << 20
+_MOST = 256
+"""The most values of one entry that become fields of their own; further ones are syntax."""
 
 
 def footer_field(source: Source, place: Place) -> Field:
@@ -125,6 +127,8 @@ def entry_field(data: bytes, span: Span, member: int) -> Field:
         for inner in scanner.pairs():
             word = unquoted(data[inner.start : inner.stop])
             value = scanner.value()
+            if len(inside) >= _MOST:
+                continue
             numbers[word] = _integer(data[value.start : value.stop])
             inside.append(_number(word, _moved(value, span.start), data, value, numbers))
         scanner.space()

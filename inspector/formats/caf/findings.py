@@ -26,6 +26,8 @@ def report_ranges(emitter: Emitter, stop: int, members: Members) -> None:
         if members.marks is not None and members.marks[member] & UNREADABLE:
             continue
         first, last = members.starts[member], members.stops[member]
+        if (reversed_ones if first > last else outside).full():
+            continue
         name = visible(members.path(member))
         if first > last:
             message = f"{name!r}: start_byte {grouped(first)} is past end_byte {grouped(last)}, so it has no data."
@@ -55,7 +57,8 @@ def report_layout(emitter: Emitter, members: Members, rows: Rows) -> None:
     overlaps.close()
     if not _report_inclusive(emitter, rows):
         gaps = _Some(emitter, Severity.WARNING, "caf-gap", "gaps")
-        for row in rows.gaps:
+        gaps.dropped += max(0, len(rows.gaps) - KEPT)
+        for row in rows.gaps[:KEPT]:
             start, stop = rows.starts[row], rows.row_stop(row)
             gaps.add(
                 f"There is a gap: {in_bytes(stop - start)} at byte {grouped(start)} belong to no member.",
@@ -88,7 +91,8 @@ def report_names(emitter: Emitter, members: Members, suspects: Iterable[int]) ->
     for member in suspects:
         path = members.path(member)
         for hazard in hazards(path):
-            names.add(f"The name {visible(path)!r} {hazard}.", [], member)
+            if not names.full():
+                names.add(f"The name {visible(path)!r} {hazard}.", [], member)
     names.close()
 
 
@@ -103,12 +107,15 @@ class _Some:
         self.kept = 0
         self.dropped = 0
 
+    def full(self) -> bool:
+        """Whether another one is only to be counted, which this does."""
+        self.dropped += self.kept >= KEPT
+        return self.kept >= KEPT
+
     def add(self, message: str, spans: list[tuple[int, int]], member: int | None = None) -> None:
-        if self.kept < KEPT:
-            self.kept += 1
-            self.emitter.find(self.severity, self.code, message, spans, member)
-        else:
-            self.dropped += 1
+        """Report one; to be asked only where there is room."""
+        self.kept += 1
+        self.emitter.find(self.severity, self.code, message, spans, member)
 
     def close(self) -> None:
         if self.dropped:

@@ -11,6 +11,8 @@ from inspector.core.span import Span, Spans
 
 MEMBERS = 2_000_000
 """The most members listed of one archive."""
+PARTS = 256
+"""The most values of the index's outermost object that are kept apart; further ones are syntax."""
 PROBLEMS = 10_000
 """The most problems kept of one index."""
 

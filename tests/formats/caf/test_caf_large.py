@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.core.archive import Archive
+from inspector.core.archive import Archive, Emitter
+from inspector.core.field import locate
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
-from inspector.formats.caf import columns, exact, fast
+from inspector.formats.caf import FORMAT, columns, exact, fast
 from inspector.formats.caf.exact import read_exactly
 from inspector.formats.caf.fast import read_fast
 from inspector.formats.caf.index import Index
@@ -193,3 +194,35 @@ def test_reading_can_be_cancelled() -> None:
         progress.cancel()
         with pytest.raises(Cancelled):
             read(progress)
+
+
+def test_the_number_of_findings_of_one_kind_is_bounded(build: Build, decoded: Decoded) -> None:
+    files = {f"/{i}": {"start_byte": 2 * i, "end_byte": 2 * i + 1} for i in range(1_500)}
+    files |= {f"late {i}": {"start_byte": 5_000, "end_byte": 5_001} for i in range(1_200)}
+    archive = decoded(build(index_of(files), data=bytes(3_001)))
+    for code, rest in (("caf-name-hazard", 500), ("caf-gap", 500), ("caf-entry-out-of-range", 200)):
+        messages = [finding.message for finding in archive.findings if finding.code == code]
+        assert len(messages) == 1_001
+        assert f"{rest} more" in messages[-1]
+
+
+class Hollow(BytesSource):
+    """Very many zero bytes and then an archive's index and footer."""
+
+    def __init__(self, zeros: int, tail: bytes) -> None:
+        super().__init__(tail)
+        self.zeros = zeros
+        self.size += zeros
+
+    def read(self, offset: int, length: int) -> bytes:
+        return super().read(offset - self.zeros, length) if offset >= self.zeros else bytes(min(length, 4_096))
+
+
+@pytest.mark.parametrize(("gibibytes", "codes"), [(30, []), (64, ["caf-too-large"])])
+def test_only_an_archive_larger_than_allowed_is_warned_about(gibibytes: int, codes: list[str], build: Build) -> None:
+    size = gibibytes << 30
+    source = Hollow(size, build(index_of({"a": {"start_byte": 0, "end_byte": size}}), data=b""))
+    archive = Archive(source, FORMAT.name, FORMAT.title, ())
+    FORMAT.decode(source, Emitter(archive), Progress())
+    assert [finding.code for finding in archive.findings] == codes
+    assert locate(archive.fields, size - 1)[-1][1].member == 0
