@@ -1,6 +1,6 @@
 """What every format gets for nothing: each sample is dumped, walked, cut off at every byte and damaged bit by bit.
 
-The golden transcripts in tests/golden are what ``dump`` says of each sample. After a change that is meant, write them
+The golden transcripts in tests/golden are what ``dump`` says of each sample, and then what it says is wrong. After a change that is meant, write them
 anew with ``pytest tests/test_formats_everywhere.py --golden`` and review the difference as code.
 """
 
@@ -157,8 +157,9 @@ def test_dump_says_what_the_golden_transcript_says(
 
     status = main(["dump", path.name])
 
+    out, err = capfd.readouterr()
     assert status == 0
-    golden(f"{path.name}.txt", capfd.readouterr().out)
+    golden(f"{path.name}.txt", out + err)
 
 
 @each_sample

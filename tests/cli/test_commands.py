@@ -312,3 +312,4 @@ def test_formats_are_listed_with_their_limitations(run: Run) -> None:
     assert all(list(one) == ["name", "title", "suffixes", "limitations"] for one in known)
     assert ".caf" in known[0]["suffixes"]
     assert all(one["title"] in text for one in known)
+    assert all(limitation.endswith(".") for one in known for limitation in one["limitations"])
