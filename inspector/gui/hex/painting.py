@@ -1,0 +1,216 @@
+"""How rows of the hex view are painted: fonts, cells in pixels, and the strokes themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import ceil
+
+from PySide6.QtCore import QLineF, QPoint, QPointF, QRect, Qt
+from PySide6.QtGui import QBrush, QColor, QFont, QFontDatabase, QFontMetricsF, QPainter, QPalette, QPen, QPolygon
+
+from inspector.core.kinds import Role
+from inspector.core.span import Span
+from inspector.gui.hex.cursor import Cursor, Pane
+from inspector.gui.hex.highlights import Contour, contour, meets
+from inspector.gui.hex.layout import Layout
+from inspector.gui.hex.pages import HexModel
+from inspector.gui.hex.palette import COLOURS, Colours, Scheme, scheme_of
+from inspector.gui.hex.row_text import pieces_of, row_text
+
+MARGIN = 8
+"""Pixels left of the offsets; a mark of damage fits into it."""
+_LEADING = 4
+"""Pixels between two lines of text, where outlines run."""
+_SMALLEST = 5.0
+"""The smallest size of letters in points."""
+_HATCHING = {Role.GAP: Qt.BrushStyle.BDiagPattern, Role.GARBAGE: Qt.BrushStyle.DiagCrossPattern}
+
+
+def scheme_for(palette: QPalette) -> Scheme:
+    """The scheme that suits a widget's palette."""
+    return scheme_of(palette.color(QPalette.ColorRole.Base).name(), palette.color(QPalette.ColorRole.Text).name())
+
+
+def fixed_font(steps: int = 0) -> QFont:
+    """The system's fixed font, ``steps`` points larger."""
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    font.setStyleHint(QFont.StyleHint.Monospace)
+    font.setPointSizeF(max(_SMALLEST, font.pointSizeF() + steps))
+    # Every byte has its own cell: no ligatures, no kerning.
+    font.setStyleStrategy(QFont.StyleStrategy.PreferNoShaping)
+    font.setKerning(False)
+    return font
+
+
+def hatching(role: Role, colours: Colours) -> QBrush | None:
+    """The brush for the strokes of a role that is hatched."""
+    pattern = _HATCHING.get(role)
+    return QBrush(QColor(colours.strokes[role]), pattern) if pattern is not None else None
+
+
+class Look:
+    """A font and a scheme, and all that follows from them. Made anew when either is another one."""
+
+    def __init__(self, font: QFont, scheme: Scheme) -> None:
+        metrics = QFontMetricsF(font)
+        self.font = font
+        self.scheme = scheme
+        self.colours = COLOURS[scheme]
+        self.cell = metrics.horizontalAdvance("0" * 64) / 64
+        self.line = ceil(metrics.ascent() + metrics.descent()) + _LEADING
+        self.baseline = ceil(metrics.ascent()) + _LEADING // 2
+        self.brushes = {
+            (role, shade): QBrush(QColor(self.colours.fill(role, shade))) for role in Role for shade in (0, 1)
+        }
+        self.strokes = {role: brush for role in Role if (brush := hatching(role, self.colours)) is not None}
+        width = 2 if scheme in (Scheme.CONTRAST_LIGHT, Scheme.CONTRAST_DARK) else 1
+        self.outline = QPen(QColor(self.colours.outline), width)
+        self.damage = QPen(QColor(self.colours.damage), 2)
+        self.text, self.quiet, self.selection_text = (
+            QPen(QColor(colour)) for colour in (self.colours.text, self.colours.quiet, self.colours.selection_text)
+        )
+        self.base, self.selection = (QBrush(QColor(colour)) for colour in (self.colours.base, self.colours.selection))
+
+    def x(self, cell: float) -> int:
+        """The left edge of a cell in pixels from the left edge of the row."""
+        return MARGIN + round(cell * self.cell)
+
+    def cell_at(self, x: int) -> float:
+        """The place in cells of a pixel."""
+        return (x - MARGIN) / self.cell
+
+    def width(self, layout: Layout) -> int:
+        """The width of a row in pixels."""
+        return self.x(layout.cells) + MARGIN
+
+    def extent(self, layout: Layout, pane: Pane, first: int, stop: int) -> tuple[int, int]:
+        """The left and right edge in pixels of the columns ``[first, stop)`` of a row."""
+        if pane is Pane.TEXT:
+            return self.x(layout.text_cell(first)), self.x(layout.text_cell(stop))
+        # Half a cell more on both sides: neighbouring bytes of one field have no seam.
+        return self.x(layout.hex_cell(first) - 0.5), self.x(layout.hex_cell(stop - 1) + 2.5)
+
+
+@dataclass(slots=True)
+class Scene:
+    """What is painted: bytes, caret, contours (joined spans). ``focused`` is whether the keyboard works here."""
+
+    model: HexModel
+    layout: Layout
+    cursor: Cursor
+    outline: Sequence[Span] = field(default_factory=list)
+    damage: Sequence[Span] = field(default_factory=list)
+    focused: bool = False
+
+
+PANES = (Pane.HEX, Pane.TEXT)
+
+
+class RowPainter:
+    """Paints rows of a scene with a painter that has been begun; the caller ends it."""
+
+    def __init__(self, painter: QPainter, look: Look, scene: Scene) -> None:
+        self._painter = painter
+        self._look = look
+        self._scene = scene
+        painter.setFont(look.font)
+
+    def paint(self, row: int, top: int) -> None:
+        """Paint one row, whose upper edge is at ``top`` pixels."""
+        span = self._scene.layout.span_of(row)
+        if span.size:
+            self._backgrounds(span, top)
+            self._contours(span, top)
+            self._text(row, span, top)
+            if span.start <= self._scene.cursor.caret < span.stop:
+                self._caret(self._scene.cursor.caret - span.start, top)
+
+    def _backgrounds(self, span: Span, top: int) -> None:
+        look, layout, fill = self._look, self._scene.layout, self._painter.fillRect
+        height = look.line
+        for start, stop, role, shade in self._scene.model.tints_at(*span):
+            brush = look.brushes[role, shade]
+            strokes = look.strokes.get(role)
+            for pane in PANES:
+                left, right = look.extent(layout, pane, start - span.start, stop - span.start)
+                fill(left, top, right - left, height, brush)
+                if strokes is not None:
+                    fill(left, top, right - left, height, strokes)
+        selected = self._selected(span)
+        if selected is not None:
+            for pane in PANES:
+                left, right = look.extent(layout, pane, *selected)
+                fill(left, top, right - left, height, look.selection)
+
+    def _selected(self, span: Span) -> tuple[int, int] | None:
+        start, stop = self._scene.cursor.selection
+        low, high = max(start, span.start), min(stop, span.stop)
+        return (low - span.start, high - span.start) if low < high else None
+
+    # ---- text --------------------------------------------------------------------------------------------------
+
+    def _text(self, row: int, span: Span, top: int) -> None:
+        look, layout, painter = self._look, self._scene.layout, self._painter
+        y = top + look.baseline
+        painter.setPen(look.quiet)
+        painter.drawText(QPointF(look.x(0), y), layout.offset_text(row))
+        line = row_text(self._scene.model.bytes_at(*span), span, layout.columns)
+        pen: QPen | None = None
+        for start, stop, selected in pieces_of(layout, self._selected(span)):
+            wanted = look.selection_text if selected else look.text
+            if wanted is not pen:
+                pen = wanted
+                painter.setPen(pen)
+            first = layout.hex_start
+            painter.drawText(QPointF(MARGIN + start * look.cell, y), line[start - first : stop - first])
+
+    # ---- lines -------------------------------------------------------------------------------------------------
+
+    def _contours(self, span: Span, top: int) -> None:
+        scene, look = self._scene, self._look
+        for spans, pen, inset in ((scene.outline, look.outline, 0), (scene.damage, look.damage, 1)):
+            if not spans:
+                continue
+            lines = contour(spans, span, scene.layout.columns)
+            if lines is not None:
+                self._painter.setPen(pen)
+                for pane in PANES:
+                    self._lines(lines, pane, span.start, top, inset)
+        if scene.damage and meets(scene.damage, *span):
+            self._mark(top)
+
+    def _lines(self, lines: Contour, pane: Pane, base: int, top: int, inset: int) -> None:
+        layout, look = self._scene.layout, self._look
+        upper, lower = top + inset, top + look.line - 1
+        drawn: list[QLineF] = []
+        for start, stop in lines.pieces:
+            left, right = look.extent(layout, pane, start - base, stop - base)
+            drawn.append(QLineF(left + inset, upper, left + inset, lower))
+            drawn.append(QLineF(right - 1, upper, right - 1, lower))
+        for spans, y in ((lines.top, upper), (lines.bottom, lower)):
+            for start, stop in spans:
+                left, right = look.extent(layout, pane, start - base, stop - base)
+                drawn.append(QLineF(left + inset, y, right - 1, y))
+        self._painter.drawLines(drawn)
+
+    def _mark(self, top: int) -> None:
+        """A wedge in the margin, so that damage is seen also from afar."""
+        middle = top + self._look.line // 2
+        self._painter.setPen(Qt.PenStyle.NoPen)
+        self._painter.setBrush(self._look.damage.color())
+        self._painter.drawPolygon(QPolygon([QPoint(1, middle - 4), QPoint(6, middle), QPoint(1, middle + 4)]))
+        self._painter.setBrush(Qt.BrushStyle.NoBrush)
+
+    def _caret(self, column: int, top: int) -> None:
+        """A strong frame in the pane where the keyboard works, a thin one in the other."""
+        scene, look = self._scene, self._look
+        selected = scene.cursor.selection.size > 0
+        colour = look.colours.selection_text if selected else look.colours.text
+        for pane in PANES:
+            left, right = look.extent(scene.layout, pane, column, column + 1)
+            frame = QRect(left, top, right - left, look.line)
+            active = scene.focused and pane is scene.cursor.pane
+            self._painter.setPen(QPen(QColor(colour), 2 if active else 1))
+            self._painter.setBrush(Qt.BrushStyle.NoBrush)
+            self._painter.drawRect(frame.adjusted(1, 1, -1, -1) if active else frame.adjusted(0, 0, -1, -1))

@@ -1,0 +1,261 @@
+"""Rows of bytes in a scroll area: which are shown and where, without what is in them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QWidget
+
+from inspector.core.span import Span
+from inspector.gui.hex.cursor import Pane
+from inspector.gui.hex.heads import ColumnHeads
+from inspector.gui.hex.layout import Layout, fitting
+from inspector.gui.hex.painting import MARGIN, Look, fixed_font, scheme_for
+from inspector.gui.hex.scrolling import RowScroll
+
+_WHEEL_ROWS = 3
+"""Rows that a notch of the wheel scrolls by."""
+_NOTCH = 120
+"""What Qt calls a notch."""
+_RULE = 3
+"""Pixels beneath the heads of the columns."""
+_Action = QAbstractSlider.SliderAction
+
+
+class RowArea(QAbstractScrollArea):
+    """Scrolls over any number of rows. The position is an integer of its own, the scrollbar only mirrors it.
+
+    Signals:
+        scrolled(object start, object stop): other bytes are shown.
+        zoomRequested(int steps): Ctrl and the wheel ask for larger or smaller letters.
+    """
+
+    scrolled = Signal(object, object)
+    zoomRequested = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._size = 0
+        self._wanted_columns = 16
+        self._zoom = 0
+        self._wheel = 0
+        self._shown: Span | None = None
+        self._layout = Layout(0, 16)
+        self._scroll = RowScroll()
+        self._look = Look(fixed_font(), scheme_for(self.palette()))
+        self._heads = ColumnHeads(self)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        # The bar is always there, so that the width does not depend on the number of rows, which depends on the width.
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self.verticalScrollBar().actionTriggered.connect(self._bar_action)
+        # Every pixel is painted, which lets the viewport be scrolled by moving what it shows.
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setViewportMargins(0, self._look.line + _RULE, 0, 0)
+
+    # ---- how it looks ------------------------------------------------------------------------------------------
+
+    @property
+    def look(self) -> Look:
+        """The font and the colours in use."""
+        return self._look
+
+    def setBytesPerRow(self, count: int) -> None:
+        """Show ``count`` bytes a row, or 0 for as many as fit."""
+        self._wanted_columns = count
+        self._relayout()
+
+    def bytesPerRow(self) -> int:
+        """How many bytes a row has at present."""
+        return self._layout.columns
+
+    def setZoom(self, steps: int) -> None:
+        """Show letters ``steps`` points larger than usual."""
+        if steps != self._zoom:
+            self._zoom = steps
+            self._restyle()
+
+    def _restyle(self) -> None:
+        self._look = Look(fixed_font(self._zoom), scheme_for(self.palette()))
+        self.setViewportMargins(0, self._look.line + _RULE, 0, 0)
+        self._relayout()
+
+    def _relayout(self) -> None:
+        """Have rows of the right length for the width; the first byte shown stays in the first row."""
+        first = self._scroll.top * self._layout.columns
+        width, look = self.viewport().width(), self._look
+        if self._wanted_columns:
+            self._layout = Layout(self._size, self._wanted_columns)
+        else:
+            self._layout = fitting(self._size, int((width - 2 * MARGIN) / look.cell))
+        self._scroll.top = first // self._layout.columns
+        self._scroll.resize(self._layout.rows, self.viewport().height() // look.line)
+        sideways = self.horizontalScrollBar()
+        sideways.setRange(0, max(0, look.width(self._layout) - width) if self._size else 0)
+        sideways.setPageStep(width)
+        sideways.setSingleStep(round(look.cell))
+        bar = self.verticalScrollBar()
+        bar.setRange(0, self._scroll.bar_maximum)
+        bar.setPageStep(self._scroll.page)
+        self._mirror()
+        self.viewport().update()
+        self._update_heads()
+        self._tell_shown()
+
+    def _caret_column(self) -> int | None:
+        """The column to mark above the rows."""
+        return None
+
+    def _update_heads(self) -> None:
+        layout = self._layout if self._size else None
+        left = self.horizontalScrollBar().value()
+        self._heads.show_state(self._look, layout, self._caret_column(), left, self.hasFocus())
+
+    # ---- where bytes are ---------------------------------------------------------------------------------------
+
+    def shown(self) -> Span:
+        """The bytes in the rows that are shown, wholly or in part."""
+        rows = -(-self.viewport().height() // self._look.line)
+        first = self._layout.span_of(self._scroll.top)
+        return Span(first.start, max(first.start, self._layout.span_of(self._scroll.top + rows - 1).stop))
+
+    def place_of(self, offset: int, pane: Pane) -> QRect:
+        """Where a byte is in the viewport, in pixels; it may be outside."""
+        row, column = divmod(offset, self._layout.columns)
+        left, right = self._look.extent(self._layout, pane, column, column + 1)
+        # Rows far away have no place that fits into 32 bits; just outside is as good.
+        rows = max(-1, min(row - self._scroll.top, self._scroll.page + 1))
+        return QRect(left - self.horizontalScrollBar().value(), rows * self._look.line, right - left, self._look.line)
+
+    def over(self, place: QPoint) -> int | None:
+        """The byte at a pixel of the viewport, None between bytes."""
+        return self._layout.over(*self._row_and_cell(place))
+
+    def nearest(self, place: QPoint, pane: Pane | None = None) -> tuple[int, Pane]:
+        """The byte nearest to a pixel of the viewport, of a pane or of the one that the pixel is in."""
+        row, cell = self._row_and_cell(place)
+        if pane is None:
+            pane = Pane.TEXT if self._layout.in_text(cell) else Pane.HEX
+        return self._layout.byte_at(row, cell, pane is Pane.TEXT), pane
+
+    def _row_and_cell(self, place: QPoint) -> tuple[int, float]:
+        x = place.x() + self.horizontalScrollBar().value()
+        return self._scroll.top + place.y() // self._look.line, self._look.cell_at(x)
+
+    # ---- scrolling ---------------------------------------------------------------------------------------------
+
+    def scroll_rows(self, rows: int) -> None:
+        """Scroll down by so many rows, up for a negative number."""
+        self._scroll_to(self._scroll.top + rows)
+
+    def reveal(self, offset: int, pane: Pane, stop: int | None = None) -> None:
+        """Scroll until the byte at ``offset``, and those before ``stop`` too if they fit, are shown."""
+        layout = self._layout
+        last = layout.row_of(stop - 1) + 1 if stop is not None and stop > offset else None
+        self._scroll_to(self._scroll.revealing(layout.row_of(offset), last))
+        place, sideways = self.place_of(offset, pane), self.horizontalScrollBar()
+        if place.left() < 0:
+            sideways.setValue(sideways.value() + place.left() - MARGIN)
+        elif place.right() > self.viewport().width():
+            sideways.setValue(sideways.value() + place.right() - self.viewport().width() + MARGIN)
+
+    def _scroll_to(self, top: int) -> None:
+        moved = self._scroll.to(top)
+        if not moved:
+            return
+        if abs(moved) < self._scroll.page:
+            self.viewport().scroll(0, -moved * self._look.line)
+        else:
+            self.viewport().update()
+        self._mirror()
+        self._tell_shown()
+
+    def _mirror(self) -> None:
+        self.verticalScrollBar().setValue(self._scroll.bar_value)
+
+    def _tell_shown(self) -> None:
+        shown = self.shown()
+        if shown != self._shown:
+            self._shown = shown
+            self.scrolled.emit(*shown)
+
+    def _bar_action(self, action: int) -> None:
+        page = self._scroll.page
+        steps = {
+            _Action.SliderSingleStepAdd: 1,
+            _Action.SliderSingleStepSub: -1,
+            _Action.SliderPageStepAdd: page,
+            _Action.SliderPageStepSub: -page,
+        }
+        step = steps.get(_Action(action))
+        if step is not None:
+            # One step of the bar may be many rows: what counts is our own position, which the bar then takes over.
+            self.scroll_rows(step)
+            self.verticalScrollBar().setSliderPosition(self._scroll.bar_value)
+
+    # ---- Qt overrides ------------------------------------------------------------------------------------------
+
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
+        """Qt override: a scrollbar has another value."""
+        if dx:
+            self.viewport().update()
+            self._update_heads()
+        value = self.verticalScrollBar().value()
+        if dy and value != self._scroll.bar_value:
+            self._scroll_to(self._scroll.from_bar(value))
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Qt override: scrolls by rows, sideways with Alt or Shift, changes the size of letters with Ctrl."""
+        angle = event.angleDelta()
+        modifiers = event.modifiers()
+        if modifiers & Qt.KeyboardModifier.ControlModifier:
+            self._wheel += angle.y()
+            notches = int(self._wheel / _NOTCH)
+            if notches:
+                self._wheel -= notches * _NOTCH
+                self.zoomRequested.emit(notches)
+        elif angle.x() or modifiers & Qt.KeyboardModifier.ShiftModifier:
+            sideways = self.horizontalScrollBar()
+            sideways.setValue(sideways.value() - round((angle.x() or angle.y()) / _NOTCH * 4 * self._look.cell))
+        else:
+            self._wheel += angle.y() * _WHEEL_ROWS
+            rows = int(self._wheel / _NOTCH)
+            self._wheel -= rows * _NOTCH
+            self.scroll_rows(-rows)
+        event.accept()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt override."""
+        super().resizeEvent(event)
+        area = self.viewport().geometry()
+        height = self._look.line + _RULE
+        self._heads.setGeometry(area.x(), area.y() - height, area.width(), height)
+        self._relayout()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Qt override: colours follow the palette."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange, QEvent.Type.ApplicationFontChange):
+            self._restyle()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Qt override."""
+        super().focusInEvent(event)
+        self.viewport().update()
+        self._update_heads()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Qt override."""
+        super().focusOutEvent(event)
+        self.viewport().update()
+        self._update_heads()
+
+    def sizeHint(self) -> QSize:
+        """Qt override: sixteen bytes a row and some rows."""
+        return QSize(
+            self._look.width(Layout(0, 16)) + self.verticalScrollBar().sizeHint().width(), 24 * self._look.line
+        )
+
+    def minimumSizeHint(self) -> QSize:
+        """Qt override."""
+        return QSize(24 * round(self._look.cell), 6 * self._look.line)

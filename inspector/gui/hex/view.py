@@ -1,0 +1,288 @@
+"""The hex view: offsets, hex and text of one layer, coloured by what the bytes mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QGuiApplication,
+    QHelpEvent,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+)
+from PySide6.QtWidgets import QWidget
+
+from inspector.core.numbers import in_bytes
+from inspector.core.span import Span
+from inspector.gui.hex.copying import LARGEST, CopyFormat, copied
+from inspector.gui.hex.cursor import Cursor, Pane
+from inspector.gui.hex.highlights import joined
+from inspector.gui.hex.keys import move_of
+from inspector.gui.hex.pages import HexModel
+from inspector.gui.hex.painting import RowPainter, Scene
+from inspector.gui.hex.pointer import Pointer, span_at
+from inspector.gui.hex.row_area import RowArea
+
+_K = QKeySequence.StandardKey
+_LEFT = Qt.MouseButton.LeftButton
+
+
+class HexView(RowArea):
+    """Shows a HexModel. It reads nothing itself: bytes that have not arrived are shown as ``--``.
+
+    Signals:
+        caretMoved(object offset): the caret is on another byte, by whatever way.
+        selectionChanged(object start, object stop): other bytes are selected; an empty range at the caret for none.
+        hovered(object offset): the pointer is over another byte, None when it is over none.
+        menuRequested(object offset, QPoint place): a context menu is wanted, at a place on the screen.
+        said(str sentence): something for the user.
+    """
+
+    caretMoved = Signal(object)
+    selectionChanged = Signal(object, object)
+    hovered = Signal(object)
+    menuRequested = Signal(object, QPoint)
+    said = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model: HexModel | None = None
+        self._cursor = Cursor(0)
+        self._outline: list[Span] = []
+        self._damage: list[Span] = []
+        self._empty_text = "Nothing is shown here."
+        self._pointer = Pointer(self)
+        self._pointer.placed.connect(self._place_caret)
+        self._pointer.hovered.connect(self.hovered)
+        self.viewport().setMouseTracking(True)
+        self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
+        self.setAccessibleName("Bytes")
+
+    # ---- what is shown -----------------------------------------------------------------------------------------
+
+    def setModel(self, model: HexModel | None) -> None:
+        """Show another layer from its start, or nothing. The model stays its owner's."""
+        if self._model is not None:
+            self._model.changed.disconnect(self._arrived)
+            self._model.resized.disconnect(self._resized)
+        self._model = model
+        self._size = model.size if model is not None else 0
+        self._cursor = Cursor(self._size)
+        self._scroll.top = 0
+        self._outline, self._damage = [], []
+        if model is not None:
+            model.changed.connect(self._arrived)
+            model.resized.connect(self._resized)
+        self._shown = None
+        self._relayout()
+
+    def model(self) -> HexModel | None:
+        """What is shown."""
+        return self._model
+
+    def setEmptyText(self, text: str) -> None:
+        """Say this where there are no bytes."""
+        self._empty_text = text
+        self.viewport().update()
+
+    def setOutline(self, spans: Iterable[tuple[int, int]]) -> None:
+        """Draw a line around these bytes: the selected field."""
+        self._outline = joined(spans, self._size)
+        self.viewport().update()
+
+    def setDamage(self, spans: Iterable[tuple[int, int]]) -> None:
+        """Mark these bytes as damaged; an empty span is a place where something is missing."""
+        self._damage = joined(spans, self._size)
+        self.viewport().update()
+
+    def setCaretDescription(self, text: str) -> None:
+        """Have this spoken of the byte at the caret."""
+        self.setAccessibleDescription(text)
+
+    def setHoverText(self, offset: int, text: str) -> None:
+        """Explain the byte at ``offset`` beside the pointer, if it is still over it."""
+        self._pointer.explain(offset, text)
+
+    def _resized(self) -> None:
+        assert self._model is not None
+        self._size = self._model.size
+        self._cursor.resize(self._size)
+        self._relayout()
+
+    def _arrived(self, start: int, stop: int) -> None:
+        shown = self.shown()
+        if start < shown.stop and shown.start < stop:
+            self.viewport().update()
+
+    # ---- caret and selection -----------------------------------------------------------------------------------
+
+    def caret(self) -> int:
+        """The byte that the caret is on."""
+        return self._cursor.caret
+
+    def pane(self) -> Pane:
+        """The column that the keyboard works in."""
+        return self._cursor.pane
+
+    def selection(self) -> Span:
+        """The selected bytes, an empty span at the caret for none."""
+        return self._cursor.selection
+
+    def goTo(self, offset: int, select_length: int = 0, reveal: bool = True) -> None:
+        """Put the caret on the byte at ``offset``, select so many bytes from it, and scroll to it if asked to."""
+        self._change(lambda: self._cursor.select(offset, offset + select_length), reveal)
+
+    def selectAll(self) -> None:
+        """Select every byte; what is shown stays."""
+        self._change(lambda: self._cursor.select(0, self._size), reveal=False)
+
+    def clearSelection(self) -> None:
+        """Select nothing; the caret stays."""
+        self._change(self._cursor.clear, reveal=False)
+
+    def _place_caret(self, offset: int, pane: Pane, extend: bool) -> None:
+        def place() -> None:
+            self._cursor.pane = pane
+            self._cursor.place(offset, extend)
+
+        self._change(place)
+
+    def copy(self, how: CopyFormat | None = None) -> None:
+        """Put the selected bytes, or the one at the caret, on the clipboard: by default as the pane shows them."""
+        span = self._cursor.chosen
+        if self._model is None or not span.size:
+            return
+        if span.size > LARGEST:
+            most = in_bytes(LARGEST)
+            self.said.emit(f"{in_bytes(span.size)} are too many for the clipboard: at most {most} are copied at once.")
+            return
+        form = how or (CopyFormat.HEX if self._cursor.pane is Pane.HEX else CopyFormat.TEXT)
+        self._model.gather(*span, lambda data: self._copied(data, span.size, form))
+
+    def _copied(self, data: bytes, wanted: int, form: CopyFormat) -> None:
+        if len(data) < wanted:
+            self.said.emit(f"Nothing was copied: only {in_bytes(len(data))} of {in_bytes(wanted)} could be read.")
+            return
+        QGuiApplication.clipboard().setText(copied(data, form))
+        self.said.emit(f"{in_bytes(wanted)} copied as {form.value}.")
+
+    def _change(self, change: Callable[[], None], reveal: bool = True) -> None:
+        """Change the cursor, paint what looks different now, and tell."""
+        cursor = self._cursor
+        caret, selected, pane = cursor.caret, cursor.selected, cursor.pane
+        change()
+        if reveal and self._size:
+            stop = (
+                cursor.selected.stop if cursor.selected is not None and cursor.caret == cursor.selected.start else None
+            )
+            self.reveal(cursor.caret, cursor.pane, stop)
+        if selected != cursor.selected:
+            self.viewport().update()
+        elif caret != cursor.caret or pane is not cursor.pane:
+            for offset in (caret, cursor.caret):
+                self.viewport().update(self.place_of(offset, Pane.HEX))
+                self.viewport().update(self.place_of(offset, Pane.TEXT))
+        self._update_heads()
+        if caret != cursor.caret:
+            self.caretMoved.emit(cursor.caret)
+        if selected != cursor.selected:
+            self.selectionChanged.emit(*cursor.selection)
+
+    def _caret_column(self) -> int | None:
+        return self._cursor.caret % self._layout.columns if self._size else None
+
+    # ---- Qt overrides ------------------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Qt override."""
+        painter = QPainter(self.viewport())
+        try:
+            painter.fillRect(event.rect(), self._look.base)
+            if self._model is None or not self._size:
+                painter.setPen(self._look.quiet)
+                flags = int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap)
+                painter.drawText(self.viewport().rect().adjusted(16, 16, -16, -16), flags, self._empty_text)
+                return
+            self._model.want(*self.shown())
+            painter.translate(-self.horizontalScrollBar().value(), 0)
+            scene = Scene(self._model, self._layout, self._cursor, self._outline, self._damage, self.hasFocus())
+            rows = RowPainter(painter, self._look, scene)
+            line = self._look.line
+            for row in range(max(0, event.rect().top()) // line, event.rect().bottom() // line + 1):
+                rows.paint(self._scroll.top + row, row * line)
+        finally:
+            painter.end()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt override."""
+        move = move_of(event)
+        if move is not None:
+            self._change(lambda: self._cursor.move(move[0], self._layout.columns, self._scroll.page, move[1]))
+        elif event.matches(_K.Copy):
+            self.copy()
+        elif event.matches(_K.SelectAll):
+            self.selectAll()
+        elif event.key() == Qt.Key.Key_Escape and self._cursor.selected is not None:
+            self.clearSelection()
+        else:
+            super().keyPressEvent(event)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Qt override: Tab changes between the panes; Shift+Tab leaves the view."""
+        if not forward:
+            return super().focusNextPrevChild(forward)
+        other = Pane.HEX if self._cursor.pane is Pane.TEXT else Pane.TEXT
+        self._change(lambda: setattr(self._cursor, "pane", other))
+        return True
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Qt override."""
+        if event.button() is _LEFT and self._size:
+            extend = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+            self._pointer.press(event.position().toPoint(), extend)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Qt override."""
+        self._pointer.move(event.position().toPoint())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Qt override."""
+        if event.button() is _LEFT:
+            self._pointer.release()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Qt override: selects the outlined bytes that the pointer is over."""
+        offset = self.over(event.position().toPoint())
+        span = span_at(self._outline, offset) if offset is not None else None
+        if event.button() is _LEFT and span is not None:
+            self.goTo(span.start, span.size, reveal=False)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Qt override."""
+        super().leaveEvent(event)
+        self._pointer.leave()
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Qt override: tooltips."""
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            self._pointer.tip(event.globalPos())
+            return True
+        return super().viewportEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Qt override: the menu is about the selection, or else about the byte under the pointer."""
+        if not self._size:
+            return
+        if event.reason() is QContextMenuEvent.Reason.Keyboard:
+            place = self.viewport().mapToGlobal(self.place_of(self._cursor.caret, self._cursor.pane).bottomLeft())
+        else:
+            place = event.globalPos()
+            offset, pane = self.nearest(event.pos())
+            if not self._cursor.selection.start <= offset < self._cursor.selection.stop:
+                self._place_caret(offset, pane, extend=False)
+        self.menuRequested.emit(self._cursor.caret, place)
