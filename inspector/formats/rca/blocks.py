@@ -130,14 +130,20 @@ def _window(blocks: Blocks, window: bytes, base: int, size: int) -> int:
     # The columns are filled here rather than through ``append``: this loop decides how fast large archives open.
     edges, payloads = blocks.edges.append, blocks.payloads.append
     at, known = 0, len(blocks)
-    # A varint that the window may cut off is left for the next window, unless the stream ends here.
-    limit = len(window) if base + len(window) >= size else len(window) - VARINT
+    if base + len(window) >= size:
+        window += b"\xff" * VARINT  # so that looking ahead needs no care; a varint that runs into it has no end
+    # A varint that the window may cut off is left for the next window.
+    limit = len(window) - VARINT
     while at < limit:
         value, payload = window[at], at + 1
         if value > 0x7F:
-            value, payload = varint(window, at)
-            if not payload:
-                break
+            following = window[payload]
+            if following < 0x80:
+                value, payload = value & 0x7F | following << 7, payload + 1
+            else:
+                value, payload = varint(window, at)
+                if not payload:
+                    break
         if value & 1:
             blocks.types.extend(_BLOB * (len(blocks) - known))
             kind, length = typed(value)
