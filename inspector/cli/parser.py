@@ -11,6 +11,7 @@ PROGRAM = "archive-inspector"
 COMMANDS = {
     "list": "the members of an archive",
     "dump": "what every byte of an archive means, as a tree",
+    "check": "whether archives are right, and if not, what is wrong and where",
     "cat": "one member's content on standard output",
     "formats": "the formats that are known, and their limitations",
 }
@@ -42,7 +43,9 @@ def command_parser() -> argparse.ArgumentParser:
         added[name].add_argument("location", metavar="LOCATION", help="a file, or a folder that is a bucket's root")
     added["cat"].add_argument("member", metavar="MEMBER", help="the member's path, as list shows it")
     added["dump"].add_argument("--depth", type=_depth, metavar="N", help="show only the outer N levels of the tree")
-    for name in ("list", "dump", "formats"):
+    added["check"].add_argument("locations", metavar="LOCATION", nargs="+", help="files and folders")
+    added["check"].add_argument("--strict", action="store_true", help="warnings count: exit with 1 for them too")
+    for name in ("list", "dump", "check", "formats"):
         added[name].add_argument("--json", action="store_true", help="JSON, one object a line")
     return parser
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from inspector.cli import cat, dump, formats, members
+from inspector.cli import cat, check, dump, formats, members
 from inspector.cli.parser import PROGRAM, command_parser
 from inspector.core.format import MemberError
 from inspector.core.names import visible
@@ -18,9 +18,10 @@ FINE = 0
 UNREADABLE = 2
 INTERRUPTED = 130
 
-_RUN: dict[str, Callable[[Any], None]] = {
+_RUN: dict[str, Callable[[Any], int | None]] = {
     "list": members.run,
     "dump": dump.run,
+    "check": check.run,
     "cat": cat.run,
     "formats": formats.run,
 }
@@ -33,7 +34,7 @@ def run_command(arguments: Sequence[str]) -> int:
     """
     options = command_parser().parse_args(arguments)
     try:
-        _RUN[options.command](options)
+        status = _RUN[options.command](options)
         sys.stdout.flush()
     except (SourceError, MemberError, NoSuchMember) as error:
         print(f"{PROGRAM}: {visible(str(error))}", file=sys.stderr)
@@ -43,4 +44,5 @@ def run_command(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         # The reader has seen enough (head, less). Python flushes once more at its end, into nothing.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return FINE
+        return FINE
+    return status or FINE

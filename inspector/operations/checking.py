@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import Finding, Severity
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import VERDICTS, State, Verdict
+from inspector.operations.collection import open_collection
 from inspector.operations.location import Location, open_location
 from inspector.operations.opening import Opened, decode
 
@@ -19,7 +22,8 @@ from inspector.operations.opening import Opened, decode
 class Report:
     """What checking a location found.
 
-    ``archives`` are what was opened, with their findings; ``findings`` say why nothing was; ``size`` in bytes; ``verdicts`` counts members; ``sentence`` sums up for a person.
+    ``archives`` are what was opened, with their findings; ``findings`` say why nothing was. ``size`` is in bytes,
+    ``verdicts`` counts members, ``sentence`` sums up for a person.
     """
 
     location: str
@@ -122,3 +126,26 @@ def _state(torn: frozenset[str], findings: Iterable[Finding]) -> State:
             seen = State.DAMAGED if finding.severity is Severity.ERROR else State.WARNING
         state = max(state, seen, key=list(State).index)
     return state
+
+
+def expanded(locations: Iterable[str]) -> Iterator[str]:
+    """The locations to check: a folder that is no collection stands for the files in it and beneath, in sorted order.
+
+    A file beside an archive that belongs to it (metadata, an index) is checked with that archive, not by itself.
+    """
+    for location in locations:
+        path = Path(location)
+        if not path.is_dir() or _is_collection(path):
+            yield location
+            continue
+        for folder, folders, names in os.walk(path):
+            folders.sort()
+            beside = {name + ".metadata" for name in names} | {name.removesuffix(".tar") + ".index" for name in names}
+            yield from (str(Path(folder, name)) for name in sorted(names) if name not in beside)
+
+
+def _is_collection(folder: Path) -> bool:
+    try:
+        return open_collection(folder) is not None
+    except SourceError:
+        return True  # opening it says what is wrong
