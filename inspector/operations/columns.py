@@ -44,6 +44,8 @@ def column_of(shelf: Shelf, key: SortKey, count: int) -> Numbers:
     """What the first ``count`` members are sorted by, as numbers (there are none for names)."""
     column = _COLUMNS[key]
     parts = [column(shelf.archives[at].members, here) for at, here in enumerate(shelf.counts(count))]
+    if not parts:
+        return np.zeros(0, np.int64)
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 

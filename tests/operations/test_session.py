@@ -61,6 +61,10 @@ def test_what_cannot_be_opened_says_why(tmp_path: Path) -> None:
         assert status.stage is Stage.FAILED
         assert words in status.sentence
         assert session.layers() == ()
+        for key in SortKey:
+            assert session.arrange(Progress(), "x", key, True) == session.arrange(Progress(), "", key, True) == 0
+        session.plant(Progress())
+        assert session.tree_rows(0, 0, 10).total == session.findings(0, 10).total == 0
         with pytest.raises(Refused):
             session.read(0, 0, 1)
 
