@@ -1,0 +1,237 @@
+"""A map of a whole layer beside the hex view: what is where, and where the hex view is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from inspector.core.kinds import ROLES, Role, role_bit
+from inspector.core.numbers import hexadecimal
+from inspector.core.span import Span
+from inspector.gui.hex.highlights import joined, meets
+from inspector.gui.hex.painting import hatching, scheme_for
+from inspector.gui.hex.palette import COLOURS, Scheme
+
+_WIDTH = 60
+_EDGE = 4
+"""Pixels left free on both sides; the frame of what is shown reaches into them."""
+_LANE = 7
+"""Pixels at the right for damage."""
+_TICK = 3
+"""The least height of a mark of damage."""
+_FRAME = 7
+"""The least height of the frame."""
+_STEPS = 20
+"""Steps of the arrow keys from one end to the other, where a page of the hex view is less."""
+
+
+def roles_in(role_set: int) -> list[Role]:
+    """The roles of a set of roles."""
+    return [role for role in ROLES if role_set & role_bit(role)]
+
+
+class FileMap(QWidget):
+    """Draws a set of roles a row of pixels; several roles share the width, so that one byte of gap is seen.
+
+    Signals:
+        wanted(int rows): role sets for so many rows are wanted: see ``setRows``.
+        jumped(object offset): a place was chosen.
+    """
+
+    wanted = Signal(int)
+    jumped = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._size = 0
+        self._sets: Sequence[int] = ()
+        self._shown = Span(0, 0)
+        self._damage: list[Span] = []
+        self._picture: QPixmap | None = None
+        self._scheme = scheme_for(self.palette())
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAccessibleName("Map of the file")
+
+    # ---- what is shown -----------------------------------------------------------------------------------------
+
+    def setSize(self, size: int) -> None:
+        """The map is of so many bytes; nothing is known of them yet."""
+        self._size, self._sets, self._damage, self._shown = size, (), [], Span(0, 0)
+        self._picture = None
+        self.update()
+
+    def rows(self) -> int:
+        """For how many rows role sets are wanted."""
+        return self.height()
+
+    def setRows(self, sets: Sequence[int]) -> None:
+        """Show the role set (see ``core.kinds.role_bit``) of each of equal stretches of the layer."""
+        self._sets = sets
+        self._picture = None
+        self.update()
+
+    def setShown(self, start: int, stop: int) -> None:
+        """Frame the bytes that the hex view shows."""
+        self._shown = Span(start, stop)
+        self.setAccessibleDescription(f"Bytes {hexadecimal(start)} to {hexadecimal(stop)} are shown.")
+        self.update()
+
+    def setDamage(self, spans: Iterable[tuple[int, int]]) -> None:
+        """Mark the places of damage."""
+        self._damage = joined(spans, self._size)
+        self.update()
+
+    def describe(self, y: int) -> str:
+        """What is at a height, in words; empty where nothing is."""
+        if not self._size or not 0 <= y < self.height():
+            return ""
+        start, stop = self._stretch(y)
+        words = [f"{hexadecimal(start, 8)} … {hexadecimal(stop, 8)}"]
+        if self._sets:
+            roles = roles_in(self._sets[y * len(self._sets) // self.height()])
+            words.append(", ".join(roles))
+        if meets(self._damage, start, stop):
+            words.append("damaged: see the findings")
+        return "\n".join(words)
+
+    # ---- places ------------------------------------------------------------------------------------------------
+
+    def _stretch(self, y: int) -> Span:
+        """The bytes that a row of pixels stands for; one at least."""
+        start = y * self._size // self.height()
+        return Span(start, max(start + 1, (y + 1) * self._size // self.height()))
+
+    def _pixels(self, span: Span, least: int) -> tuple[int, int]:
+        """Top and height of a span, ``least`` pixels high at least and inside the map."""
+        if not self._size:
+            return 0, 0
+        top = span.start * self.height() // self._size
+        height = max(least, -(-span.stop * self.height() // self._size) - top)
+        return max(0, min(top, self.height() - height)), height
+
+    def _jump(self, offset: int) -> None:
+        if self._size:
+            self.jumped.emit(max(0, min(offset, self._size - 1)))
+
+    # ---- painting ----------------------------------------------------------------------------------------------
+
+    def _drawn(self) -> QPixmap:
+        """The rows as a picture, drawn once."""
+        if self._picture is None:
+            ratio = self.devicePixelRatioF()
+            width = self.width() - 2 * _EDGE - _LANE
+            self._picture = QPixmap(round(width * ratio), max(1, round(len(self._sets) * ratio)))
+            self._picture.setDevicePixelRatio(ratio)
+            painter = QPainter(self._picture)
+            try:
+                _draw_rows(painter, self._sets, width, self._scheme)
+            finally:
+                painter.end()
+        return self._picture
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Qt override."""
+        colours = COLOURS[self._scheme]
+        painter = QPainter(self)
+        try:
+            painter.fillRect(self.rect(), QColor(colours.base))
+            painter.fillRect(QRect(0, 0, 1, self.height()), QColor(colours.rule))
+            if not self._size:
+                return
+            if self._sets:
+                painter.drawPixmap(QRect(_EDGE, 0, self.width() - 2 * _EDGE - _LANE, self.height()), self._drawn())
+            damage = QColor(colours.damage)
+            for span in self._damage:
+                top, height = self._pixels(span, _TICK)
+                painter.fillRect(QRect(self.width() - _EDGE - _LANE + 2, top, _LANE - 2, height), damage)
+            self._frame(painter)
+        finally:
+            painter.end()
+
+    def _frame(self, painter: QPainter) -> None:
+        colours = COLOURS[self._scheme]
+        top, height = self._pixels(self._shown, _FRAME)
+        colour = QColor(colours.selection if self.hasFocus() else colours.outline)
+        inside = QColor(colour)
+        inside.setAlphaF(0.12)
+        painter.fillRect(QRect(2, top, self.width() - 4, height), inside)
+        painter.setPen(QPen(colour, 2))
+        painter.drawRect(QRect(2, top + 1, self.width() - 4, height - 2))
+
+    # ---- Qt overrides ------------------------------------------------------------------------------------------
+
+    def sizeHint(self) -> QSize:
+        """Qt override."""
+        return QSize(_WIDTH, 200)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt override."""
+        super().resizeEvent(event)
+        if self.height() != event.oldSize().height():
+            self.wanted.emit(self.height())
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Qt override: colours follow the palette."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
+            self._scheme = scheme_for(self.palette())
+            self._picture = None
+            self.update()
+
+    def event(self, event: QEvent) -> bool:
+        """Qt override: tooltips."""
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            QToolTip.showText(event.globalPos(), self.describe(event.pos().y()), self)
+            return True
+        return super().event(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Qt override."""
+        self.mouseMoveEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Qt override: the place under the pointer."""
+        if event.buttons() & Qt.MouseButton.LeftButton and self.height():
+            self._jump(round(event.position().y()) * self._size // self.height())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt override: arrows and pages go on from what is shown."""
+        page = max(1, self._shown.size)
+        step = max(page, self._size // _STEPS)
+        targets = {
+            Qt.Key.Key_Up: self._shown.start - page,
+            Qt.Key.Key_Down: self._shown.start + page,
+            Qt.Key.Key_PageUp: self._shown.start - step,
+            Qt.Key.Key_PageDown: self._shown.start + step,
+            Qt.Key.Key_Home: 0,
+            Qt.Key.Key_End: self._size - 1,
+        }
+        target = targets.get(Qt.Key(event.key()))
+        if target is None:
+            super().keyPressEvent(event)
+        else:
+            self._jump(target)
+
+
+def _draw_rows(painter: QPainter, sets: Sequence[int], width: int, scheme: Scheme) -> None:
+    colours = COLOURS[scheme]
+    top = 0
+    for role_set, alike in groupby(sets):
+        height = sum(1 for _ in alike)
+        roles = roles_in(role_set)
+        for index, role in enumerate(roles):
+            left, right = index * width // len(roles), (index + 1) * width // len(roles)
+            place = QRect(left, top, right - left, height)
+            painter.fillRect(place, QColor(colours.fill(role)))
+            strokes = hatching(role, colours)
+            if strokes is not None:
+                painter.fillRect(place, strokes)
+        if not roles:
+            painter.fillRect(QRect(0, top, width, height), QColor(colours.base))
+        top += height

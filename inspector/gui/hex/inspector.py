@@ -1,0 +1,108 @@
+"""The data inspector: the bytes at the caret as numbers of every width and order, times and text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
+
+from inspector.gui.hex.inspector_values import Value, readings
+from inspector.gui.hex.painting import fixed_font
+
+_Index = QModelIndex | QPersistentModelIndex
+_HEADINGS = ("as", "little-endian", "big-endian")
+_NOWHERE = QModelIndex()
+_Role = Qt.ItemDataRole
+
+
+class ReadingsModel(QAbstractTableModel):
+    """The readings of some bytes, one a row."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._values: list[Value] = readings(b"")
+        self._font = fixed_font()
+
+    def setBytes(self, data: bytes) -> None:
+        """Read these bytes."""
+        self._values = readings(data)
+        self.dataChanged.emit(self.index(0, 1), self.index(len(self._values) - 1, 2))
+
+    def value(self, row: int) -> Value:
+        """One reading."""
+        return self._values[row]
+
+    def text(self, row: int, column: int) -> str:
+        """What a cell says."""
+        return self._values[row][column] or ""
+
+    def rowCount(self, parent: _Index = _NOWHERE) -> int:
+        """Qt override."""
+        return 0 if parent.isValid() else len(self._values)
+
+    def columnCount(self, parent: _Index = _NOWHERE) -> int:
+        """Qt override."""
+        return 0 if parent.isValid() else len(_HEADINGS)
+
+    def data(self, index: _Index, role: int = _Role.DisplayRole) -> Any:
+        """Qt override."""
+        if not index.isValid():
+            return None
+        text = self.text(index.row(), index.column())
+        answers = {
+            _Role.DisplayRole: text or ("–" if index.column() == 1 else ""),
+            _Role.ToolTipRole: text,
+            _Role.AccessibleTextRole: text or "no such value",
+            _Role.FontRole: self._font if index.column() else None,
+        }
+        return answers.get(_Role(role))
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = _Role.DisplayRole) -> Any:
+        """Qt override."""
+        if role == _Role.DisplayRole and orientation is Qt.Orientation.Horizontal:
+            return _HEADINGS[section]
+        return None
+
+
+class DataInspector(QTableView):
+    """Shows the readings of the bytes at the caret; a value can be copied with the usual key."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._readings = ReadingsModel()
+        self.setModel(self._readings)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setShowGrid(False)
+        self.setAlternatingRowColors(True)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.verticalHeader().hide()
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 5)
+        head = self.horizontalHeader()
+        head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        head.setHighlightSections(False)
+        head.setMinimumSectionSize(40)
+        for column, mode in enumerate((QHeaderView.ResizeMode.ResizeToContents, *[QHeaderView.ResizeMode.Stretch] * 2)):
+            head.setSectionResizeMode(column, mode)
+        for row in range(self._readings.rowCount()):
+            if self._readings.value(row).big is None:
+                self.setSpan(row, 1, 1, 2)
+        self.setAccessibleName("Bytes at the caret as values")
+
+    def setBytes(self, data: bytes) -> None:
+        """Show what these bytes are; ``inspector_values.LOOKED_AT`` of them are enough."""
+        self._readings.setBytes(data)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt override: copies the chosen value."""
+        index = self.currentIndex()
+        if event.matches(QKeySequence.StandardKey.Copy) and index.isValid():
+            QGuiApplication.clipboard().setText(self._readings.text(index.row(), index.column()))
+        else:
+            super().keyPressEvent(event)
