@@ -21,7 +21,8 @@ DATA_SECTION = "CAF, 1. File Data Section"
 INDEX_SECTION = "CAF, 2. File Index Section"
 FOOTER_SECTION = "CAF, 3. Footer Section"
 
-_ENTRY_ROLES = role_bit(Role.DIRECTORY) | role_bit(Role.NAME) | role_bit(Role.EXTENT) | role_bit(Role.GARBAGE)
+_ENTRY_ROLES = role_bit(Role.DIRECTORY) | role_bit(Role.NAME) | role_bit(Role.EXTENT)
+_UNREAD = role_bit(Role.GARBAGE)
 _DATA = role_bit(Role.DATA)
 _GAP = role_bit(Role.GAP)
 _SHOWN = 256
@@ -108,8 +109,18 @@ def _files(source: Source, index: Index, part: Part, member_of: Callable[[int], 
         span = Span(starts[row], starts[row + 1] if row + 1 < len(starts) else stop)
         return entry_field(source.read(span.start, min(span.size, _LONGEST_ENTRY)), span, member_of(part.first + row))
 
-    children = FieldTable(starts, make, _ENTRY_ROLES)
+    children = FieldTable(starts, make, _entry_roles(index, part))
     return Field("files", Kind.INDEX, (Span(starts[0], stop),), note=note, children=children)
+
+
+def _entry_roles(index: Index, part: Part) -> int | Sequence[int]:
+    """The roles of the entries of a part: only in marked ones and in a last one can something not be followed."""
+    marks = index.marks[part.first : part.last]
+    if index.unread is None and not any(marks):
+        return _ENTRY_ROLES
+    roles = array("H", (_ENTRY_ROLES | (_UNREAD if mark else 0) for mark in marks))
+    roles[-1] |= 0 if index.unread is None else _UNREAD
+    return roles
 
 
 def entry_field(data: bytes, span: Span, member: int) -> Field:
