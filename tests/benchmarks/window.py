@@ -1,0 +1,137 @@
+"""The window: start to first paint, the event loop while a million members are opened, and a very large file."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from PySide6.QtCore import QEventLoop, QSettings, QTimer
+from PySide6.QtWidgets import QApplication
+
+from inspector.gui.settings import Settings
+from inspector.gui.window import Window
+from inspector.operations.views import Stage
+from tests.benchmarks import inputs
+from tests.benchmarks.formats import COUNT
+from tests.benchmarks.measure import Row, timed
+
+PATIENCE = 120_000
+"""Milliseconds to wait for anything."""
+
+BARE = """
+import os
+from PySide6.QtWidgets import QApplication, QMainWindow
+app = QApplication([])
+window = QMainWindow()
+window.resize(1280, 800)
+window.show()
+app.processEvents()
+os._exit(0)
+"""
+
+PRODUCT = """
+import os, sys
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication
+from inspector.gui import theme
+from inspector.gui.settings import Settings
+from inspector.gui.window import Window
+app = QApplication([])
+settings = Settings(QSettings(sys.argv[1], QSettings.Format.IniFormat))
+theme.apply(app, settings.theme)
+window = Window(settings)
+window.resize(1280, 800)
+window.show()
+app.processEvents()
+assert "numpy" not in sys.modules and "boto3" not in sys.modules
+os._exit(0)
+"""
+
+
+def rows(folder: Path) -> Iterator[Row]:
+    """See measure.Row."""
+    settings = str(folder / "settings.ini")
+    bare, product = [], []
+    for _ in range(7):
+        bare.append(timed(lambda: subprocess.run([sys.executable, "-c", BARE], check=True)))
+        product.append(timed(lambda: subprocess.run([sys.executable, "-c", PRODUCT, settings], check=True)))
+    yield Row("start to first paint / bare PySide6 window", statistics.median(bare), statistics.median(product), 1.25)
+    app = QApplication.instance() or QApplication([])
+    yield from _million(folder, settings)
+    small = inputs.sparse_caf(folder, 1 << 20)
+    reference = statistics.median(_show_last_byte(small, settings) for _ in range(5))
+    small.unlink()
+    large = inputs.sparse_caf(folder, 64 << 30)
+    product_seconds = statistics.median(_show_last_byte(large, settings) for _ in range(5))
+    yield Row("open and show the last byte: 64 GiB CAF / 1 MiB CAF", reference, product_seconds, 1.25)
+    del app
+
+
+def _window(settings: str) -> Window:
+    window = Window(Settings(QSettings(settings, QSettings.Format.IniFormat)))
+    window.resize(1280, 800)
+    window.show()
+    return window
+
+
+def _wait(ready: Callable[[], bool], gaps: list[float] | None = None) -> None:
+    """Run the event loop until ``ready``; ``gaps`` receives the seconds between two ticks of a watchdog."""
+    loop = QEventLoop()
+    last = time.perf_counter()
+
+    def tick() -> None:
+        nonlocal last
+        now = time.perf_counter()
+        if gaps is not None:
+            gaps.append(now - last)
+        last = now
+        if ready():
+            loop.quit()
+
+    timer = QTimer()
+    timer.timeout.connect(tick)
+    timer.start(1)
+    end = QTimer()
+    end.setSingleShot(True)
+    end.timeout.connect(loop.quit)
+    end.start(PATIENCE)
+    loop.exec()
+    timer.stop()
+
+
+def _million(folder: Path, settings: str) -> Iterator[Row]:
+    path = inputs.caf(folder, COUNT)
+    window = _window(settings)
+    QApplication.processEvents()
+    gaps: list[float] = []
+    began = time.perf_counter()
+    window.open_locations([str(path)])
+    document = window.all_tabs()[0].document
+    _wait(lambda: document.size > 0 and bool(document.layers), gaps)
+    yield Row(f"first bytes of a CAF of {COUNT:,} members / 0.5 s", 0.5, time.perf_counter() - began, 1.0)
+    _wait(lambda: document.status.stage is Stage.READY, gaps)
+    decoded = time.perf_counter()
+    yield Row(f"all of its members / 3 s, while {COUNT:,} are opened", 3.0, decoded - began, 1.0)
+    _wait(lambda: window.settled, gaps)
+    yield Row("longest stall of the event loop meanwhile / 50 ms", 0.05, max(gaps), 1.0)
+    window.close()
+    path.unlink()
+
+
+def _show_last_byte(path: Path, settings: str) -> float:
+    window = _window(settings)
+
+    def work() -> None:
+        window.open_locations([str(path)])
+        document = window.all_tabs()[0].document
+        _wait(lambda: document.status.stage is Stage.READY)
+        document.go_to(0, path.stat().st_size - 1, path.stat().st_size)
+        _wait(lambda: window.settled)
+
+    seconds = timed(work)
+    window.close()
+    return seconds
