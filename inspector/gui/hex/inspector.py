@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
 
@@ -12,7 +12,7 @@ from inspector.gui.hex.inspector_values import Value, readings
 from inspector.gui.hex.painting import fixed_font
 
 _Index = QModelIndex | QPersistentModelIndex
-_HEADINGS = ("as", "little-endian", "big-endian")
+_HEADINGS = ("Read as", "Value")
 _NOWHERE = QModelIndex()
 _Role = Qt.ItemDataRole
 
@@ -28,15 +28,11 @@ class ReadingsModel(QAbstractTableModel):
     def setBytes(self, data: bytes) -> None:
         """Read these bytes."""
         self._values = readings(data)
-        self.dataChanged.emit(self.index(0, 1), self.index(len(self._values) - 1, 2))
-
-    def value(self, row: int) -> Value:
-        """One reading."""
-        return self._values[row]
+        self.dataChanged.emit(self.index(0, 1), self.index(len(self._values) - 1, 1))
 
     def text(self, row: int, column: int) -> str:
         """What a cell says."""
-        return self._values[row][column] or ""
+        return self._values[row][column]
 
     def rowCount(self, parent: _Index = _NOWHERE) -> int:
         """Qt override."""
@@ -52,7 +48,7 @@ class ReadingsModel(QAbstractTableModel):
             return None
         text = self.text(index.row(), index.column())
         answers = {
-            _Role.DisplayRole: text or ("–" if index.column() == 1 else ""),
+            _Role.DisplayRole: text or "–",
             _Role.ToolTipRole: text,
             _Role.AccessibleTextRole: text or "no such value",
             _Role.FontRole: self._font if index.column() else None,
@@ -67,7 +63,7 @@ class ReadingsModel(QAbstractTableModel):
 
 
 class DataInspector(QTableView):
-    """Shows the readings of the bytes at the caret; a value can be copied with the usual key."""
+    """Shows the readings of the bytes at the caret, all at once; a value can be copied with the usual key."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -88,16 +84,18 @@ class DataInspector(QTableView):
         head.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         head.setHighlightSections(False)
         head.setMinimumSectionSize(40)
-        for column, mode in enumerate((QHeaderView.ResizeMode.ResizeToContents, *[QHeaderView.ResizeMode.Stretch] * 2)):
-            head.setSectionResizeMode(column, mode)
-        for row in range(self._readings.rowCount()):
-            if self._readings.value(row).big is None:
-                self.setSpan(row, 1, 1, 2)
+        head.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        head.setStretchLastSection(True)
         self.setAccessibleName("Bytes at the caret as values")
 
     def setBytes(self, data: bytes) -> None:
         """Show what these bytes are; ``inspector_values.LOOKED_AT`` of them are enough."""
         self._readings.setBytes(data)
+
+    def sizeHint(self) -> QSize:
+        """Qt override: high enough for all rows, so that it needs no scrolling of its own."""
+        rows = self._readings.rowCount() * self.verticalHeader().defaultSectionSize()
+        return QSize(super().sizeHint().width(), rows + self.horizontalHeader().sizeHint().height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt override: copies the chosen value."""

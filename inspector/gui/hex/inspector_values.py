@@ -16,17 +16,14 @@ _VARINT = 10
 """The most bytes of a varint of 64 bits."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _Order = Literal["little", "big"]
+_ORDERS: tuple[tuple[str, _Order], ...] = (("LE", "little"), ("BE", "big"))
 
 
 class Value(NamedTuple):
-    """One reading: its name, the value in little-endian order, and in big-endian order where that differs.
-
-    An empty text stands for too few bytes or for bytes that are no such value.
-    """
+    """One reading: its name and the value; an empty text for too few bytes or for bytes that are no such value."""
 
     name: str
-    little: str
-    big: str | None = None
+    text: str
 
 
 def readings(data: bytes) -> list[Value]:
@@ -35,22 +32,25 @@ def readings(data: bytes) -> list[Value]:
         Value("binary", f"{data[0]:08b}" if data else ""),
         Value("u8", _integer(data, 1, "little", signed=False)),
         Value("i8", _integer(data, 1, "little", signed=True)),
-        *(
-            _both(f"{sign}{8 * size}", _integer_reader(size, sign == "i"), data)
-            for size in (2, 3, 4, 8)
-            for sign in "ui"
-        ),
-        *(_both(f"f{8 * size}", _float_reader(size), data) for size in (2, 4, 8)),
-        _both("Unix time, 32 bits", _unix_reader(4), data),
-        _both("Unix time, 64 bits", _unix_reader(8), data),
+        *(each for size in (2, 3, 4, 8) for each in _integers(data, size)),
+        *(each for size in (2, 4, 8) for each in _both(f"f{8 * size}", _float_reader(size), data)),
+        *(each for size in (4, 8) for each in _both(f"Unix time {8 * size}", _unix_reader(size), data)),
         Value("DOS time, date", _dos(data)),
         Value("varint (LEB128)", varint(data)),
         Value("UTF-8", _character(data)),
     ]
 
 
-def _both(name: str, read: Callable[[bytes, _Order], str], data: bytes) -> Value:
-    return Value(name, read(data, "little"), read(data, "big"))
+def _both(name: str, read: Callable[[bytes, _Order], str], data: bytes) -> tuple[Value, Value]:
+    return Value(f"{name} LE", read(data, "little")), Value(f"{name} BE", read(data, "big"))
+
+
+def _integers(data: bytes, size: int) -> list[Value]:
+    return [
+        Value(f"{sign}{8 * size} {name}", _integer(data, size, order, signed=sign == "i"))
+        for sign in "ui"
+        for name, order in _ORDERS
+    ]
 
 
 # ---- numbers -------------------------------------------------------------------------------------------------------
@@ -58,10 +58,6 @@ def _both(name: str, read: Callable[[bytes, _Order], str], data: bytes) -> Value
 
 def _integer(data: bytes, size: int, order: _Order, signed: bool) -> str:
     return f"{int.from_bytes(data[:size], order, signed=signed):,}" if len(data) >= size else ""
-
-
-def _integer_reader(size: int, signed: bool) -> Callable[[bytes, _Order], str]:
-    return lambda data, order: _integer(data, size, order, signed)
 
 
 def _float_reader(size: int) -> Callable[[bytes, _Order], str]:

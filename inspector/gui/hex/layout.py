@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import floor
 
 from inspector.core.span import Span
@@ -17,7 +18,7 @@ _GAP = 2
 """Cells between the columns."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Layout:
     """``size`` bytes in rows of ``columns`` bytes: an offset column, a hex column and a text column.
 
@@ -27,33 +28,33 @@ class Layout:
     size: int
     columns: int
 
-    @property
+    @cached_property
     def digits(self) -> int:
         """The hex digits of an offset: an even number, enough for the last byte."""
         needed = len(f"{max(0, self.size - 1):X}")
         return max(_DIGITS, needed + (needed & 1))
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """How many rows there are; none without bytes."""
         return -(-self.size // self.columns)
 
-    @property
+    @cached_property
     def hex_start(self) -> int:
         """The first cell of the hex column."""
         return self.digits + _GAP
 
-    @property
+    @cached_property
     def hex_cells(self) -> int:
         """The width of the hex column in cells."""
         return _hex_cells(self.columns)
 
-    @property
+    @cached_property
     def text_start(self) -> int:
         """The first cell of the text column."""
         return self.hex_start + self.hex_cells + _GAP
 
-    @property
+    @cached_property
     def cells(self) -> int:
         """The width of a row in cells."""
         return self.text_start + self.columns

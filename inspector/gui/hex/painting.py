@@ -80,16 +80,29 @@ class Look:
         """The place in cells of a pixel."""
         return (x - MARGIN) / self.cell
 
-    def width(self, layout: Layout) -> int:
-        """The width of a row in pixels."""
-        return self.x(layout.cells) + MARGIN
 
-    def extent(self, layout: Layout, pane: Pane, first: int, stop: int) -> tuple[int, int]:
-        """The left and right edge in pixels of the columns ``[first, stop)`` of a row."""
-        if pane is Pane.TEXT:
-            return self.x(layout.text_cell(first)), self.x(layout.text_cell(stop))
-        # Half a cell more on both sides: neighbouring bytes of one field have no seam.
-        return self.x(layout.hex_cell(first) - 0.5), self.x(layout.hex_cell(stop - 1) + 2.5)
+class Grid:
+    """Where the bytes of a layout are in pixels, for one look."""
+
+    def __init__(self, look: Look, layout: Layout) -> None:
+        columns = range(layout.columns)
+        # Half a cell more on both sides of hex digits: neighbouring bytes of one field have no seam.
+        self._edges = {
+            Pane.HEX: (
+                [look.x(layout.hex_cell(column) - 0.5) for column in columns],
+                [look.x(layout.hex_cell(column) + 2.5) for column in columns],
+            ),
+            Pane.TEXT: (
+                [look.x(layout.text_cell(column)) for column in columns],
+                [look.x(layout.text_cell(column + 1)) for column in columns],
+            ),
+        }
+        self.width = look.x(layout.cells) + MARGIN
+
+    def edges(self, pane: Pane, first: int, stop: int) -> tuple[int, int]:
+        """The left and right edge of the columns ``[first, stop)`` of a row, at least one of them."""
+        left, right = self._edges[pane]
+        return left[first], right[stop - 1]
 
 
 @dataclass(slots=True)
@@ -98,6 +111,7 @@ class Scene:
 
     model: HexModel
     layout: Layout
+    grid: Grid
     cursor: Cursor
     outline: Sequence[Span] = field(default_factory=list)
     damage: Sequence[Span] = field(default_factory=list)
@@ -127,20 +141,20 @@ class RowPainter:
                 self._caret(self._scene.cursor.caret - span.start, top)
 
     def _backgrounds(self, span: Span, top: int) -> None:
-        look, layout, fill = self._look, self._scene.layout, self._painter.fillRect
+        look, grid, fill = self._look, self._scene.grid, self._painter.fillRect
         height = look.line
         for start, stop, role, shade in self._scene.model.tints_at(*span):
             brush = look.brushes[role, shade]
             strokes = look.strokes.get(role)
             for pane in PANES:
-                left, right = look.extent(layout, pane, start - span.start, stop - span.start)
+                left, right = grid.edges(pane, start - span.start, stop - span.start)
                 fill(left, top, right - left, height, brush)
                 if strokes is not None:
                     fill(left, top, right - left, height, strokes)
         selected = self._selected(span)
         if selected is not None:
             for pane in PANES:
-                left, right = look.extent(layout, pane, *selected)
+                left, right = grid.edges(pane, *selected)
                 fill(left, top, right - left, height, look.selection)
 
     def _selected(self, span: Span) -> tuple[int, int] | None:
@@ -181,16 +195,16 @@ class RowPainter:
             self._mark(top)
 
     def _lines(self, lines: Contour, pane: Pane, base: int, top: int, inset: int) -> None:
-        layout, look = self._scene.layout, self._look
+        grid, look = self._scene.grid, self._look
         upper, lower = top + inset, top + look.line - 1
         drawn: list[QLineF] = []
         for start, stop in lines.pieces:
-            left, right = look.extent(layout, pane, start - base, stop - base)
+            left, right = grid.edges(pane, start - base, stop - base)
             drawn.append(QLineF(left + inset, upper, left + inset, lower))
             drawn.append(QLineF(right - 1, upper, right - 1, lower))
         for spans, y in ((lines.top, upper), (lines.bottom, lower)):
             for start, stop in spans:
-                left, right = look.extent(layout, pane, start - base, stop - base)
+                left, right = grid.edges(pane, start - base, stop - base)
                 drawn.append(QLineF(left + inset, y, right - 1, y))
         self._painter.drawLines(drawn)
 
@@ -208,7 +222,7 @@ class RowPainter:
         selected = scene.cursor.selection.size > 0
         colour = look.colours.selection_text if selected else look.colours.text
         for pane in PANES:
-            left, right = look.extent(scene.layout, pane, column, column + 1)
+            left, right = scene.grid.edges(pane, column, column + 1)
             frame = QRect(left, top, right - left, look.line)
             active = scene.focused and pane is scene.cursor.pane
             self._painter.setPen(QPen(QColor(colour), 2 if active else 1))

@@ -10,7 +10,7 @@ from inspector.core.span import Span
 from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.heads import ColumnHeads
 from inspector.gui.hex.layout import Layout, fitting
-from inspector.gui.hex.painting import MARGIN, Look, fixed_font, scheme_for
+from inspector.gui.hex.painting import MARGIN, Grid, Look, fixed_font, scheme_for
 from inspector.gui.hex.scrolling import RowScroll
 
 _WHEEL_ROWS = 3
@@ -43,6 +43,7 @@ class RowArea(QAbstractScrollArea):
         self._layout = Layout(0, 16)
         self._scroll = RowScroll()
         self._look = Look(fixed_font(), scheme_for(self.palette()))
+        self._grid = Grid(self._look, self._layout)
         self._heads = ColumnHeads(self)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -88,10 +89,11 @@ class RowArea(QAbstractScrollArea):
             self._layout = Layout(self._size, self._wanted_columns)
         else:
             self._layout = fitting(self._size, int((width - 2 * MARGIN) / look.cell))
+        self._grid = Grid(look, self._layout)
         self._scroll.top = first // self._layout.columns
         self._scroll.resize(self._layout.rows, self.viewport().height() // look.line)
         sideways = self.horizontalScrollBar()
-        sideways.setRange(0, max(0, look.width(self._layout) - width) if self._size else 0)
+        sideways.setRange(0, max(0, self._grid.width - width) if self._size else 0)
         sideways.setPageStep(width)
         sideways.setSingleStep(round(look.cell))
         bar = self.verticalScrollBar()
@@ -122,7 +124,7 @@ class RowArea(QAbstractScrollArea):
     def place_of(self, offset: int, pane: Pane) -> QRect:
         """Where a byte is in the viewport, in pixels; it may be outside."""
         row, column = divmod(offset, self._layout.columns)
-        left, right = self._look.extent(self._layout, pane, column, column + 1)
+        left, right = self._grid.edges(pane, column, column + 1)
         # Rows far away have no place that fits into 32 bits; just outside is as good.
         rows = max(-1, min(row - self._scroll.top, self._scroll.page + 1))
         return QRect(left - self.horizontalScrollBar().value(), rows * self._look.line, right - left, self._look.line)
@@ -253,7 +255,7 @@ class RowArea(QAbstractScrollArea):
     def sizeHint(self) -> QSize:
         """Qt override: sixteen bytes a row and some rows."""
         return QSize(
-            self._look.width(Layout(0, 16)) + self.verticalScrollBar().sizeHint().width(), 24 * self._look.line
+            Grid(self._look, Layout(0, 16)).width + self.verticalScrollBar().sizeHint().width(), 24 * self._look.line
         )
 
     def minimumSizeHint(self) -> QSize:

@@ -210,7 +210,9 @@ class HexView(RowArea):
                 return
             self._model.want(*self.shown())
             painter.translate(-self.horizontalScrollBar().value(), 0)
-            scene = Scene(self._model, self._layout, self._cursor, self._outline, self._damage, self.hasFocus())
+            scene = Scene(
+                self._model, self._layout, self._grid, self._cursor, self._outline, self._damage, self.hasFocus()
+            )
             rows = RowPainter(painter, self._look, scene)
             line = self._look.line
             for row in range(max(0, event.rect().top()) // line, event.rect().bottom() // line + 1):
