@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -244,3 +245,17 @@ def test_a_folder_of_ranges_is_many_files(sample: Sample) -> None:
     assert session.read(session.content(Progress(), row.index).layer.layer, 0, row.size) == session.read(
         last.layer, last.spans[0].start, row.size
     )
+
+
+def test_a_range_that_goes_does_not_hide_the_others(sample: Sample, tmp_path: Path) -> None:
+    folder = tmp_path / "dataset"
+    shutil.copytree(sample("weather-gap"), folder)
+    session = Session(str(folder))
+    last = sorted(folder.rglob("*.tar"))[-1]
+    last.unlink()
+    session.decode(Progress())
+    assert session.status().stage is Stage.READY
+    found = [row for row in session.findings(0, 100).rows if row.code == "unreadable"]
+    assert [row.layer for row in found] == [len(session.layers()) - 1]
+    assert last.name in found[0].message
+    assert session.status().members > 0
