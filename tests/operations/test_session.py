@@ -251,7 +251,7 @@ def test_a_range_that_goes_does_not_hide_the_others(sample: Sample, tmp_path: Pa
     folder = tmp_path / "dataset"
     shutil.copytree(sample("weather-gap"), folder)
     session = Session(str(folder))
-    last = sorted(folder.rglob("*.tar"))[-1]
+    last = max(folder.rglob("*.tar"))
     last.unlink()
     session.decode(Progress())
     assert session.status().stage is Stage.READY
