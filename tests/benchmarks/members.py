@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy
+import numpy as np
 
 from inspector.core.progress import Progress
 from inspector.operations.session import Session
@@ -22,12 +22,12 @@ def rows(folder: Path) -> Iterator[Row]:
     """See measure.Row."""
     session = Session(str(inputs.caf(folder, COUNT)))
     session.decode(Progress())
-    starts = numpy.arange(COUNT, dtype=numpy.uint64)
-    sizes = numpy.random.default_rng(1).integers(0, 2**40, COUNT, dtype=numpy.uint64)
+    starts = np.arange(COUNT, dtype=np.uint64)
+    sizes = np.random.default_rng(1).integers(0, 2**40, COUNT, dtype=np.uint64)
     names = b"".join(b"dataset/%05d/image_%08d.jpeg" % (number // 1000, number) for number in range(COUNT))
     yield Row(
         f"sort {COUNT:,} members by size / argsort",
-        *paired(lambda: numpy.argsort(sizes), lambda: session.arrange(Progress(), "", SortKey.SIZE, False)),
+        *paired(lambda: np.argsort(sizes), lambda: session.arrange(Progress(), "", SortKey.SIZE, False)),
         2.0,
     )
     yield Row(
@@ -41,7 +41,7 @@ def rows(folder: Path) -> Iterator[Row]:
     session.arrange(Progress(), "", SortKey.ARCHIVE, False)
     yield Row(
         f"map of {COUNT:,} members in 1,000 rows / numpy sort of the extents",
-        *paired(lambda: numpy.sort(numpy.concatenate([starts, sizes])), lambda: session.overview(Progress(), 0, 1000)),
+        *paired(lambda: np.sort(np.concatenate([starts, sizes])), lambda: session.overview(Progress(), 0, 1000)),
         2.0,
     )
     yield from _search(folder)
