@@ -88,4 +88,5 @@ FORMAT = Format(
     probe=probe,
     decode=decode,
     read=read,
+    torn=frozenset({"rca-trailing-garbage"}),
 )
