@@ -69,6 +69,10 @@ class Emitter:
             verdicts.extend(bytes(len(self.archive.members) - len(verdicts)))
         verdicts[member] = VERDICTS.index(verdict)
 
+    def judge_all(self, verdict: Verdict) -> None:
+        """Say the same of every member."""
+        self.archive.verdicts[:] = bytes((VERDICTS.index(verdict),)) * len(self.archive.members)
+
     def lay(self, fields: Iterable[Field]) -> None:
         """Set the archive-level fields: tiled over the whole file, so that every byte is owned."""
         self.archive.fields = tile(fields, (Span(0, self.archive.source.size),))

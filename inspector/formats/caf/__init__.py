@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inspector.core.format import Format
+from inspector.formats.caf.check import check
 from inspector.formats.caf.decode import decode, read
 from inspector.formats.caf.locate import likeness
 
@@ -19,4 +20,5 @@ FORMAT = Format(
     probe=likeness,
     decode=decode,
     read=read,
+    check=check,
 )

@@ -37,15 +37,16 @@ def archive_order(index: Index) -> Sequence[int]:
 
 def members_in(order: Sequence[int], index: Index) -> Members:
     """The entries as members in the order given; columns that are in order already are handed over as they are."""
-    members = Members(marks=any(index.marks))
+    members = Members(heads=True, marks=any(index.marks))
     if isinstance(order, range):
         members.paths, members.starts, members.stops = index.names, index.starts, index.stops
         members.marks = index.marks if members.marks is not None else None
-        members.path_stops = index.name_stops
+        members.heads, members.path_stops = index.positions, index.name_stops
     elif len(order) <= FEW:
         for entry in order:
             marks = index.marks[entry] if members.marks is not None else 0
-            members.append(index.name(entry), index.starts[entry], index.stops[entry], marks=marks)
+            start, stop, position = index.starts[entry], index.stops[entry], index.positions[entry]
+            members.append(index.name(entry), start, stop, head=position, marks=marks)
     else:
         _take(order, index, members)
     return members
@@ -57,6 +58,8 @@ def _take(order: Sequence[int], index: Index, members: Members) -> None:
     entries = np.asarray(order)
     members.starts.frombytes(np.frombuffer(index.starts, np.uint64)[entries].tobytes())
     members.stops.frombytes(np.frombuffer(index.stops, np.uint64)[entries].tobytes())
+    assert members.heads is not None
+    members.heads.frombytes(np.frombuffer(index.positions, np.uint64)[entries].tobytes())
     if members.marks is not None:
         members.marks.frombytes(np.frombuffer(index.marks, np.uint8)[entries].tobytes())
     names, name_stops = (

@@ -15,6 +15,7 @@ from inspector.core.source import Source, blocks
 from inspector.core.span import Span
 from inspector.formats._extents import lay_out
 from inspector.formats.caf.columns import archive_order, doubtful_names, inverse, members_in
+from inspector.formats.caf.entries import Entries
 from inspector.formats.caf.exact import read_exactly
 from inspector.formats.caf.fast import SLICE, read_fast
 from inspector.formats.caf.fields import data_section, footer_field, index_field
@@ -24,6 +25,8 @@ from inspector.formats.caf.locate import FOOTER, LARGEST_INDEX, Place, find_inde
 
 LARGEST_ARCHIVE = 32 << 30
 """The largest archive the specification allows, in bytes (its 32 GB taken as GiB)."""
+TARGET_SIZE = 30 << 30
+"""The size of data at which the specification begins a new archive, in bytes (its ~30 GB taken as GiB)."""
 
 
 def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
@@ -36,16 +39,29 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
         emitter.error(
             "caf-footer", place.problem, place.footer or place.index or (max(0, source.size - FOOTER), source.size)
         )
+    _report_size(source, emitter, place)
+    if place.index is None:
+        emitter.lay([footer_field(source, place)] if place.footer else [])
+        return
+    _decode_index(source, emitter, progress, place, place.index)
+
+
+def _report_size(source: Source, emitter: Emitter, place: Place) -> None:
+    data = place.index.start if place.index else source.size
     if source.size > LARGEST_ARCHIVE:
         emitter.warning(
             "caf-too-large",
             f"The file has {in_bytes(source.size)}; the specification allows at most 32 GB, so other readers may "
             "refuse it.",
+            (LARGEST_ARCHIVE, source.size),
         )
-    if place.index is None:
-        emitter.lay([footer_field(source, place)] if place.footer else [])
-        return
-    _decode_index(source, emitter, progress, place, place.index)
+    elif data > TARGET_SIZE:
+        emitter.info(
+            "caf-above-target",
+            f"The data section has {in_bytes(data)}: allowed, but more than the about 30 GB that the specification "
+            "recommends.",
+            (TARGET_SIZE, data),
+        )
 
 
 def _core_audio(source: Source, emitter: Emitter) -> None:
@@ -86,9 +102,10 @@ def _decode_index(source: Source, emitter: Emitter, progress: Progress, place: P
     for problem in index.problems:
         member = None if problem.entry is None or problem.entry >= len(index) else member_of[problem.entry]
         emitter.find(problem.severity, problem.code, problem.message, problem.spans, member)
-    report_ranges(emitter, span.start, members)
-    report_layout(emitter, members, rows)
-    report_names(emitter, members, doubtful_names(members))
+    entries = Entries(source, span, members)
+    report_ranges(emitter, span.start, members, entries)
+    report_layout(emitter, members, rows, entries)
+    report_names(emitter, members, doubtful_names(members), entries)
 
 
 def _undecoded(name: str, kind: Kind, start: int, stop: int) -> Field:

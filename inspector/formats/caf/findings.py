@@ -11,13 +11,15 @@ from inspector.core.names import hazards, visible
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.formats._extents import Rows
 from inspector.formats.caf.columns import beyond
+from inspector.formats.caf.entries import Entries
 
 KEPT = 1_000
 """The most findings of one kind; the rest are counted in one more."""
+START, END = "start_byte", "end_byte"
 
 
-def report_ranges(emitter: Emitter, stop: int, members: Members) -> None:
-    """Members whose range is reversed or leaves the data section ``[0, stop)``."""
+def report_ranges(emitter: Emitter, stop: int, members: Members, entries: Entries) -> None:
+    """Members whose range is reversed or leaves the data section ``[0, stop)``; the numbers are what is wrong."""
     reversed_ones = _Some(
         emitter, Severity.ERROR, "caf-entry-reversed", "members whose start_byte is past their end_byte"
     )
@@ -31,26 +33,28 @@ def report_ranges(emitter: Emitter, stop: int, members: Members) -> None:
         name = visible(members.path(member))
         if first > last:
             message = f"{name!r}: start_byte {grouped(first)} is past end_byte {grouped(last)}, so it has no data."
-            reversed_ones.add(message, [], member)
+            reversed_ones.add(message, [*entries.number(member, START), *entries.number(member, END)], member)
         elif last > stop:
             missing = in_bytes(last - max(first, stop))
             message = (
                 f"{name!r} is out of range: it ends at byte {grouped(last)}, but the data section ends at "
                 f"{grouped(stop)}; {missing} of it are not there."
             )
-            outside.add(message, [(first, min(last, stop))], member)
+            numbers = [*entries.number(member, START)] if first > stop else []
+            there = [(first, stop)] if first < stop else []
+            outside.add(message, [*numbers, *entries.number(member, END), *there], member)
     reversed_ones.close()
     outside.close()
 
 
-def report_layout(emitter: Emitter, members: Members, rows: Rows) -> None:
+def report_layout(emitter: Emitter, members: Members, rows: Rows, entries: Entries) -> None:
     """Bytes that several members claim, and bytes that none does."""
     overlaps = _Some(emitter, Severity.ERROR, "caf-overlap", "overlaps")
     for earlier, later, start, stop in rows.overlaps:
         names = f"{visible(members.path(earlier))!r} and {visible(members.path(later))!r}"
         overlaps.add(
             f"{names} overlap: both claim {in_bytes(stop - start)} from byte {grouped(start)} on.",
-            [(start, stop)],
+            [(start, stop), *entries.number(earlier, END), *entries.number(later, START)],
             later,
         )
     overlaps.dropped += rows.overlap_count - len(rows.overlaps)
@@ -85,14 +89,14 @@ def _report_inclusive(emitter: Emitter, rows: Rows) -> bool:
     return True
 
 
-def report_names(emitter: Emitter, members: Members, suspects: Iterable[int]) -> None:
+def report_names(emitter: Emitter, members: Members, suspects: Iterable[int], entries: Entries) -> None:
     """Members whose names are dangerous to write to disk or doubtful to look at."""
     names = _Some(emitter, Severity.WARNING, "caf-name-hazard", "members with a hazardous name")
     for member in suspects:
         path = members.path(member)
         for hazard in hazards(path):
             if not names.full():
-                names.add(f"The name {visible(path)!r} {hazard}.", [], member)
+                names.add(f"The name {visible(path)!r} {hazard}.", [*entries.name(member)], member)
     names.close()
 
 

@@ -218,7 +218,7 @@ class Hollow(BytesSource):
         return super().read(offset - self.zeros, length) if offset >= self.zeros else bytes(min(length, 4_096))
 
 
-@pytest.mark.parametrize(("gibibytes", "codes"), [(30, []), (64, ["caf-too-large"])])
+@pytest.mark.parametrize(("gibibytes", "codes"), [(30, []), (31, ["caf-above-target"]), (64, ["caf-too-large"])])
 def test_only_an_archive_larger_than_allowed_is_warned_about(gibibytes: int, codes: list[str], build: Build) -> None:
     size = gibibytes << 30
     source = Hollow(size, build(index_of({"a": {"start_byte": 0, "end_byte": size}}), data=b""))
