@@ -60,10 +60,7 @@ class Look:
         self.cell = metrics.horizontalAdvance("0" * 64) / 64
         self.line = ceil(metrics.ascent() + metrics.descent()) + _LEADING
         self.baseline = ceil(metrics.ascent()) + _LEADING // 2
-        self.brushes = {
-            (role, shade): QBrush(QColor(self.colours.fill(role, shade))) for role in Role for shade in (0, 1)
-        }
-        self.strokes = {role: brush for role in Role if (brush := hatching(role, self.colours)) is not None}
+        self.brushes = {role: tuple(self._brushes(role, shade) for shade in (0, 1)) for role in Role}
         width = 2 if scheme in (Scheme.CONTRAST_LIGHT, Scheme.CONTRAST_DARK) else 1
         self.outline = QPen(QColor(self.colours.outline), width)
         self.damage = QPen(QColor(self.colours.damage), 2)
@@ -71,6 +68,11 @@ class Look:
             QPen(QColor(colour)) for colour in (self.colours.text, self.colours.quiet, self.colours.selection_text)
         )
         self.base, self.selection = (QBrush(QColor(colour)) for colour in (self.colours.base, self.colours.selection))
+
+    def _brushes(self, role: Role, shade: int) -> list[QBrush]:
+        """What is behind the bytes of a role: a fill, and strokes on it where it is hatched."""
+        strokes = hatching(role, self.colours)
+        return [QBrush(QColor(self.colours.fill(role, shade))), *([strokes] if strokes is not None else [])]
 
     def x(self, cell: float) -> int:
         """The left edge of a cell in pixels from the left edge of the row."""
@@ -87,7 +89,7 @@ class Grid:
     def __init__(self, look: Look, layout: Layout) -> None:
         columns = range(layout.columns)
         # Half a cell more on both sides of hex digits: neighbouring bytes of one field have no seam.
-        self._edges = {
+        self.panes = {
             Pane.HEX: (
                 [look.x(layout.hex_cell(column) - 0.5) for column in columns],
                 [look.x(layout.hex_cell(column) + 2.5) for column in columns],
@@ -101,7 +103,7 @@ class Grid:
 
     def edges(self, pane: Pane, first: int, stop: int) -> tuple[int, int]:
         """The left and right edge of the columns ``[first, stop)`` of a row, at least one of them."""
-        left, right = self._edges[pane]
+        left, right = self.panes[pane]
         return left[first], right[stop - 1]
 
 
@@ -128,51 +130,46 @@ class RowPainter:
         self._painter = painter
         self._look = look
         self._scene = scene
+        self._selection = scene.cursor.selection
         painter.setFont(look.font)
 
     def paint(self, row: int, top: int) -> None:
         """Paint one row, whose upper edge is at ``top`` pixels."""
         span = self._scene.layout.span_of(row)
         if span.size:
-            self._backgrounds(span, top)
+            start, stop = self._selection
+            low, high = max(start, span.start), min(stop, span.stop)
+            selected = (low - span.start, high - span.start) if low < high else None
+            self._backgrounds(span, top, selected)
             self._contours(span, top)
-            self._text(row, span, top)
+            self._text(row, span, top, selected)
             if span.start <= self._scene.cursor.caret < span.stop:
                 self._caret(self._scene.cursor.caret - span.start, top)
 
-    def _backgrounds(self, span: Span, top: int) -> None:
-        look, grid, fill = self._look, self._scene.grid, self._painter.fillRect
-        height = look.line
+    def _backgrounds(self, span: Span, top: int, selected: tuple[int, int] | None) -> None:
+        look, fill = self._look, self._painter.fillRect
+        height, base, panes = look.line, span.start, self._scene.grid.panes.values()
         for start, stop, role, shade in self._scene.model.tints_at(*span):
-            brush = look.brushes[role, shade]
-            strokes = look.strokes.get(role)
-            for pane in PANES:
-                left, right = grid.edges(pane, start - span.start, stop - span.start)
-                fill(left, top, right - left, height, brush)
-                if strokes is not None:
-                    fill(left, top, right - left, height, strokes)
-        selected = self._selected(span)
+            for brush in look.brushes[role][shade]:
+                for lefts, rights in panes:
+                    left = lefts[start - base]
+                    fill(left, top, rights[stop - base - 1] - left, height, brush)
         if selected is not None:
-            for pane in PANES:
-                left, right = grid.edges(pane, *selected)
-                fill(left, top, right - left, height, look.selection)
-
-    def _selected(self, span: Span) -> tuple[int, int] | None:
-        start, stop = self._scene.cursor.selection
-        low, high = max(start, span.start), min(stop, span.stop)
-        return (low - span.start, high - span.start) if low < high else None
+            for lefts, rights in panes:
+                left = lefts[selected[0]]
+                fill(left, top, rights[selected[1] - 1] - left, height, look.selection)
 
     # ---- text --------------------------------------------------------------------------------------------------
 
-    def _text(self, row: int, span: Span, top: int) -> None:
+    def _text(self, row: int, span: Span, top: int, selected: tuple[int, int] | None) -> None:
         look, layout, painter = self._look, self._scene.layout, self._painter
         y = top + look.baseline
         painter.setPen(look.quiet)
         painter.drawText(QPointF(look.x(0), y), layout.offset_text(row))
         line = row_text(self._scene.model.bytes_at(*span), span, layout.columns)
         pen: QPen | None = None
-        for start, stop, selected in pieces_of(layout, self._selected(span)):
-            wanted = look.selection_text if selected else look.text
+        for start, stop, lit in pieces_of(layout, selected):
+            wanted = look.selection_text if lit else look.text
             if wanted is not pen:
                 pen = wanted
                 painter.setPen(pen)
