@@ -14,6 +14,7 @@ from inspector.core.source import Source, blocks
 from inspector.formats._tar.cursor import Layout
 from inspector.formats._tar.fields import Extras, archive_fields, no_extras
 from inspector.formats._tar.header import BLOCK, parse
+from inspector.formats._tar.ledger import header_ledger
 from inspector.formats._tar.walk import list_members
 
 
@@ -39,10 +40,12 @@ def decode(
     digits = 16 if digest else 0
     emitter.begin_members(Members(digest=digest, digest_digits=digits, sizes=True, heads=True, marks=True))
     layout = Layout()
+    emitter.archive.detail = layout
     try:
         list_members(source, emitter, progress, layout)
     finally:
         emitter.lay(archive_fields(source, emitter.members, layout, extras))
+    emitter.archive.checksums = header_ledger(source, emitter.members, layout.headers)
 
 
 def read(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:

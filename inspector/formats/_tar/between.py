@@ -27,6 +27,7 @@ def header_at(cursor: Cursor, at: int) -> Header | None:
         return found
     if not found.ustar or found.size is None or found.size < 0 or not _leads_on(cursor, at, found):
         return None
+    cursor.layout.unfit += 1
     cursor.emitter.error(
         "tar-checksum",
         f"The checksum of the header at byte {at:,} ({visible(found.name)}) does not fit: some of its bytes are wrong. "
@@ -53,6 +54,9 @@ def lost(cursor: Cursor) -> None:
         cursor.stray("compressed data", Kind.GARBAGE, size, f"This looks like {packed}.")
         cursor.ended = True
         return
+    if parse(cursor.block(start)).ustar:
+        cursor.layout.headers.append(start)
+        cursor.layout.unfit += 1
     at = _next_header(cursor, start + BLOCK)
     cursor.emitter.error(
         "tar-checksum",

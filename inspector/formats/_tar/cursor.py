@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, field
 
 from inspector.core.archive import Emitter
@@ -27,10 +28,16 @@ class Stray:
 
 @dataclass(slots=True)
 class Layout:
-    """What the walk learns besides the members: ``runs`` are the spans that members fill without a break."""
+    """What the walk learns besides the members: ``runs`` are the spans that members fill without a break.
+
+    ``headers`` are where header blocks stand, in file order, ``unfit`` how many of them have a checksum that does not
+    fit.
+    """
 
     runs: list[Span] = field(default_factory=list)
     strays: list[Stray] = field(default_factory=list)
+    headers: array[int] = field(default_factory=lambda: array("Q"))
+    unfit: int = 0
 
 
 class Cursor:

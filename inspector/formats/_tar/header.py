@@ -17,6 +17,9 @@ PAX_LOCAL, PAX_GLOBAL, GNU_NAME, GNU_LINK = b"x", b"g", b"L", b"K"
 EXTENSIONS = frozenset((PAX_LOCAL, PAX_GLOBAL, GNU_NAME, GNU_LINK, b"X"))
 """Type flags of headers that say more about the header after them (``X`` is Sun's ``x``)."""
 
+CHKSUM = slice(148, 156)
+"""Where a header block holds its checksum."""
+
 LINKS = frozenset((b"1", b"2"))
 DEVICES = frozenset((b"3", b"4", b"6"))
 SPARSE = b"S"
@@ -106,7 +109,7 @@ class Header:
 
 def parse(block: bytes) -> Header:
     """Read one whole block as a header, whatever is in it."""
-    magic = block[257:265]
+    magic, chksum = block[257:265], block[CHKSUM]
     posix, gnu = magic.startswith(b"ustar\0"), magic == b"ustar  \0"
     name, prefix = text(block[:100]), text(block[345:500]) if posix else b""
     return Header(
@@ -114,7 +117,8 @@ def parse(block: bytes) -> Header:
         number(block[124:136]),
         block[156:157],
         text(block[157:257]),
-        number(block[148:156]) in checksums(block),
+        # What follows the number is NUL or space; anything else is a byte that has changed.
+        number(chksum) in checksums(block) and not chksum.partition(b"\0")[2].strip(b" \0"),
         posix or gnu,
         gnu,
     )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from inspector.core.member import Members
 from inspector.core.source import Source
-from inspector.formats._tar.header import BLOCK
+from inspector.formats._tar.header import BLOCK, CHKSUM
 from inspector.formats._tar.names import NameCheck
 
 Blocks = NDArray[np.uint8]
@@ -28,15 +28,14 @@ SPARSE_HEADERS = 32 * 1024
 SINGLES = 1024
 """Headers read one by one before they are checked together."""
 
-_CHECKSUM = slice(148, 156)
-
 
 class Hop:
-    """Appends runs of plain members to ``members``, beginning where it is told."""
+    """Appends runs of plain members to ``members`` and their headers to ``headers``, beginning where it is told."""
 
-    def __init__(self, source: Source, members: Members, names: NameCheck) -> None:
+    def __init__(self, source: Source, members: Members, headers: array[int], names: NameCheck) -> None:
         self._source = source
         self._members = members
+        self._headers = headers
         self._names = names
         self._start = -1
         self._next: list[int] = []
@@ -102,6 +101,7 @@ class Hop:
         members.paths += b"".join(listed)
         _extend(members.starts, starts[:count])
         _extend(members.stops, stops[:count])
+        _extend(self._headers, heads[:count])
         if members.heads is not None:
             _extend(members.heads, heads[:count])
         for column in (members.marks, members.digests):
@@ -127,8 +127,8 @@ def _octal(digits: Blocks) -> Any:
 def _plain(rows: Blocks) -> Any:
     """Which rows are regular files whose checksum fits."""
     stored = _octal(rows[:, 148:154])
-    sums = rows.sum(axis=1, dtype=np.uint32) - rows[:, _CHECKSUM].sum(axis=1, dtype=np.uint32) + 8 * 0x20
-    ended = (rows[:, 154] == 0) | (rows[:, 154] == 0x20)
+    sums = rows.sum(axis=1, dtype=np.uint32) - rows[:, CHKSUM].sum(axis=1, dtype=np.uint32) + 8 * 0x20
+    ended = ((rows[:, 154:156] == 0) | (rows[:, 154:156] == 0x20)).all(axis=1)
     sized = (rows[:, 135] == 0) | (rows[:, 135] == 0x20)
     magic = (rows[:, 257:262] == np.frombuffer(b"ustar", np.uint8)).all(axis=1)
     return (stored == sums) & ended & sized & magic & (rows[:, 156] == 0x30) & (rows[:, 345] == 0)

@@ -92,7 +92,8 @@ class _Walk:
             # Imported here because it brings numpy along, which small archives do well without.
             from inspector.formats._tar.hop import Hop
 
-            self._hop = Hop(self._cursor.source, self._cursor.emitter.members, self._names)
+            cursor = self._cursor
+            self._hop = Hop(cursor.source, cursor.emitter.members, cursor.layout.headers, self._names)
         return self._hop
 
     def _step(self) -> None:
@@ -138,8 +139,10 @@ class _Walk:
 
     def _extension(self, at: int, found: Header, own: Overrides) -> int:
         """Learn from the extended header at ``at``; the answer is where its body ends."""
+        self._cursor.layout.headers.append(at)
         size = found.stored
-        body = self._cursor.source.read(at + BLOCK, size) if size <= CAP else b""
+        held = self._cursor.source.read(at + BLOCK, aligned(size)) if size <= CAP else b""
+        body = held[:size]
         stop = at + BLOCK + aligned(size)
         if found.size is None or found.size < 0:
             wrong = "its size is no number"
@@ -155,11 +158,18 @@ class _Walk:
             self._cursor.emitter.error(
                 "tar-extension", f"The extended header at byte {at:,} is not as specified: {wrong}.", (at, stop)
             )
+        if held[size:].strip(b"\0"):
+            self._cursor.emitter.warning(
+                "tar-padding",
+                f"The padding after the extended header at byte {at:,} is not all zeros.",
+                (at + BLOCK + size, stop),
+            )
         return stop
 
     def _list(self, head: int, at: int, found: Header, own: Overrides) -> None:
         """Add the member whose own header stands at ``at``."""
         cursor, end = self._cursor, self._cursor.source.size
+        cursor.layout.headers.append(at)
         name = own.path(found.name)
         size = own.size(found.size)
         start = self._after_maps(at) if found.typeflag == heads.SPARSE else at + BLOCK

@@ -5,6 +5,7 @@ from __future__ import annotations
 from inspector.core.format import Format
 from inspector.formats import _tar
 from inspector.formats.datas3t import alone, archive
+from inspector.formats.datas3t.check import check
 
 _SPECIFICATION = "S3 Storage Layout for datas3t"
 
@@ -14,12 +15,13 @@ FORMAT = Format(
     suffixes=(),
     specification=_SPECIFICATION,
     limitations=(
-        "Recorded hashes (xxHash64) are shown, not compared with the data.",
+        "Recorded hashes (xxHash64) are compared when the range is checked, not on opening.",
         "The short-lived .index.zst is not read.",
     ),
     probe=archive.probe,
     decode=archive.decode,
     read=_tar.read,
+    check=check,
 )
 
 METADATA = Format(

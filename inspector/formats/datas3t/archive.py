@@ -8,6 +8,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError
 from inspector.formats import _tar
 from inspector.formats.datas3t import datapoints
+from inspector.formats.datas3t.check import ledger
 from inspector.formats.datas3t.datapoints import Beside
 from inspector.formats.datas3t.keys import range_name
 from inspector.formats.datas3t.rows import IndexRows, Rows, RowsError, metadata_json, metadata_rows, whole
@@ -41,6 +42,8 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     digest = "xxh64" if beside.rows is not None else ""
     _tar.decode(source, emitter, progress, digest=digest, extras=beside.extras)
     beside.take(emitter.members)
+    emitter.archive.detail = beside
+    emitter.archive.checksums = ledger(emitter.archive, beside, emitter.archive.checksums)
     progress.advance(0)
     datapoints.check_names(emitter, beside, range_name(source.name))
     datapoints.check_rows(emitter, beside)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import pairwise
 
 from inspector.core.archive import Emitter
@@ -26,7 +27,10 @@ AGREES = "Agrees with the tar."
 
 
 class Beside:
-    """What stands beside one tar, and which row belongs to which member. Filled in once the members are known."""
+    """What stands beside one tar, and which row belongs to which member. Filled in once the members are known.
+
+    ``computed`` are the hashes that checking computed where they are not the recorded ones, by member.
+    """
 
     def __init__(self, rows: Rows | None, index: IndexRows | None) -> None:
         self.rows = rows
@@ -34,6 +38,16 @@ class Beside:
         self.members = Members()
         self.keys: list[int | None] = []
         self.row_of = array("q")
+        self.computed: dict[int, int] = {}
+
+    @cached_property
+    def member_of(self) -> array[int]:
+        """The member of each metadata row, NONE for a row without one; made when it is first asked for."""
+        found = array("q", [NONE]) * (0 if self.rows is None else len(self.rows))
+        for index, row in enumerate(self.row_of):
+            if row != NONE:
+                found[row] = index
+        return found
 
     def take(self, members: Members) -> None:
         """Learn the members' keys and find their rows; their digests are filled in."""

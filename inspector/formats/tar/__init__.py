@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from inspector.core.archive import Emitter
+from inspector.core.archive import Archive, Emitter
 from inspector.core.format import Format
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.formats import _tar
+from inspector.formats._tar.check import check_names, check_padding, headers_sentence
 
 
 def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     """See Format.decode."""
     _tar.decode(source, emitter, progress)
+
+
+def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
+    """See Format.check: decoding has compared the headers' checksums, and no others are recorded."""
+    check_padding(archive, emitter, progress)
+    check_names(archive, emitter, progress)
+    return headers_sentence(archive)
 
 
 FORMAT = Format(
@@ -23,8 +31,10 @@ FORMAT = Format(
         "Links, devices and sparse files are listed; their content is not given.",
         "Bytes after the two blocks of zeros that end an archive are shown, not searched for members.",
         "A compressed tar is not unpacked.",
+        "The format records no digest of the data, only checksums of headers.",
     ),
     probe=_tar.likeness,
     decode=decode,
     read=_tar.read,
+    check=check,
 )

@@ -1,0 +1,163 @@
+"""The datapoints of a range against the hashes recorded of them.
+
+S3 Storage Layout, ``data_hash``: the xxHash64 (seed 0) of a datapoint's bytes, without the padding of the tar.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from inspector.core.archive import Archive, Emitter
+from inspector.core.member import HAS_DIGEST, SPECIAL
+from inspector.core.names import visible
+from inspector.core.numbers import count, grouped, in_bytes
+from inspector.core.progress import Progress
+from inspector.core.source import blocks
+from inspector.core.span import Span
+from inspector.core.verdict import VERDICTS, Checksum, Verdict
+from inspector.formats._tar.check import WINDOW, Padding, check_padding, groups
+from inspector.formats._tar.header import BLOCK, aligned
+from inspector.formats._tar.ledger import Ledger
+from inspector.formats.datas3t.datapoints import NONE, Beside
+
+
+def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
+    """See Format.check: every datapoint that has a metadata row is read once, neighbours together."""
+    beside = archive.detail
+    if isinstance(beside, Beside) and beside.rows is not None:
+        _Hashes(archive, emitter, progress, beside).run()
+    else:
+        check_padding(archive, emitter, progress)
+    return sentence({verdict: archive.verdicts.count(at) for at, verdict in enumerate(VERDICTS)})
+
+
+def sentence(verdicts: Mapping[Verdict, int]) -> str:
+    """How many datapoints have which verdict, for a person."""
+    total = sum(verdicts.values())
+    if not total:
+        return "There are no datapoints."
+    verified, wrong = verdicts.get(Verdict.VERIFIED, 0), verdicts.get(Verdict.MISMATCH, 0)
+    bare, unread = verdicts.get(Verdict.NOT_CHECKABLE, 0), verdicts.get(Verdict.NOT_CHECKED, 0)
+    if bare == total:
+        return f"No hash is recorded for {'the datapoint' if total == 1 else f'any of the {total:,} datapoints'}."
+    if verified == total:
+        return "The datapoint is verified." if total == 1 else f"All {total:,} datapoints are verified."
+    parts = [f"{verified:,} of {count(total, 'datapoint')} {'is' if verified == 1 else 'are'} verified"]
+    if wrong:
+        parts.append(f"{wrong:,} {'does not fit its' if wrong == 1 else 'do not fit their'} hash")
+    if bare:
+        parts.append(f"{bare:,} {'has' if bare == 1 else 'have'} no metadata row to be checked with")
+    if unread:
+        parts.append(f"{unread:,} {'was' if unread == 1 else 'were'} not read")
+    return f"{'; '.join(parts)}."
+
+
+class _Hashes:
+    """One pass over all datapoints."""
+
+    def __init__(self, archive: Archive, emitter: Emitter, progress: Progress, beside: Beside) -> None:
+        # Imported here because start-up must not wait for it.
+        import xxhash
+
+        self._new, self._at_once = xxhash.xxh64, xxhash.xxh64_intdigest
+        self._archive = archive
+        self._emitter = emitter
+        self._progress = progress
+        self._computed = beside.computed
+        self._padding = Padding(emitter)
+
+    def run(self) -> None:
+        members, size = self._archive.members, self._archive.source.size
+        self._computed.clear()
+        self._progress.begin("Comparing hashes", size)
+        for first, last in groups(members):
+            if members.stops[last - 1] - members.starts[first] <= WINDOW:
+                self._together(first, last)
+            else:
+                self._large(first)
+            self._progress.advance(max(0, min(aligned(members.stops[last - 1]), size) - self._progress.done))
+        self._padding.close()
+        self._progress.advance(size - self._progress.done)
+
+    def _together(self, first: int, last: int) -> None:
+        """Neighbours that one read gives."""
+        members = self._archive.members
+        start = members.starts[first]
+        data = memoryview(self._archive.source.read(start, aligned(members.stops[last - 1]) - start))
+        at_once, look = self._at_once, self._padding.look
+        for index in range(first, last):
+            low, high = members.starts[index] - start, members.stops[index] - start
+            self._compare(index, at_once(data[low:high]))
+            if high % BLOCK:
+                look(index, bytes(data[high : aligned(high)]))
+
+    def _large(self, index: int) -> None:
+        """A datapoint that is read in pieces."""
+        members, source = self._archive.members, self._archive.source
+        start, stop = members.starts[index], members.stops[index]
+        digest = self._new()
+        for piece in blocks(source, start, stop, WINDOW):
+            digest.update(piece)
+            self._progress.advance(len(piece))
+        self._compare(index, digest.intdigest())
+        self._padding.look(index, source.read(stop, aligned(stop) - stop))
+
+    def _compare(self, index: int, computed: int) -> None:
+        members = self._archive.members
+        assert members.marks is not None
+        assert members.digests is not None
+        marks = members.marks[index]
+        if marks & SPECIAL or not marks & HAS_DIGEST:
+            self._emitter.judge(index, Verdict.NOT_CHECKABLE)
+        elif computed == members.digests[index]:
+            self._emitter.judge(index, Verdict.VERIFIED)
+        else:
+            self._emitter.judge(index, Verdict.MISMATCH)
+            self._computed[index] = computed
+            self._tell(index, computed, members.digests[index])
+
+    def _tell(self, index: int, computed: int, stored: int) -> None:
+        members, size = self._archive.members, self._archive.source.size
+        start, stop = members.starts[index], members.stops[index]
+        there = max(0, min(stop, size) - start)
+        cut = f" (all that are left of {in_bytes(stop - start)})" if there < stop - start else ""
+        self._emitter.error(
+            "datas3t-hash-mismatch",
+            f"The hash of the datapoint {visible(members.path(index))} does not fit: its {in_bytes(there)}{cut} hash "
+            f"to {computed:016x}, the metadata says {stored:016x}. Either its bytes or the metadata row have changed "
+            "since they were written; a reader that compares will refuse it.",
+            (start, stop),
+            member=index,
+        )
+
+
+def ledger(archive: Archive, beside: Beside, headers: Sequence[Checksum]) -> Ledger:
+    """The hashes of the metadata's rows, then the checksums of the tar's headers."""
+    rows = 0 if beside.rows is None else len(beside.rows)
+    return Ledger(
+        rows + len(headers),
+        lambda row: _hash_row(archive, beside, row) if row < rows else headers[row - rows],
+    )
+
+
+def _hash_row(archive: Archive, beside: Beside, row: int) -> Checksum:
+    """The ``data_hash`` of one metadata row; it stands in another file, so it has no place in this one."""
+    rows = beside.rows
+    assert rows is not None
+    stored = f"{rows.hashes[row]:016x}"
+    index = beside.member_of[row]
+    if index == NONE:
+        bad = rows.unreadable.get(row)
+        note = f"The row is broken: {bad} cannot be read." if bad else "The row has no datapoint of its own in the tar."
+        name = f"data_hash of metadata row {grouped(row)}"
+        return Checksum(name, "xxHash64", stored, "", (), (), (), Verdict.NOT_CHECKABLE, note)
+    members = archive.members
+    verdict = archive.verdict(index)
+    computed = stored if verdict is Verdict.VERIFIED else ""
+    if verdict is Verdict.MISMATCH:
+        computed = f"{beside.computed[index]:016x}"
+    covers = Span(members.starts[index], members.stops[index]).clipped(0, archive.source.size)
+    name = f"data_hash of {visible(members.path(index))}"
+    return Checksum(
+        name, "xxHash64", stored, computed, (), (covers,), (), verdict, f"Row {row:,} of the metadata.", index
+    )
