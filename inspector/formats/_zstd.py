@@ -20,6 +20,9 @@ from inspector.core.span import Span
 MAGIC = b"\x28\xb5\x2f\xfd"
 """The first bytes of every frame."""
 
+HEADER = 18
+"""The size of the largest frame header, magic number included, in bytes."""
+
 WINDOW = 128 * 1024 * 1024
 """The largest window, in bytes, that a frame may ask for: it is memory."""
 

@@ -13,6 +13,7 @@ from inspector.core.finding import Finding, Severity
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import VERDICTS, State, Verdict
+from inspector.formats.datas3t.check import summary
 from inspector.operations.collection import open_collection
 from inspector.operations.location import Location, open_location
 from inspector.operations.opening import Opened, decode
@@ -52,7 +53,7 @@ def check_location(location: str, progress: Progress) -> Report:
 def check_opened(location: str, opened: Location, progress: Progress) -> Report:
     """Check archives that have been decoded; raises Cancelled."""
     sentences = [check_archive(archive, progress) for archive in opened.archives]
-    return report_of(location, opened, " ".join(dict.fromkeys(sentence for sentence in sentences if sentence)))
+    return report_of(location, opened, sentences[0] if opened.collection is None else summary(opened.archives))
 
 
 def check_archive(archive: Opened, progress: Progress) -> str:

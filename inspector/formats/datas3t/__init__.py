@@ -33,6 +33,7 @@ METADATA = Format(
     probe=alone.probe_metadata,
     decode=alone.decode_metadata,
     read=alone.read_metadata,
+    check=alone.check_metadata,
 )
 
 INDEX = Format(

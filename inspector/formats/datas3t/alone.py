@@ -14,8 +14,9 @@ from inspector.core.progress import Progress
 from inspector.core.source import BLOCK as PIECE
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.formats._zstd import MAGIC, frame_field
-from inspector.formats.datas3t.datapoints import check_row_order, metadata_row
+from inspector.core.verdict import Verdict
+from inspector.formats._zstd import HEADER, MAGIC, frame_field, frame_header
+from inspector.formats.datas3t.datapoints import check_row_form, metadata_row
 from inspector.formats.datas3t.keys import range_name
 from inspector.formats.datas3t.rows import (
     INDEX_ROW,
@@ -81,7 +82,22 @@ def _check_rows(emitter: Emitter, rows: Rows) -> None:
                 "datas3t-metadata-offset",
                 f"Row {row:,} of the metadata is wrong: its begin offset {begin:,} lies past its end offset {end:,}.",
             )
-    check_row_order(emitter, rows)
+    check_row_form(emitter, rows)
+
+
+def check_metadata(archive: Archive, emitter: Emitter, progress: Progress) -> str:
+    """See Format.check: the frame may hold a checksum of the JSON, which decoding it has compared."""
+    if not len(archive.members):
+        return "The metadata cannot be read, so nothing in it can be checked."
+    progress.begin("Checking metadata", archive.source.size)
+    checked = frame_header(archive.source.read(0, HEADER)).checksum
+    emitter.judge(0, Verdict.VERIFIED if checked else Verdict.NOT_CHECKABLE)
+    progress.advance(archive.source.size)
+    return (
+        "The checksum of the zstd frame fits; the rows are compared with their tar when that is checked."
+        if checked
+        else "The zstd frame has no checksum; the rows are compared with their tar when that is checked."
+    )
 
 
 def read_metadata(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:

@@ -5,9 +5,11 @@ S3 Storage Layout, ``data_hash``: the xxHash64 (seed 0) of a datapoint's bytes, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from inspector.core.archive import Archive, Emitter
+from inspector.core.finding import Severity
 from inspector.core.member import HAS_DIGEST, SPECIAL
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
@@ -18,7 +20,12 @@ from inspector.core.verdict import VERDICTS, Checksum, Verdict
 from inspector.formats._tar.check import WINDOW, Padding, check_padding, groups
 from inspector.formats._tar.header import BLOCK, aligned
 from inspector.formats._tar.ledger import Ledger
-from inspector.formats.datas3t.datapoints import NONE, Beside
+from inspector.formats.datas3t.datapoints import NONE, ROW_MISSING, Beside
+
+MISMATCH = "datas3t-hash-mismatch"
+
+_COUNTED = frozenset((MISMATCH, ROW_MISSING))
+"""The codes of errors that a datapoint's verdict says already."""
 
 
 def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
@@ -28,28 +35,40 @@ def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
         _Hashes(archive, emitter, progress, beside).run()
     else:
         check_padding(archive, emitter, progress)
-    return sentence({verdict: archive.verdicts.count(at) for at, verdict in enumerate(VERDICTS)})
+    return summary((archive,))
 
 
-def sentence(verdicts: Mapping[Verdict, int]) -> str:
-    """How many datapoints have which verdict, for a person."""
-    total = sum(verdicts.values())
-    if not total:
-        return "There are no datapoints."
-    verified, wrong = verdicts.get(Verdict.VERIFIED, 0), verdicts.get(Verdict.MISMATCH, 0)
-    bare, unread = verdicts.get(Verdict.NOT_CHECKABLE, 0), verdicts.get(Verdict.NOT_CHECKED, 0)
-    if bare == total:
-        return f"No hash is recorded for {'the datapoint' if total == 1 else f'any of the {total:,} datapoints'}."
-    if verified == total:
-        return "The datapoint is verified." if total == 1 else f"All {total:,} datapoints are verified."
-    parts = [f"{verified:,} of {count(total, 'datapoint')} {'is' if verified == 1 else 'are'} verified"]
-    if wrong:
-        parts.append(f"{wrong:,} {'does not fit its' if wrong == 1 else 'do not fit their'} hash")
-    if bare:
-        parts.append(f"{bare:,} {'has' if bare == 1 else 'have'} no metadata row to be checked with")
-    if unread:
-        parts.append(f"{unread:,} {'was' if unread == 1 else 'were'} not read")
+def summary(archives: Iterable[Archive]) -> str:
+    """What checking found of ranges that were checked, together: how many datapoints have which verdict."""
+    verdicts = Counter[Verdict]()
+    others = 0
+    for archive in archives:
+        verdicts += Counter({verdict: archive.verdicts.count(at) for at, verdict in enumerate(VERDICTS)})
+        verdicts[Verdict.NOT_CHECKED] += len(archive.members) - len(archive.verdicts)
+        others += sum(each.severity is Severity.ERROR and each.code not in _COUNTED for each in archive.findings)
+    parts = _parts(verdicts, verdicts.total())
+    if others:
+        parts.append(f"{count(others, 'other error')} {'was' if others == 1 else 'were'} found")
     return f"{'; '.join(parts)}."
+
+
+def _parts(verdicts: Counter[Verdict], total: int) -> list[str]:
+    verified, bare = verdicts[Verdict.VERIFIED], verdicts[Verdict.NOT_CHECKABLE]
+    if not total:
+        return ["There are no datapoints"]
+    if bare == total:
+        return [f"No hash is recorded for {'the datapoint' if total == 1 else f'any of the {total:,} datapoints'}"]
+    if verified == total:
+        return ["The datapoint is verified" if total == 1 else f"All {total:,} datapoints are verified"]
+    rest = (
+        (verdicts[Verdict.MISMATCH], "does not fit its hash", "do not fit their hashes"),
+        (bare, "has no metadata row to be checked with", "have no metadata row to be checked with"),
+        (verdicts[Verdict.NOT_CHECKED], "was not read", "were not read"),
+    )
+    return [
+        f"{verified:,} of {count(total, 'datapoint')} {'is' if verified == 1 else 'are'} verified",
+        *(f"{number:,} {one if number == 1 else many}" for number, one, many in rest if number),
+    ]
 
 
 class _Hashes:
@@ -122,7 +141,7 @@ class _Hashes:
         there = max(0, min(stop, size) - start)
         cut = f" (all that are left of {in_bytes(stop - start)})" if there < stop - start else ""
         self._emitter.error(
-            "datas3t-hash-mismatch",
+            MISMATCH,
             f"The hash of the datapoint {visible(members.path(index))} does not fit: its {in_bytes(there)}{cut} hash "
             f"to {computed:016x}, the metadata says {stored:016x}. Either its bytes or the metadata row have changed "
             "since they were written; a reader that compares will refuse it.",

@@ -15,13 +15,15 @@ from inspector.core.field import Field
 from inspector.core.kinds import Kind
 from inspector.core.member import HAS_DIGEST, Members
 from inspector.core.names import visible
-from inspector.core.numbers import grouped
+from inspector.core.numbers import count, grouped
 from inspector.formats._tar.header import BLOCK, aligned
 from inspector.formats.datas3t.keys import DIGITS, RangeName, datapoint_key
 from inspector.formats.datas3t.rows import IndexRows, Rows
 
 NONE = -1
 """A member without a row."""
+
+ROW_MISSING = "datas3t-metadata-row-missing"
 
 AGREES = "Agrees with the tar."
 
@@ -212,11 +214,31 @@ def check_rows(emitter: Emitter, beside: Beside) -> None:
         name = visible(members.path(index))
         if row == NONE and key is not None:
             words = f"The metadata has no row for key {key:,} ({name}), so it cannot be found through it."
-            emitter.error("datas3t-metadata-row-missing", words, _head(members, index), member=index)
+            emitter.error(ROW_MISSING, words, _head(members, index), member=index)
         elif row != NONE and (wrong := beside.row_error(index)):
             words = f"The metadata row of key {key:,} ({name}) is wrong. {wrong}"
             emitter.error("datas3t-metadata-offset", words, _head(members, index), member=index)
     _check_left_over(emitter, beside, rows)
+    _check_readings(emitter, beside, rows)
+
+
+def _check_readings(emitter: Emitter, beside: Beside, rows: Rows) -> None:
+    """Whether all end offsets are meant alike: with the padding of the tar, or without."""
+    first: dict[bool, int] = {}
+    for index, row in enumerate(beside.row_of):
+        stop = beside.members.stops[index]
+        if row != NONE and stop % BLOCK and rows.ends[row] in (stop, aligned(stop)):
+            first.setdefault(rows.ends[row] == stop, index)
+            if len(first) == 2:
+                words = (
+                    "The end offsets of the metadata have two meanings: those of key "
+                    f"{beside.keys[first[False]]:,} include the padding of the tar, those of key "
+                    f"{beside.keys[first[True]]:,} do not. Each can be right by itself."
+                )
+                emitter.warning(
+                    "datas3t-metadata-readings", words, *(_head(beside.members, at) for at in first.values())
+                )
+                return
 
 
 def _check_left_over(emitter: Emitter, beside: Beside, rows: Rows) -> None:
@@ -229,13 +251,20 @@ def _check_left_over(emitter: Emitter, beside: Beside, rows: Rows) -> None:
         elif row not in used:
             what = "stands twice" if key in known else "has no datapoint in the tar"
             emitter.error("datas3t-metadata-row-extra", f"Row {row:,} of the metadata, for key {key:,}, {what}.")
-    check_row_order(emitter, rows)
+    check_row_form(emitter, rows)
 
 
-def check_row_order(emitter: Emitter, rows: Rows) -> None:
-    """Whether the metadata rows are in key order."""
+def check_row_form(emitter: Emitter, rows: Rows) -> None:
+    """Whether the metadata rows are in key order and written as the specification says."""
     if any(key < before for before, key in pairwise(rows.ids)):
         emitter.warning("datas3t-metadata-order", "The rows of the metadata are not in the order of their keys.")
+    if rows.misspelt:
+        row, fields = next(iter(rows.misspelt.items()))
+        emitter.warning(
+            "datas3t-metadata-spelling",
+            f"The metadata is not written as specified in {count(len(rows.misspelt), 'row')}: in row {row:,}, {fields} "
+            "should be a string of decimal digits (lower-case hexadecimal for data_hash) without leading zeros.",
+        )
 
 
 def check_index(emitter: Emitter, beside: Beside) -> None:

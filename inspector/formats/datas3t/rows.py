@@ -27,18 +27,26 @@ INDEX_ROW = 16
 FIELDS = ("id", "begin_offset", "end_offset", "data_hash")
 """What a metadata row has."""
 
+_FORMS = ("d", "d", "d", "x")
+"""How the fields of a row are written."""
+
 
 class RowsError(Exception):
     """The rows cannot be had; the message is a sentence for a person."""
 
 
 class Rows:
-    """Metadata rows in columns, as they stand; ``unreadable`` names the fields of rows that could not be read."""
+    """Metadata rows in columns, as they stand.
+
+    ``unreadable`` names the fields of rows that could not be read, ``misspelt`` those that could, and are not written
+    as specified.
+    """
 
     def __init__(self) -> None:
         self.columns = tuple(array("Q") for _ in FIELDS)
         self.ids, self.begins, self.ends, self.hashes = self.columns
         self.unreadable: dict[int, str] = {}
+        self.misspelt: dict[int, str] = {}
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -50,6 +58,11 @@ class Rows:
         bad = [FIELDS[place] for place, number in enumerate(numbers) if number is None]
         if bad:
             self.unreadable[len(self)] = " and ".join(bad)
+        elif values != (str(numbers[0]), str(numbers[1]), str(numbers[2]), f"{numbers[3]:x}"):
+            spelt = [
+                FIELDS[place] for place, number in enumerate(numbers) if values[place] != f"{number:{_FORMS[place]}}"
+            ]
+            self.misspelt[len(self)] = " and ".join(spelt)
         for column, number in zip(self.columns, numbers, strict=True):
             column.append(number or 0)
 
