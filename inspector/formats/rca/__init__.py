@@ -1,7 +1,7 @@
 """RCA, the Resumable Compressed Archive: chunks outside, blobs in zstd frames inside.
 
 Sections named are those of the format's own document: "Outer Layer Format (Chunk Layer)" for ``chunks``, "Inner Layer
-Format (Blob Layer)" for ``blocks`` and ``blobs``, "Reset blocks (block type 0)" for ``check``.
+Format (Blob Layer)" for ``blocks`` and ``blobs``, "Reset blocks (block type 0)" for ``hashes``.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ from hashlib import blake2s
 from inspector.core.archive import Emitter
 from inspector.core.format import Format, Likeness
 from inspector.core.member import Codec, Members
-from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SplicedSource
 from inspector.formats._zstd import MAGIC
-from inspector.formats.rca import check
 from inspector.formats.rca.blobs import Decoding, read
 from inspector.formats.rca.blocks import BLOB, HASH, RESET, VARINT, typed, varint, walk
+from inspector.formats.rca.check import check, compare_hashes
 from inspector.formats.rca.chunks import BITS, header_size, layer_field, scan
 from inspector.formats.rca.fields import BlobLayerFields
+from inspector.formats.rca.hashes import Hashes
 from inspector.formats.rca.layout import Layout
+from inspector.formats.rca.ledger import Ledger
 
 HASHED = 16 * 1024 * 1024
 """The most bytes of inner stream whose hashes are compared while decoding: hashing more would delay the listing."""
@@ -55,7 +56,8 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     """See Format.decode.
 
     The structure of both layers comes first and is laid at once; names and sizes need decompression and follow, the
-    members appearing as they are decoded. Hashes are compared at the end, of archives up to HASHED bytes.
+    members appearing as they are decoded. Hashes are compared at the end, of archives up to HASHED bytes; those of
+    larger ones are left to a check.
     """
     chunks = scan(source, emitter)
     inner = SplicedSource(source, [chunk.payload for chunk in chunks.chunks], f"{source.name}: inner stream")
@@ -68,10 +70,9 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     emitter.lay([*layer_field(chunks), *BlobLayerFields(layout, members).layer(), *tail])
     Decoding(layout, emitter, progress).run()
     if inner.size <= HASHED:
-        check.report(layout, emitter, progress)
+        compare_hashes(layout, emitter, progress)
     else:
-        message = f"The hashes were not compared: the blob layer is {in_bytes(inner.size)}."
-        emitter.info("rca-hashes-not-compared", message)
+        emitter.archive.checksums = Ledger(Hashes(layout))
 
 
 FORMAT = Format(
@@ -88,5 +89,6 @@ FORMAT = Format(
     probe=probe,
     decode=decode,
     read=read,
+    check=check,
     torn=frozenset({"rca-trailing-garbage"}),
 )

@@ -95,7 +95,7 @@ class Decoding:
                 block = following
                 self._reached(self._blocks.edges[block])
         except _DamageError as damage:
-            self._layout.damaged.add(number)
+            self._layout.damaged[number] = damage.block
             self._report_damage(number, damage, last)
         self._reached(self._blocks.edges[last] if last else 0)
         if self._stream.frames > 1:

@@ -37,7 +37,7 @@ class Blocks:
 
     Block ``i`` is ``[edges[i], edges[i + 1])``, its payload begins at ``payloads[i]``. ``segments`` are the numbers of
     the blocks that begin a segment: 0 and every reset block. ``claimed`` is the end that the last block claims, past
-    ``edges[-1]`` where bytes are missing.
+    ``edges[-1]`` where bytes are missing; ``left_off`` says whether there were too many to tell them all.
     """
 
     def __init__(self) -> None:
@@ -46,6 +46,7 @@ class Blocks:
         self.types = bytearray()
         self.segments = array("Q", (0,))
         self.claimed = 0
+        self.left_off = False
 
     def __len__(self) -> int:
         return len(self.payloads)
@@ -113,6 +114,7 @@ def walk(inner: SplicedSource, emitter: Emitter, progress: Progress) -> Blocks:
         reach = min(reach * 2, _LARGEST) if len(blocks) - before > 4 else max(reach // 2, _SMALLEST)
         at = following
     if at < inner.size:
+        blocks.left_off = len(blocks) >= BLOCKS
         _report_rest(blocks, at, inner, emitter)
         blocks.append(REST, at, at)
     if len(blocks):

@@ -24,15 +24,15 @@ class Cursor:
 class Layout:
     """The two layers of an archive.
 
-    ``cursor`` is where the last reader stopped, so that the next one need not start over; ``damaged`` are the numbers
-    of the segments that could not be decoded to their end.
+    ``cursor`` is where the last reader stopped, so that the next one need not start over; ``damaged`` says of
+    each segment that could not be decoded to its end at which block that was.
     """
 
     chunks: ChunkLayer
     inner: SplicedSource
     blocks: Blocks
     cursor: Cursor | None = None
-    damaged: set[int] = field(default_factory=set)
+    damaged: dict[int, int] = field(default_factory=dict)
 
     def outer_start(self, block: int) -> int:
         """Where a block begins in the file."""

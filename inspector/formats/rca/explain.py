@@ -1,0 +1,225 @@
+"""What the hashes of an RCA archive say, in findings: the smallest explanation that the data allows.
+
+A hash covers a segment as a whole, so a wrong one says no more than that a byte of the segment or of the hash is not
+as it was written. Three things narrow that. Decompression depends on nothing behind the blob at hand, so where it fails
+at a blob the damage lies in that blob or before it. By rcarch's convention the next hash covers this one. And a hash
+that is wrong in one byte only has itself been changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import accumulate
+
+from inspector.core.archive import Emitter
+from inspector.core.finding import Severity
+from inspector.core.numbers import count, grouped
+from inspector.core.span import Span, Spans
+from inspector.core.verdict import Verdict
+from inspector.formats.rca.blocks import HASH
+from inspector.formats.rca.hashes import Convention, Hashes
+
+Said = tuple[Severity, str, str, Spans]
+
+
+def report(hashes: Hashes, emitter: Emitter) -> None:
+    """Emit what the hashes say, except for what has been said already."""
+    said = {(finding.code, finding.message) for finding in emitter.archive.findings}
+    for severity, code, message, spans in _Explanation(hashes).findings():
+        if (code, message) not in said:
+            emitter.find(severity, code, message, spans)
+
+
+def resumed_wrongly(hashes: Hashes, row: int) -> bool:
+    """Whether a wrong hash looks like that of an append after one that was interrupted behind a full chunk."""
+    segment, layout = hashes.segment(row), hashes.layout
+    if hashes.verdict(row) is not Verdict.MISMATCH or hashes.final(row) or segment in layout.damaged:
+        return False
+    return layout.begins_chunk(layout.blocks.segments[segment + 1])
+
+
+class _Explanation:
+    """Findings about the hashes of one archive."""
+
+    def __init__(self, hashes: Hashes) -> None:
+        self._hashes = hashes
+        self._layout = hashes.layout
+        # Blobs proved whole in the rows before each.
+        proved = (self._proved(row) for row in range(len(hashes)))
+        self._proved_before = list(accumulate(proved, initial=0))
+
+    def _blocks(self, row: int) -> tuple[int, int]:
+        """The blocks of the segment that a hash is about."""
+        segment = self._hashes.segment(row)
+        return self._layout.blocks.segment(segment) if segment >= 0 else (0, 0)
+
+    def _proved(self, row: int) -> int:
+        """How many blobs of a segment are proved whole."""
+        if not self._hashes.proved(row):
+            return 0
+        first, last = self._blocks(row)
+        return self._layout.blobs(first, self._layout.damaged.get(self._hashes.segment(row), last))
+
+    def findings(self) -> Iterator[Said]:
+        """Everything there is to say."""
+        met: set[Convention] = set()
+        for row in range(len(self._hashes)):
+            held = self._hashes.held(row)
+            if held and self._hashes.tells(row):
+                met.add(held)
+            if held:
+                yield from self._as_written(row)
+            else:
+                yield from self._wrong(row)
+        if len(met) > 1:
+            message = (
+                "Some segments are hashed as the specification says, others as rcarch does: no reader accepts both."
+            )
+            yield Severity.WARNING, "rca-hash-conventions", message, ()
+        elif Convention.RCARCH in met:
+            message = (
+                "The hashes cover the reset blocks' hash bytes too, as rcarch writes them; the specification does not."
+            )
+            yield Severity.INFO, "rca-hash-convention", message, ()
+
+    def _as_written(self, row: int) -> Iterator[Said]:
+        segment = self._hashes.segment(row)
+        block = self._layout.damaged.get(segment)
+        if block is None:
+            return
+        message = (
+            f"The hash of segment {segment + 1} is right although its blob at byte "
+            f"{grouped(self._layout.outer_start(block))} cannot be decoded: the bytes are as they were when they were "
+            "hashed, so they were written wrong, or were damaged before that."
+        )
+        yield Severity.INFO, "rca-undecodable-as-written", message, self._spans(block, block + 1)
+
+    def _wrong(self, row: int) -> Iterator[Said]:
+        hashes = self._hashes
+        place = hashes.place(row)
+        if hashes.verdict(row) is Verdict.MISMATCH:
+            if row - 1 not in hashes.mended:  # the hash before explains this one
+                yield self._mismatch(row)
+        elif not hashes.final(row) and not hashes.comparable(row):
+            message = (
+                f"The reset block that ends {self._what(row)} holds {len(hashes.stored(row))} of the {HASH} bytes of "
+                "a hash, so it cannot be verified."
+            )
+            yield Severity.ERROR, "rca-reset-hash-short", message, place
+
+    def _what(self, row: int) -> str:
+        segment = self._hashes.segment(row)
+        return f"segment {segment + 1}" if segment >= 0 else "the nothing before segment 1"
+
+    def _mismatch(self, row: int) -> Said:
+        hashes, place = self._hashes, self._hashes.place(row)
+        where = "chunk metadata" if hashes.final(row) else "reset block"
+        computed = dict.fromkeys(digest for each in Convention if (digest := hashes.digest(row, each)))
+        said = (
+            f"Hash mismatch at the {where}: {self._what(row)} hashes to {' or '.join(computed)}, "
+            f"byte {grouped(place[0].start)} on says {hashes.stored(row).hex()}."
+        )
+        code = "rca-metadata-hash-mismatch" if hashes.final(row) else "rca-reset-hash-mismatch"
+        segment = hashes.segment(row)
+        if segment < 0 or hashes.hash_only(row):
+            why, spans = self._only_hash(row), place
+        elif segment in self._layout.damaged:
+            why, spans = self._undecodable(row)
+        elif resumed_wrongly(hashes, row):
+            code, why, spans = "rca-hash-resumed-wrongly", self._resumed(row), self._suspects(row)
+        else:
+            why, spans = self._decodable(row), self._suspects(row)
+        return Severity.ERROR, code, " ".join(filter(None, (said, why, self._neighbours(row)))), spans
+
+    def _only_hash(self, row: int) -> str:
+        if self._hashes.segment(row) < 0:
+            return "It covers nothing, so nothing but the hash itself is wrong; the right one is the computed one."
+        if row not in self._hashes.mended:
+            nearest = self._hashes.digest(row, self._hashes.convention_of(row))
+            return (
+                f"It differs from {nearest} in one byte only, and a change of the segment would change all of a hash: "
+                "so it is the hash that has changed, and the segment is whole."
+            )
+        return (
+            f"Only these {HASH} bytes have changed: with the computed hash in their place the hash of "
+            f"{self._what(row + 1)}, which covers them, is right. So both segments are whole."
+        )
+
+    def _undecodable(self, row: int) -> tuple[str, Spans]:
+        segment = self._hashes.segment(row)
+        block = self._layout.damaged[segment]
+        first, last = self._blocks(row)
+        spans = self._spans(first, block + 1)
+        before = self._layout.blobs(first, block)
+        why = (
+            f"Decompression fails at the blob at byte {grouped(self._layout.outer_start(block))}, blob {before + 1} of "
+            f"the segment's {grouped(self._layout.blobs(first, last))}, so the damage lies in that blob or before it, "
+            f"in bytes {_shown(spans)}."
+        )
+        if before:
+            why += (
+                f" The hash covers the segment as a whole, so the {count(before, 'blob')} before cannot be proved "
+                f"whole, though {'it decodes' if before == 1 else 'they decode'}."
+            )
+        return why, self._with_place(row, spans)
+
+    def _decodable(self, row: int) -> str:
+        first, last = self._blocks(row)
+        blobs = self._layout.blobs(first, last)
+        where = f"a byte of the segment ({_shown(self._spans(first, last))})" if last > first else "what was archived"
+        if self._written(row):
+            why = f"The next hash covers this one and is right, so this one is as it was written and {where} is not"
+        elif self._hashes.final(row):
+            why = f"Either {where} has changed, or the hash or the size in the last chunk's header: nothing tells which"
+        else:
+            why = f"Either {where} has changed, or the hash has: nothing tells which"
+        if not blobs:
+            return why + "."
+        decode = "Its blob decodes" if blobs == 1 else f"All of its {grouped(blobs)} blobs decode"
+        prove = "it cannot" if blobs == 1 else "none of them can"
+        return f"{why}. {decode}, but the hash covers the segment as a whole, so {prove} be proved whole."
+
+    def _resumed(self, row: int) -> str:
+        proof = " The next hash covers this one and is right, so it was written so." if self._written(row) else ""
+        return (
+            "Yet every blob of the segment decodes, and it ends exactly where a full chunk does: this looks like an "
+            "archive that was resumed after an interrupted append by a writer that copied the hash of the dead chunk "
+            f"header.{proof} If so, nothing is lost, and the hash to be written is the computed one; but no hash "
+            "proves the segment's blobs whole."
+        )
+
+    def _written(self, row: int) -> bool:
+        """Whether the next hash proves a stored hash to be as it was written."""
+        hashes = self._hashes
+        return not hashes.final(row) and hashes.held(row + 1) is Convention.RCARCH
+
+    def _suspects(self, row: int) -> Spans:
+        return self._with_place(row, self._spans(*self._blocks(row)))
+
+    def _with_place(self, row: int, spans: Spans) -> Spans:
+        """Spans and, with them, the stored hash: in a chunk header the size beside it, which says where the end is."""
+        place = (self._layout.chunks.chunks[-1].header,) if self._hashes.final(row) else self._hashes.place(row)
+        return tuple(sorted((*spans, *place)))
+
+    def _spans(self, first: int, last: int) -> Spans:
+        """The file bytes of the blocks ``[first, last)``; none where there are none."""
+        edges = self._layout.blocks.edges
+        return self._layout.inner.outer(edges[first], edges[last]) if first < last else ()
+
+    def _neighbours(self, row: int) -> str:
+        """What is proved whole around a segment."""
+        segments = len(self._proved_before) - 1
+        own = row + 2 if row in self._hashes.mended else row + 1
+        before, after = self._proved_before[row], self._proved_before[segments] - self._proved_before[own]
+        parts = [
+            f"{count(number, 'blob')} {where}" for number, where in ((before, "before"), (after, "after")) if number
+        ]
+        if not parts:
+            return ""
+        verb = "is" if before + after == 1 else "are"
+        return f"{' and '.join(parts)} {verb} proved whole by the hashes of other segments."
+
+
+def _shown(spans: Spans) -> str:
+    """Spans as a person reads them, the last byte included."""
+    return " and ".join(f"{grouped(start)} to {grouped(stop - 1)}" for start, stop in map(Span._make, spans))

@@ -1,0 +1,300 @@
+"""The hashes of RCA's segments, by both conventions (specification: "Reset blocks (block type 0)").
+
+The specification's hash of a segment leaves out the hash bytes of the reset block that opens it; the published writer
+(``rcarch``) hashes them too. The two agree on a segment that no reset block opens. Segments are independent, so they
+are hashed in parallel.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from enum import Enum
+from hashlib import blake2s
+from queue import SimpleQueue
+from threading import Event
+
+from inspector.core.progress import Progress
+from inspector.core.source import BLOCK
+from inspector.core.source import blocks as pieces
+from inspector.core.span import Span, Spans
+from inspector.core.verdict import Verdict
+from inspector.formats.rca.blocks import HASH, RESET
+from inspector.formats.rca.chunks import METADATA
+from inspector.formats.rca.layout import Layout
+
+_WORKERS = 8
+_ENDED = -1
+Ranges = tuple[tuple[int, int], ...]
+"""Inner bytes ``[start, stop)``, in order."""
+
+
+class Convention(Enum):
+    """Whether a segment's hash covers the hash bytes of the reset block that opens it."""
+
+    SPECIFICATION = 1
+    RCARCH = 2
+
+
+class Hashes:
+    """One row a stored hash, in file order, and what comparing has found of it.
+
+    The hash of a segment stands in the reset block that follows it, or in the last chunk's metadata. Where the stream
+    begins with a reset block there is one row more: its hash covers nothing, and its segment is -1. ``convention`` is
+    the one that has told itself by a hash, or None; ``mended`` are the rows of which only the stored hash is wrong, as
+    the hash after it proves.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        blocks = layout.blocks
+        self.layout = layout
+        self.convention: Convention | None = None
+        self.mended: set[int] = set()
+        self._lead = int(len(blocks) > 0 and blocks.types[0] == RESET)
+        rows = self._lead + len(blocks.segments) if layout.chunks.chunks else 0
+        self._held = bytearray(rows)
+        self._known = bytearray(rows)
+        self._digests = {convention: array("Q", bytes(8 * rows)) for convention in Convention}
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def segment(self, row: int) -> int:
+        """The number of the segment that a hash covers; -1 for nothing."""
+        return row - self._lead
+
+    def row(self, segment: int) -> int:
+        """The row of a segment's hash."""
+        return segment + self._lead
+
+    def final(self, row: int) -> bool:
+        """Whether the hash stands in the last chunk's metadata."""
+        return row + 1 == len(self)
+
+    def place(self, row: int) -> Spans:
+        """The file bytes of a stored hash."""
+        if self.final(row):
+            header = self.layout.chunks.chunks[-1].header
+            return (Span(header.stop - METADATA, header.stop),)
+        return self.layout.inner.outer(*self._hash_bytes(self.segment(row) + 1))
+
+    def stored(self, row: int) -> bytes:
+        """A stored hash; shorter than HASH where the reset block is."""
+        if self.final(row):
+            return self.layout.chunks.chunks[-1].metadata
+        start, stop = self._hash_bytes(self.segment(row) + 1)
+        return self.layout.inner.read(start, stop - start)
+
+    def _hash_bytes(self, segment: int) -> tuple[int, int]:
+        """Where the hash stands in the reset block that opens a segment, as inner bytes."""
+        block = self.layout.blocks.segments[segment]
+        payload = self.layout.blocks.payloads[block]
+        return payload, min(payload + HASH, self.layout.blocks.edges[block + 1])
+
+    def tells(self, row: int) -> bool:
+        """Whether the conventions differ on a hash."""
+        segment = self.segment(row)
+        return segment > 0 or (segment == 0 and self._lead > 0)
+
+    def bounds(self, row: int) -> tuple[int, int]:
+        """The inner bytes ``[start, stop)`` that a hash is about."""
+        segment, blocks = self.segment(row), self.layout.blocks
+        if segment < 0 or not len(blocks):
+            return 0, 0
+        first, last = blocks.segment(segment)
+        return blocks.edges[first], blocks.edges[last]
+
+    def ranges(self, row: int, convention: Convention) -> Ranges:
+        """The inner bytes that a hash covers."""
+        start, stop = self.bounds(row)
+        if convention is Convention.RCARCH or not self.tells(row):
+            return ((start, stop),)
+        cut, after = self._hash_bytes(self.segment(row))
+        return ((start, cut), (after, stop))
+
+    def omits(self, row: int, convention: Convention) -> Spans:
+        """The file bytes between those that a hash covers and leaves out."""
+        if convention is Convention.RCARCH or not self.tells(row):
+            return ()
+        return self.layout.inner.outer(*self._hash_bytes(self.segment(row)))
+
+    def comparable(self, row: int) -> bool:
+        """Whether the bytes that a hash covers and all of the hash itself are there."""
+        if self.final(row):
+            return not self.layout.chunks.truncated
+        start, stop = self._hash_bytes(self.segment(row) + 1)
+        return stop - start == HASH
+
+    def certain(self, row: int) -> bool:
+        """Whether it is certain that a stored hash is that of the segment: the end may not be where it seems."""
+        return not self.final(row) or not (self.layout.chunks.corrupt or self.layout.blocks.left_off)
+
+    def held(self, row: int) -> Convention | None:
+        """The convention by which a stored hash is right, if there is one."""
+        return Convention(self._held[row]) if self._held[row] else None
+
+    def digest(self, row: int, convention: Convention) -> str:
+        """The computed hash in hex; empty where it has not been computed."""
+        known = self._known[row] & convention.value
+        return f"{self._digests[convention][row]:0{2 * HASH}x}" if known else ""
+
+    def verdict(self, row: int) -> Verdict:
+        """What comparing says of a stored hash."""
+        if not self.comparable(row):
+            return Verdict.NOT_CHECKABLE
+        if not self._known[row]:
+            return Verdict.NOT_CHECKED
+        if self._held[row]:
+            return Verdict.VERIFIED
+        return Verdict.MISMATCH if self.certain(row) else Verdict.NOT_CHECKABLE
+
+    def near(self, row: int) -> Convention | None:
+        """The convention by which a wrong hash differs from the computed one in one byte only, if there is one.
+
+        A change of the segment does that to a hash once in 2**53 times: it is the hash that has changed.
+        """
+        if self.verdict(row) is not Verdict.MISMATCH or self.segment(row) in self.layout.damaged:
+            return None
+        for convention in Convention:
+            computed = bytes.fromhex(self.digest(row, convention))
+            if sum(one != other for one, other in zip(computed, self.stored(row), strict=False)) == 1:
+                return convention
+        return None
+
+    def hash_only(self, row: int) -> bool:
+        """Whether nothing but a stored hash is wrong: its segment is as it was written."""
+        return row in self.mended or self.near(row) is not None
+
+    def proved(self, row: int) -> bool:
+        """Whether the bytes of a segment are proved to be those that were written."""
+        return bool(self._held[row]) or row - 1 in self.mended or self.hash_only(row)
+
+    def convention_of(self, row: int) -> Convention:
+        """The convention that a hash follows, as far as it can be told."""
+        return self.held(row) or self.near(row) or self.convention or Convention.SPECIFICATION
+
+    def record(self, row: int, convention: Convention, digest: bytes) -> bool:
+        """Keep a computed hash; says whether the stored one is the same."""
+        conventions = (convention,) if self.tells(row) else tuple(Convention)
+        for each in conventions:
+            self._digests[each][row] = int.from_bytes(digest, "big")
+            self._known[row] |= each.value
+        if digest != self.stored(row):
+            return False
+        self._held[row] = convention.value
+        if self.tells(row):
+            self.convention = convention
+        return True
+
+
+def compare(layout: Layout, progress: Progress) -> Hashes:
+    """Compute and compare all hashes; reads the whole inner stream."""
+    hashes = Hashes(layout)
+    progress.begin("Comparing hashes", layout.inner.size)
+    _Comparison(hashes).run(progress)
+    for row in range(len(hashes) - 1):
+        if _only_the_hash_is_wrong(hashes, row, progress):
+            hashes.mended.add(row)
+    return hashes
+
+
+class _Comparison:
+    """Threads that take one row after another. What they have read they say in a queue: progress has one writer."""
+
+    def __init__(self, hashes: Hashes) -> None:
+        self._hashes = hashes
+        self._rows = iter(self._order())
+        self._read: SimpleQueue[int] = SimpleQueue()
+        self._stop = Event()
+
+    def _order(self) -> list[int]:
+        """The rows, largest first so that no thread is left with a large one at the end.
+
+        Before them the smallest that tells the convention: a wrong guess costs reading a segment twice.
+        """
+        hashes = self._hashes
+        sizes = [stop - start for start, stop in map(hashes.bounds, range(len(hashes)))]
+        order = sorted(range(len(hashes)), key=sizes.__getitem__, reverse=True)
+        first = next((row for row in reversed(order) if hashes.tells(row) and hashes.comparable(row)), None)
+        if first is not None:
+            order.remove(first)
+            order.insert(0, first)
+        return order
+
+    def run(self, progress: Progress) -> None:
+        """Compare everything; raises Cancelled, after all threads have ended."""
+        size, rows = self._hashes.layout.inner.size, len(self._hashes)
+        # Threads help only where a segment is some pieces long.
+        workers = min(_WORKERS, os.cpu_count() or 1, rows) if size > rows * BLOCK else 1
+        with ThreadPoolExecutor(workers) as pool:
+            running = [pool.submit(self._work) for _ in range(workers)]
+            left = workers
+            try:
+                while left:
+                    read = self._read.get()
+                    left -= read == _ENDED
+                    progress.advance(max(read, 0))
+            finally:
+                self._stop.set()
+        for work in running:
+            work.result()
+
+    def _work(self) -> None:
+        try:
+            for row in self._rows:
+                self._compare(row)
+                if self._stop.is_set():
+                    return
+        finally:
+            self._read.put(_ENDED)
+
+    def _compare(self, row: int) -> None:
+        hashes = self._hashes
+        start, stop = hashes.bounds(row)
+        if not hashes.comparable(row):
+            self._read.put(stop - start)
+            return
+        # The published writer is the one that is met most.
+        guess = hashes.convention or Convention.RCARCH
+        digest = self._digest(hashes.ranges(row, guess), counted=True)
+        if digest is None or hashes.record(row, guess, digest) or not hashes.tells(row):
+            return
+        other = next(convention for convention in Convention if convention is not guess)
+        digest = self._digest(hashes.ranges(row, other), counted=False)
+        if digest is not None:
+            hashes.record(row, other, digest)
+
+    def _digest(self, ranges: Ranges, *, counted: bool) -> bytes | None:
+        """The hash of inner bytes; None where comparing has been stopped."""
+        digest = blake2s(digest_size=HASH)
+        for piece in _pieces(self._hashes.layout, ranges):
+            if self._stop.is_set():
+                return None
+            digest.update(piece)
+            self._read.put(len(piece) if counted else 0)
+        return digest.digest()
+
+
+def _pieces(layout: Layout, ranges: Iterable[tuple[int, int]]) -> Iterator[bytes]:
+    for start, stop in ranges:
+        yield from pieces(layout.inner, start, stop)
+
+
+def _only_the_hash_is_wrong(hashes: Hashes, row: int, progress: Progress) -> bool:
+    """Whether the next hash, which by rcarch's convention covers this one, is right with the computed hash in place."""
+    following = row + 1
+    if not all(hashes.verdict(each) is Verdict.MISMATCH for each in (row, following)):
+        return False
+    if {hashes.segment(row), hashes.segment(following)} & set(hashes.layout.damaged):
+        return False
+    before, after = hashes.ranges(following, Convention.SPECIFICATION)
+    digest = blake2s(digest_size=HASH)
+    for piece in _pieces(hashes.layout, (before,)):
+        digest.update(piece)
+    digest.update(bytes.fromhex(hashes.digest(row, Convention.RCARCH)))
+    for piece in _pieces(hashes.layout, (after,)):
+        digest.update(piece)
+        progress.advance(0)
+    return digest.digest() == hashes.stored(following)
