@@ -13,6 +13,12 @@ _LONGEST = 65_535
 _DEEPEST = 128
 """The deepest path without a remark, in components."""
 
+_FORBIDDEN = re.compile(r'[<>:"|?*]')
+_RESERVED = re.compile(
+    r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(?:[.:].*)?", re.IGNORECASE | re.DOTALL
+)
+_SHORTENED = re.compile(r"[^.]{1,6}~[0-9](?:\.[^.]{0,3})?")
+
 _PICTURES = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "␡"}
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -87,3 +93,28 @@ def _path_hazards(text: str) -> list[str]:
     if len(parts) > _DEEPEST:
         found.append(f"is {len(parts):,} components deep")
     return found
+
+
+def unportable(name: bytes) -> tuple[str, ...]:
+    """What Windows would not take as it is in the name of a member, as the ends of sentences like those of hazards."""
+    text, _ = decoded(name)
+    parts = [part for part in text.split("/") if part not in ("", ".", "..")]
+    reserved = next((part for part in parts if _RESERVED.fullmatch(part)), "")
+    rules = (
+        (bool(reserved), f"has the component {visible(reserved)!r}, which Windows reserves for a device"),
+        (
+            any(part[-1] in ". " for part in parts),
+            "has a component that ends with a dot or a space, which Windows drops",
+        ),
+        (_FORBIDDEN.search(text) is not None, "holds characters that Windows forbids"),
+        (any(map(_SHORTENED.fullmatch, parts)), "has a component like the short names that Windows makes"),
+    )
+    return tuple(words for applies, words in rules if applies)
+
+
+def collision_key(name: bytes) -> bytes:
+    """What names have in common that stand for one file on some system: case, normalisation and empty components."""
+    text = name.decode("utf-8", "surrogateescape").replace("\\", "/")
+    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())
+    parts = [part for part in folded.split("/") if part not in ("", ".")]
+    return "/".join(parts).encode("utf-8", "surrogatepass")

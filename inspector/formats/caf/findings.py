@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from inspector.core.archive import Emitter
 from inspector.core.finding import Severity
+from inspector.core.kept import KEPT, Kept
 from inspector.core.member import UNREADABLE, Members
 from inspector.core.names import hazards, visible
 from inspector.core.numbers import count, grouped, in_bytes
@@ -13,17 +14,15 @@ from inspector.formats._extents import Rows
 from inspector.formats.caf.columns import beyond
 from inspector.formats.caf.entries import Entries
 
-KEPT = 1_000
-"""The most findings of one kind; the rest are counted in one more."""
 START, END = "start_byte", "end_byte"
 
 
 def report_ranges(emitter: Emitter, stop: int, members: Members, entries: Entries) -> None:
     """Members whose range is reversed or leaves the data section ``[0, stop)``; the numbers are what is wrong."""
-    reversed_ones = _Some(
+    reversed_ones = Kept(
         emitter, Severity.ERROR, "caf-entry-reversed", "members whose start_byte is past their end_byte"
     )
-    outside = _Some(emitter, Severity.ERROR, "caf-entry-out-of-range", "members that lie out of range")
+    outside = Kept(emitter, Severity.ERROR, "caf-entry-out-of-range", "members that lie out of range")
     for member in beyond(members, stop):
         if members.marks is not None and members.marks[member] & UNREADABLE:
             continue
@@ -49,7 +48,7 @@ def report_ranges(emitter: Emitter, stop: int, members: Members, entries: Entrie
 
 def report_layout(emitter: Emitter, members: Members, rows: Rows, entries: Entries) -> None:
     """Bytes that several members claim, and bytes that none does."""
-    overlaps = _Some(emitter, Severity.ERROR, "caf-overlap", "overlaps")
+    overlaps = Kept(emitter, Severity.ERROR, "caf-overlap", "overlaps")
     for earlier, later, start, stop in rows.overlaps:
         names = f"{visible(members.path(earlier))!r} and {visible(members.path(later))!r}"
         overlaps.add(
@@ -60,7 +59,7 @@ def report_layout(emitter: Emitter, members: Members, rows: Rows, entries: Entri
     overlaps.dropped += rows.overlap_count - len(rows.overlaps)
     overlaps.close()
     if not _report_inclusive(emitter, rows):
-        gaps = _Some(emitter, Severity.WARNING, "caf-gap", "gaps")
+        gaps = Kept(emitter, Severity.WARNING, "caf-gap", "gaps")
         gaps.dropped += max(0, len(rows.gaps) - KEPT)
         for row in rows.gaps[:KEPT]:
             start, stop = rows.starts[row], rows.row_stop(row)
@@ -91,36 +90,10 @@ def _report_inclusive(emitter: Emitter, rows: Rows) -> bool:
 
 def report_names(emitter: Emitter, members: Members, suspects: Iterable[int], entries: Entries) -> None:
     """Members whose names are dangerous to write to disk or doubtful to look at."""
-    names = _Some(emitter, Severity.WARNING, "caf-name-hazard", "members with a hazardous name")
+    names = Kept(emitter, Severity.WARNING, "caf-name-hazard", "members with a hazardous name")
     for member in suspects:
         path = members.path(member)
         for hazard in hazards(path):
             if not names.full():
                 names.add(f"The name {visible(path)!r} {hazard}.", [*entries.name(member)], member)
     names.close()
-
-
-class _Some:
-    """Findings of one kind, of which only the first are kept one by one."""
-
-    def __init__(self, emitter: Emitter, severity: Severity, code: str, things: str) -> None:
-        self.emitter = emitter
-        self.severity = severity
-        self.code = code
-        self.things = things
-        self.kept = 0
-        self.dropped = 0
-
-    def full(self) -> bool:
-        """Whether another one is only to be counted, which this does."""
-        self.dropped += self.kept >= KEPT
-        return self.kept >= KEPT
-
-    def add(self, message: str, spans: list[tuple[int, int]], member: int | None = None) -> None:
-        """Report one; to be asked only where there is room."""
-        self.kept += 1
-        self.emitter.find(self.severity, self.code, message, spans, member)
-
-    def close(self) -> None:
-        if self.dropped:
-            self.emitter.find(self.severity, self.code, f"There are {grouped(self.dropped)} more {self.things}.")

@@ -1,0 +1,187 @@
+"""Digest manifests: text files that name digests of files, as ``sha256sum``, ``b2sum`` and ``xxhsum`` write and read.
+
+A line is ``<hex>  <name>`` (``*`` before the name: read as binary), or with ``--tag`` ``SHA256 (<name>) = <hex>``. A
+backslash before a line says that backslashes, line feeds and carriage returns in the name are escaped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Protocol
+
+from inspector.core.names import visible
+from inspector.core.source import Source
+
+LARGEST_LINE = 1 << 17
+"""Bytes of the longest line that is read: a name of 65,535 bytes may be escaped in it."""
+
+_READ = 1 << 20
+_TEXT = re.compile(rb"(XXH3_)?([0-9A-Fa-f]{8,128})(?: [ *]?(.+))?", re.DOTALL)
+_TAGGED = re.compile(rb"([A-Za-z0-9]+(?:[-/][0-9]+)?) ?\((.+)\) = ([0-9A-Fa-f]{8,128})", re.DOTALL)
+_ESCAPE = re.compile(rb"\\([\\nr])")
+_ESCAPED = {b"\\": b"\\", b"n": b"\n", b"r": b"\r"}
+
+
+class Hash(Protocol):
+    """What computes a digest."""
+
+    def update(self, data: bytes, /) -> None:
+        """Take in more bytes."""
+
+    def hexdigest(self) -> str:
+        """The digest of what was taken in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """A kind of digest: its name, how the tagged form spells it, and the suffixes of manifests, the usual one first.
+
+    ``size`` is that of a digest in bytes, the largest one where it can be chosen (``chosen``).
+    """
+
+    name: str
+    tag: str
+    size: int
+    suffixes: tuple[str, ...]
+    chosen: bool = False
+
+    def new(self, size: int = 0) -> Hash:
+        """A digest of nothing yet, of ``size`` bytes where that can be chosen."""
+        if self.tag.startswith("XXH"):
+            return _xxhash(self.tag)
+        if self.chosen:
+            name: Callable[..., Hash] = getattr(hashlib, self.name.lower())
+            return name(digest_size=size or self.size)
+        return hashlib.new(self.tag.lower(), usedforsecurity=False)
+
+    def fits(self, size: int) -> bool:
+        """Whether a digest may have so many bytes."""
+        return 0 < size <= self.size if self.chosen else size == self.size
+
+
+def _xxhash(tag: str) -> Hash:
+    import xxhash
+
+    made: Hash = getattr(xxhash, {"XXH3": "xxh3_64", "XXH128": "xxh3_128"}.get(tag, tag.lower()))()
+    return made
+
+
+def _suffixes(*words: str) -> tuple[str, ...]:
+    return tuple(f".{word}" for word in words)
+
+
+ALGORITHMS: tuple[Algorithm, ...] = (
+    Algorithm("SHA-256", "SHA256", 32, _suffixes("sha256", "sha256sum")),
+    Algorithm("SHA-512", "SHA512", 64, _suffixes("sha512", "sha512sum")),
+    Algorithm("SHA-384", "SHA384", 48, _suffixes("sha384", "sha384sum")),
+    Algorithm("SHA-224", "SHA224", 28, _suffixes("sha224", "sha224sum")),
+    Algorithm("SHA-1", "SHA1", 20, _suffixes("sha1", "sha1sum")),
+    Algorithm("MD5", "MD5", 16, _suffixes("md5", "md5sum")),
+    Algorithm("BLAKE2b", "BLAKE2b", 64, _suffixes("b2", "b2sum", "blake2b"), chosen=True),
+    Algorithm("BLAKE2s", "BLAKE2s", 32, _suffixes("blake2s"), chosen=True),
+    Algorithm("XXH64", "XXH64", 8, _suffixes("xxh64", "xxhsum", "xxh", "xxh64sum")),
+    Algorithm("XXH3", "XXH3", 8, _suffixes("xxh3", "xxh3sum")),
+    Algorithm("XXH128", "XXH128", 16, _suffixes("xxh128", "xxh128sum")),
+    Algorithm("XXH32", "XXH32", 4, _suffixes("xxh32", "xxh32sum")),
+)
+"""All algorithms that are known, the most usual one first."""
+
+SUFFIXES: dict[str, Algorithm] = {suffix: known for known in ALGORITHMS for suffix in known.suffixes}
+"""What is appended to the name of an archive to name its manifest."""
+
+_BY_TAG = {known.tag.lower(): known for known in ALGORITHMS}
+_XXHASHES = {4: _BY_TAG["xxh32"], 8: _BY_TAG["xxh64"], 16: _BY_TAG["xxh128"]}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line: ``digest`` in lower-case hex; ``name`` as bytes, None on a line that is nothing but a digest."""
+
+    line: int
+    algorithm: Algorithm
+    digest: str
+    name: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A manifest beside an archive; ``algorithm`` is what its suffix says."""
+
+    source: Source
+    algorithm: Algorithm
+
+    @property
+    def name(self) -> str:
+        """Its file name, for a person."""
+        return visible(PurePath(self.source.name).name)
+
+    def entries(self) -> Iterator[Entry | int]:
+        """Its lines, the number of each one that is no entry; comments and empty lines are passed over."""
+        for number, line in enumerate(_lines(self.source), 1):
+            text = line.rstrip(b"\r")
+            if not text.strip() or text.startswith(b"#"):
+                continue
+            yield self._entry(number, text) or number
+
+    def _entry(self, number: int, text: bytes) -> Entry | None:
+        escaped = text.startswith(b"\\")
+        found = _parsed(text[escaped:], self.algorithm)
+        if found is None:
+            return None
+        algorithm, digest, name = found
+        if len(digest) % 2 or not algorithm.fits(len(digest) // 2):
+            return None
+        if escaped and name is not None:
+            name = _ESCAPE.sub(lambda escape: _ESCAPED[escape[1]], name)
+        return Entry(number, algorithm, digest.decode().lower(), name)
+
+
+def _parsed(text: bytes, default: Algorithm) -> tuple[Algorithm, bytes, bytes | None] | None:
+    if found := _TEXT.fullmatch(text):
+        algorithm = default
+        if default.tag.startswith("XXH"):
+            algorithm = _BY_TAG["xxh3"] if found[1] or default.tag == "XXH3" else _xxhash_of(found[2], default)
+        return algorithm, found[2], found[3]
+    if found := _TAGGED.fullmatch(text):
+        tag, _, bits = found[1].decode().lower().partition("-")
+        known = _BY_TAG.get(tag)
+        wrong = known is None or (bits and int(bits) != len(found[3]) * 4)
+        return None if known is None or wrong else (known, found[3], found[2])
+    return None
+
+
+def _xxhash_of(digest: bytes, default: Algorithm) -> Algorithm:
+    return _XXHASHES.get(len(digest) // 2, default)
+
+
+def _lines(source: Source) -> Iterator[bytes]:
+    """The lines of a file; one that is too long is cut off."""
+    rest, at = b"", 0
+    while data := source.read(at, _READ):
+        at += len(data)
+        *lines, rest = (rest + data).split(b"\n")
+        yield from (line[:LARGEST_LINE] for line in lines)
+        rest = rest[:LARGEST_LINE]
+    if rest:
+        yield rest
+
+
+def manifests(source: Source) -> Iterator[Manifest]:
+    """The manifests beside a source."""
+    for suffix, algorithm in SUFFIXES.items():
+        beside = source.sibling(suffix)
+        if beside is not None:
+            yield Manifest(beside, algorithm)
+
+
+def written(digest: str, name: bytes, algorithm: Algorithm) -> bytes:
+    """The line that says the digest of a file, as the tools write it."""
+    mark = b"XXH3_" if algorithm.tag == "XXH3" else b""
+    plain = name.translate(None, b"\\\n\r") == name
+    if not plain:
+        name = name.replace(b"\\", b"\\\\").replace(b"\n", b"\\n").replace(b"\r", b"\\r")
+    return b"".join((b"" if plain else b"\\", mark, digest.encode(), b"  ", name, b"\n"))

@@ -1,0 +1,223 @@
+"""Rules for all names of an archive together: names that collide, and names that Windows does not take.
+
+What is wrong with a single name on every system is said by the formats while they decode.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
+from unicodedata import normalize
+
+from inspector.core.archive import Archive, Emitter
+from inspector.core.field import Field, FieldTable, locate
+from inspector.core.finding import Severity
+from inspector.core.kept import Kept
+from inspector.core.kinds import Kind
+from inspector.core.member import FOLDER, Members
+from inspector.core.names import collision_key, decoded, unportable, visible
+from inspector.core.progress import Progress
+from inspector.core.span import Spans
+
+_FEW = 4_096
+"""Up to so many members numpy is not worth its import."""
+_BLOCK = 16_384
+_DEEPEST = 128
+"""Folders of one name that are looked at; deeper ones have a finding of their own."""
+
+# A name in lower case that matches is its own collision key.
+_PLAIN = re.compile(rb"[^\x80-\xff\\/.][^\x80-\xff\\/]*+(?:/[^\x80-\xff\\/.][^\x80-\xff\\/]*+)*+")
+# In names in lower case, each with a slash before and behind it.
+_UNPORTABLE = re.compile(
+    rb'[<>:"|?*]|[. ](?=/)|~[0-9](?=[/.])'
+    rb"|/(?:con|prn|aux|nul|(?:com|lpt)(?:[0-9]|\xc2[\xb9\xb2\xb3])|con(?:in|out)\$)(?=[/. ])"
+)
+
+
+def report_names(archive: Archive, emitter: Emitter, progress: Progress) -> None:
+    """Report collisions as warnings and names that are not portable as information; raises Cancelled.
+
+    Memory is some twenty bytes a member: names are compared by their hashes, and in full only where those are equal.
+    """
+    members = archive.members
+    progress.begin("Comparing names", len(members), "members")
+    files, folders = array("q"), array("q")
+    odd = Kept(emitter, Severity.INFO, "name-not-portable", "names that are not portable")
+    for block in _blocks(members):
+        files.extend(hash(key) for key in block.keys if key is not None)
+        folders.extend(map(hash, _folders(block)))
+        for member in block.unportable():
+            _report_unportable(archive, member, odd)
+        progress.advance(len(block.names))
+    odd.close()
+    twice, both = _shared(files, folders)
+    if twice or both:
+        _Collisions(archive, emitter, twice, both).report()
+
+
+class _Block:
+    """The names of members from ``first`` on, in lower case; ``keys`` are their collision keys, None for folders."""
+
+    def __init__(self, members: Members, first: int, last: int) -> None:
+        self.first = first
+        base = members.path_stops[first - 1] if first else 0
+        stops = [stop - base for stop in members.path_stops[first:last]]
+        blob = bytes(members.paths[base : base + stops[-1]]).lower()
+        self.names = [blob[start:stop] for start, stop in zip((0, *stops), stops, strict=False)]
+        self.keys: list[bytes | None] = [
+            name if _PLAIN.fullmatch(name) else None if name.endswith(b"/") else collision_key(name)
+            for name in self.names
+        ]
+        if members.marks is not None:
+            for at, marks in enumerate(members.marks[first:last]):
+                if marks & FOLDER:
+                    self.keys[at] = None
+
+    def unportable(self) -> Iterable[int]:
+        """The members whose names are likely not portable."""
+        joined = b"/".join((b"", *self.names, b""))
+        found = [match.start() for match in _UNPORTABLE.finditer(joined)]
+        if not found:
+            return ()
+        stops = list(accumulate(len(name) + 1 for name in self.names))
+        return sorted({self.first + bisect_right(stops, at) for at in found})
+
+
+def _blocks(members: Members) -> Iterator[_Block]:
+    for first in range(0, len(members), _BLOCK):
+        yield _Block(members, first, min(first + _BLOCK, len(members)))
+
+
+def _folders(block: _Block) -> set[bytes]:
+    """The keys of all folders that the names of a block stand in or are."""
+    found: set[bytes] = set()
+    for name, key in zip(block.names, block.keys, strict=True):
+        folder = collision_key(name) if key is None else key.rpartition(b"/")[0]
+        for _ in range(_DEEPEST):
+            if not folder or folder in found:
+                break
+            found.add(folder)
+            folder = folder.rpartition(b"/")[0]
+    return found
+
+
+def _shared(files: array[int], folders: array[int]) -> tuple[set[int], set[int]]:
+    """Hashes that stand twice among files, and hashes of files that folders have too."""
+    if len(files) + len(folders) <= _FEW:
+        seen: set[int] = set()
+        twice = {number for number in files if number in seen or seen.add(number)}  # type: ignore[func-returns-value]
+        return twice, seen.intersection(folders)
+    import numpy as np
+
+    ours, theirs = np.frombuffer(files, np.int64), np.unique(np.frombuffer(folders, np.int64))
+    ours.sort()
+    twice = set(np.unique(ours[1:][ours[1:] == ours[:-1]]).tolist())
+    return twice, set(theirs[np.isin(theirs, ours, assume_unique=False)].tolist())
+
+
+class _Collisions:
+    """A second look at the names whose hashes stand more than once."""
+
+    def __init__(self, archive: Archive, emitter: Emitter, twice: set[int], both: set[int]) -> None:
+        self._archive = archive
+        self._twice = twice
+        self._both = both
+        self._known = {
+            finding.member for finding in archive.findings if finding.member is not None and "duplicate" in finding.code
+        }
+        self._same = Kept(emitter, Severity.WARNING, "name-duplicate", "names that stand more than once")
+        self._alike = Kept(emitter, Severity.WARNING, "name-collision", "names that are one on some systems")
+        self._mixed = Kept(emitter, Severity.WARNING, "name-file-and-folder", "names of files that are folders too")
+
+    def report(self) -> None:
+        files: dict[bytes, int] = {}
+        folders: dict[bytes, int] = {}
+        for block in _blocks(self._archive.members):
+            for member, key in enumerate(block.keys, block.first):
+                if key is None or (hash(key) not in self._twice and hash(key) not in self._both):
+                    continue
+                earlier = files.setdefault(key, member)
+                if earlier != member:
+                    self._report_pair(earlier, member)
+            self._note_folders(block, folders)
+        for key in sorted(files.keys() & folders.keys()):
+            self._report_mixed(files[key], folders[key])
+        for kept in (self._same, self._alike, self._mixed):
+            kept.close()
+
+    def _note_folders(self, block: _Block, folders: dict[bytes, int]) -> None:
+        if not self._both:
+            return
+        for at, (name, key) in enumerate(zip(block.names, block.keys, strict=True)):
+            folder = collision_key(name) if key is None else key.rpartition(b"/")[0]
+            for _ in range(_DEEPEST):
+                if not folder:
+                    break
+                if hash(folder) in self._both:
+                    folders.setdefault(folder, block.first + at)
+                folder = folder.rpartition(b"/")[0]
+
+    def _report_pair(self, earlier: int, later: int) -> None:
+        first, second = self._archive.members.path(earlier), self._archive.members.path(later)
+        if first == second:
+            if later not in self._known and not self._same.full():
+                message = (
+                    f"The name {visible(first)!r} stands more than once: extracted, one file takes the other's place."
+                )
+                self._same.add(message, self._spans(earlier, later), later)
+        elif not self._alike.full():
+            message = (
+                f"The names {visible(first)!r} and {visible(second)!r} differ {_difference(first, second)}: where that "
+                "does not count, extracting makes one file of both."
+            )
+            self._alike.add(message, self._spans(earlier, later), later)
+
+    def _report_mixed(self, file: int, inside: int) -> None:
+        if not self._mixed.full():
+            name, other = (visible(self._archive.members.path(member)) for member in (file, inside))
+            message = (
+                f"The name {name!r} is that of a file, but {other!r} takes it for a folder: one of them cannot be "
+                "extracted."
+            )
+            self._mixed.add(message, self._spans(file, inside), file)
+
+    def _spans(self, *members: int) -> Spans:
+        return tuple(span for member in members for span in name_spans(self._archive, member))
+
+
+def _difference(first: bytes, second: bytes) -> str:
+    if first.lower() == second.lower():
+        return "only in case"
+    if normalize("NFC", decoded(first)[0]) == normalize("NFC", decoded(second)[0]):
+        return "only in Unicode normalisation"
+    return "only in case or in how they are written"
+
+
+def _report_unportable(archive: Archive, member: int, odd: Kept) -> None:
+    if odd.full():
+        return
+    path = archive.members.path(member)
+    for words in unportable(path)[:1]:
+        odd.add(f"The name {visible(path)!r} is not portable: it {words}.", name_spans(archive, member), member)
+
+
+def name_spans(archive: Archive, index: int) -> Spans:
+    """Where the name of a member stands in the file; its data where the name has no bytes of its own there."""
+    member = archive.members[index]
+    chain = locate(archive.fields, member.head) if member.head >= 0 else []
+    for _, field in reversed(chain):
+        if field.member == index:
+            for name in _names(field):
+                return name.spans
+    return member.spans
+
+
+def _names(field: Field) -> Iterator[Field]:
+    if field.kind is Kind.NAME:
+        yield field
+    elif not isinstance(field.children, FieldTable):
+        for child in field.children:
+            yield from _names(child)
