@@ -15,7 +15,10 @@ from inspector.core.source import SourceError
 from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.formats.datas3t.check import summary
 from inspector.operations.collection import open_collection
+from inspector.operations.digest_check import check_manifests
+from inspector.operations.digest_manifest import SUFFIXES
 from inspector.operations.location import Location, open_location
+from inspector.operations.name_rules import report_names
 from inspector.operations.opening import Opened, decode
 
 
@@ -64,11 +67,17 @@ def check_archive(archive: Opened, progress: Progress) -> str:
     forget_check(archive)
     if archive.decoder is None:
         return ""
+    emitter = Emitter(archive)
     try:
-        return archive.decoder.check(archive, Emitter(archive), progress)
+        sentence = archive.decoder.check(archive, emitter, progress)
+        records = len(archive.checksums) > 0
+        report_names(archive, emitter, progress)
+        compared = check_manifests(archive, emitter, progress)
     except SourceError as error:
-        Emitter(archive).error("unreadable", f"{error} What follows could not be checked.")
+        emitter.error("unreadable", f"{error} What follows could not be checked.")
         return ""
+    # Of a format without checksums there is nothing more to be said than what its manifests tell.
+    return " ".join(filter(None, (sentence if records or not compared else "", compared)))
 
 
 def forget_check(archive: Opened) -> None:
@@ -132,7 +141,8 @@ def _state(torn: frozenset[str], findings: Iterable[Finding]) -> State:
 def expanded(locations: Iterable[str]) -> Iterator[str]:
     """The locations to check: a folder that is no collection stands for the files in it and beneath, in sorted order.
 
-    A file beside an archive that belongs to it (metadata, an index) is checked with that archive, not by itself.
+    A file beside an archive that belongs to it (metadata, an index, a digest manifest) is checked with that archive,
+    not by itself.
     """
     for location in locations:
         path = Path(location)
@@ -141,7 +151,8 @@ def expanded(locations: Iterable[str]) -> Iterator[str]:
             continue
         for folder, folders, names in os.walk(path):
             folders.sort()
-            beside = {name + ".metadata" for name in names} | {name.removesuffix(".tar") + ".index" for name in names}
+            beside = {name.removesuffix(".tar") + ".index" for name in names}
+            beside |= {name + suffix for name in names for suffix in (".metadata", *SUFFIXES)}
             yield from (str(Path(folder, name)) for name in sorted(names) if name not in beside)
 
 

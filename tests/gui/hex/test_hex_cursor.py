@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.core.span import Span
+from inspector.gui.hex.cursor import Cursor, Move
+
+SIZE = 100
+
+
+def at(offset: int, size: int = SIZE) -> Cursor:
+    cursor = Cursor(size)
+    cursor.place(offset)
+    return cursor
+
+
+@pytest.mark.parametrize(
+    ("start", "move", "there"),
+    [
+        (5, Move.LEFT, 4),
+        (0, Move.LEFT, 0),
+        (5, Move.RIGHT, 6),
+        (99, Move.RIGHT, 99),
+        (20, Move.UP, 4),
+        (5, Move.UP, 5),
+        (5, Move.DOWN, 21),
+        (90, Move.DOWN, 99),  # the last row is shorter
+        (98, Move.DOWN, 98),
+        (70, Move.PAGE_UP, 22),
+        (20, Move.PAGE_UP, 4),
+        (5, Move.PAGE_DOWN, 53),
+        (50, Move.PAGE_DOWN, 98),
+        (37, Move.ROW_START, 32),
+        (37, Move.ROW_END, 47),
+        (97, Move.ROW_END, 99),
+        (37, Move.FILE_START, 0),
+        (37, Move.FILE_END, 99),
+    ],
+)
+def test_moves_in_rows_of_sixteen_and_pages_of_three(start: int, move: Move, there: int) -> None:
+    cursor = at(start)
+
+    cursor.move(move, columns=16, page=3)
+
+    assert cursor.caret == there
+    assert cursor.selected is None
+
+
+def test_extending_selects_from_where_it_began_both_ends_included() -> None:
+    cursor = at(10)
+
+    cursor.move(Move.RIGHT, 16, 3, extend=True)
+    cursor.move(Move.RIGHT, 16, 3, extend=True)
+    assert cursor.selected == Span(10, 13)
+
+    cursor.move(Move.ROW_START, 16, 3, extend=True)
+    assert cursor.selected == Span(0, 11)
+
+    cursor.move(Move.DOWN, 16, 3)
+    assert cursor.selected is None
+    assert cursor.selection == Span(16, 16)
+
+
+def test_selecting_puts_the_caret_on_the_first_byte() -> None:
+    cursor = at(50)
+
+    cursor.select(10, 14)
+
+    assert (cursor.caret, cursor.selected, cursor.chosen) == (10, Span(10, 14), Span(10, 14))
+
+
+def test_one_byte_can_be_selected() -> None:
+    cursor = at(50)
+
+    cursor.select(10, 11)
+
+    assert cursor.selected == Span(10, 11)
+
+
+def test_an_empty_range_selects_nothing_and_the_byte_at_the_caret_is_chosen() -> None:
+    cursor = at(50)
+
+    cursor.select(10, 10)
+
+    assert (cursor.selected, cursor.chosen) == (None, Span(10, 11))
+
+
+@given(st.integers(-(1 << 70), 1 << 70), st.integers(-(1 << 70), 1 << 70))
+def test_selecting_anything_stays_inside(start: int, stop: int) -> None:
+    cursor = Cursor(SIZE)
+
+    cursor.select(start, stop)
+
+    assert 0 <= cursor.selection.start <= cursor.selection.stop <= SIZE
+    assert 0 <= cursor.caret < SIZE
+
+
+def test_clearing_leaves_the_caret() -> None:
+    cursor = at(50)
+    cursor.select(10, 14)
+
+    cursor.clear()
+
+    assert (cursor.caret, cursor.selected) == (10, None)
+
+
+@pytest.mark.parametrize("move", Move)
+def test_without_bytes_there_is_nowhere_to_go(move: Move) -> None:
+    cursor = Cursor(0)
+
+    cursor.move(move, 16, 3, extend=True)
+
+    assert (cursor.caret, cursor.selected, cursor.chosen) == (0, None, Span(0, 0))
+
+
+def test_fewer_bytes_draw_caret_and_selection_in() -> None:
+    cursor = at(50)
+    cursor.place(90, extend=True)
+
+    cursor.resize(60)
+    assert (cursor.caret, cursor.selected) == (59, Span(50, 60))
+
+    cursor.resize(0)
+    assert (cursor.caret, cursor.selected) == (0, None)
+
+
+def test_the_end_of_sixty_four_gibibytes_is_a_place_like_any_other() -> None:
+    size = 64 << 30
+    cursor = Cursor(size)
+
+    cursor.move(Move.FILE_END, 16, 40)
+    cursor.move(Move.UP, 16, 40, extend=True)
+
+    assert cursor.selected == Span(size - 17, size)

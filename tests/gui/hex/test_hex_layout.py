@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.core.span import Span
+from inspector.gui.hex.layout import Layout, fitting
+
+layouts = st.builds(Layout, st.integers(1, 1 << 40), st.sampled_from([8, 16, 24, 32, 112]))
+
+
+@pytest.mark.parametrize(
+    ("size", "digits"), [(0, 8), (1, 8), (1 << 32, 8), ((1 << 32) + 1, 10), (1 << 36, 10), (1 << 44, 12)]
+)
+def test_offsets_have_an_even_number_of_digits_enough_for_the_last_byte(size: int, digits: int) -> None:
+    assert Layout(size, 16).digits == digits
+
+
+def test_a_row_of_sixteen_is_offset_hex_in_two_groups_and_text() -> None:
+    layout = Layout(100, 16)
+
+    assert [layout.hex_cell(column) for column in (0, 1, 7, 8, 15)] == [10, 13, 31, 35, 56]
+    assert [layout.text_cell(column) for column in (0, 15)] == [60, 75]
+    assert (layout.hex_cells, layout.text_start, layout.cells) == (48, 60, 76)
+
+
+def test_rows_end_with_the_bytes() -> None:
+    layout = Layout(20, 8)
+
+    assert layout.rows == 3
+    assert [layout.span_of(row) for row in range(-1, 4)] == [
+        Span(0, 8),
+        Span(0, 8),
+        Span(8, 16),
+        Span(16, 20),
+        Span(20, 20),
+    ]
+
+
+def test_offset_text_of_a_far_row() -> None:
+    assert Layout(64 << 30, 16).offset_text((64 << 30) // 16 - 1) == "0FFFFFFFF0"
+
+
+@given(layouts, st.data())
+def test_each_byte_is_found_where_it_stands(layout: Layout, data: st.DataObject) -> None:
+    offset = data.draw(st.integers(0, layout.size - 1))
+    row, column = divmod(offset, layout.columns)
+    places = ((layout.hex_cell(column) + 0.5, False), (layout.text_cell(column) + 0.5, True))
+
+    assert layout.row_of(offset) == row
+    for cell, in_text in places:
+        assert layout.in_text(cell) is in_text
+        assert layout.byte_at(row, cell, in_text) == offset
+        assert layout.over(row, cell) == offset
+
+
+@given(layouts, st.integers(-5, 1 << 40), st.floats(-100, 1000), st.booleans())
+def test_the_nearest_byte_always_exists(layout: Layout, row: int, cell: float, in_text: bool) -> None:
+    assert 0 <= layout.byte_at(row, cell, in_text) < layout.size
+
+
+@given(layouts, st.integers(-5, 1 << 40), st.floats(-100, 1000))
+def test_what_is_over_a_place_is_in_its_row(layout: Layout, row: int, cell: float) -> None:
+    offset = layout.over(row, cell)
+
+    assert offset is None or (offset < layout.size and layout.row_of(offset) == row)
+
+
+@pytest.mark.parametrize("cell", [0, 9.4, 59.5, 76.5])
+def test_nothing_is_over_offsets_gaps_and_margins(cell: float) -> None:
+    assert Layout(100, 16).over(0, cell) is None
+
+
+def test_nothing_is_over_the_missing_end_of_the_last_row() -> None:
+    layout = Layout(18, 16)
+
+    assert layout.over(1, layout.hex_cell(1)) == 17
+    assert layout.over(1, layout.hex_cell(2)) is None
+    assert layout.over(2, layout.hex_cell(0)) is None
+
+
+@given(st.integers(0, 1 << 36), st.integers(0, 600))
+def test_fitting_takes_the_most_groups_that_have_room(size: int, cells: int) -> None:
+    layout = fitting(size, cells)
+
+    assert layout.columns % 8 == 0
+    assert layout.cells <= cells or layout.columns == 8
+    assert Layout(size, layout.columns + 8).cells > cells
