@@ -26,7 +26,8 @@ class Archive:
     what the format's own functions need to read members (opaque to all others).
 
     ``verdicts`` has one position in ``VERDICTS`` a member once checking has begun, and is empty before;
-    ``checksums`` are all checksums the archive records (see ``Format.check``).
+    ``checksums`` are all checksums the archive records: a decoder may give them already, not checked and made when
+    they are looked at; a check may give others (see ``Format.check``).
     """
 
     source: Source

@@ -149,6 +149,10 @@ class Members:
         """The stored size of a member, in bytes."""
         return max(0, self.stops[index] - self.starts[index])
 
+    def codec_at(self, index: int) -> Codec:
+        """How the bytes of a member are stored."""
+        return self.codec if self.codecs is None else _CODECS[self.codecs[index]]
+
     def __getitem__(self, index: int) -> Member:
         if not 0 <= index < len(self):
             raise IndexError(index)
@@ -162,7 +166,7 @@ class Members:
             self.size(index),
             self.stored(index),
             self.place(self.starts[index], max(self.starts[index], self.stops[index])),
-            self.codec if self.codecs is None else _CODECS[self.codecs[index]],
+            self.codec_at(index),
             digest,
             -1 if self.heads is None else self.heads[index],
             marks,

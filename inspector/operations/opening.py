@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -14,6 +15,7 @@ from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError
 from inspector.core.span import Span
+from inspector.core.verdict import Checksum
 from inspector.formats import recognise
 from inspector.sources.file import FileSource
 
@@ -25,12 +27,13 @@ class Opened(Archive):
     """An archive and the format that decodes it and reads its members; None for plain bytes.
 
     ``unreadable`` says why there is nothing in it, empty where that is not so; ``decoded_findings`` are how many
-    findings decoding made: those after them are a check's.
+    findings decoding made: those after them are a check's. ``decoded_checksums`` are those that decoding gave.
     """
 
     decoder: Format | None = None
     unreadable: str = ""
     decoded_findings: int = 0
+    decoded_checksums: Sequence[Checksum] = ()
 
 
 def local_path(location: str) -> Path:
@@ -93,4 +96,5 @@ def decode(archive: Opened, progress: Progress) -> None:
         except SourceError as error:
             emitter.error("unreadable", f"{error} What follows could not be decoded.")
     archive.decoded_findings = len(archive.findings)
+    archive.decoded_checksums = archive.checksums
     archive.complete = True

@@ -71,7 +71,8 @@ class Directory:
     ``central`` where its central directory header begins (empty when there is no directory), ``descriptors`` the size
     of its data descriptor. ``entries`` is where every header of the directory begins, also past the last member
     listed, ``stop`` where the last ends; ``span`` the whole directory; ``later`` the members whose flags announce a
-    data descriptor. ``capped`` when there are more members than are listed.
+    data descriptor. ``capped`` when there are more members than are listed. ``computed`` is filled by a check: the
+    CRC-32 of each member's content, -1 where it has not been or cannot be computed.
     """
 
     members: Members
@@ -82,6 +83,12 @@ class Directory:
     central: array[int] = field(default_factory=lambda: array("Q"))
     descriptors: array[int] = field(default_factory=lambda: array("B"))
     later: array[int] = field(default_factory=lambda: array("Q"))
+    computed: array[int] = field(default_factory=lambda: array("q"))
+
+    @property
+    def listed(self) -> bool:
+        """Whether every member has its header in the central directory; else members are what local headers tell."""
+        return self.ending is not None and len(self.central) == len(self.members)
 
 
 def new_members() -> Members:

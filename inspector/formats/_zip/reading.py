@@ -31,14 +31,25 @@ def read_member(archive: Archive, index: int, progress: Progress) -> Iterator[by
     if member.codec is Codec.UNKNOWN:
         raise MemberError(_why_not(archive.source, member))
     progress.begin(f"Reading {visible(member.path)}", member.size)
+    for piece in content(member, stored_pieces(archive.source, member)):
+        yield piece
+        progress.advance(len(piece))
+
+
+def stored_pieces(source: Source, member: Member) -> Iterator[bytes]:
+    """The stored bytes of a member, 512 KiB at a time."""
+    for start, stop in member.spans:
+        yield from blocks(source, start, stop)
+
+
+def content(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
+    """The content that ``stored`` bytes of a stored or deflated member give, as ``read_member`` gives it."""
     given = 0
-    pieces = _stored if member.codec is Codec.STORED else _inflated
-    for piece in pieces(archive.source, member):
+    for piece in stored if member.codec is Codec.STORED else _inflated(member, stored):
         kept = piece[: member.size - given]
         given += len(kept)
         if kept:
             yield kept
-        progress.advance(len(kept))
         if len(kept) < len(piece):
             raise MemberError(f"{visible(member.path)} goes on after the {in_bytes(member.size)} that it should have.")
     if given < member.size:
@@ -58,17 +69,12 @@ def _why_not(source: Source, member: Member) -> str:
     return f"{name} uses compression method {local.method} ({method_words(local.method)}), which is not read here."
 
 
-def _stored(source: Source, member: Member) -> Iterator[bytes]:
-    for start, stop in member.spans:
-        yield from blocks(source, start, stop)
-
-
-def _inflated(source: Source, member: Member) -> Iterator[bytes]:
+def _inflated(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
     """The inflated bytes, one more than declared at most being of interest."""
     decoder = zlib.decompressobj(-zlib.MAX_WBITS)
     name = visible(member.path)
     try:
-        for piece in _stored(source, member):
+        for piece in stored:
             yield from _pieces(decoder, piece)
             if decoder.eof:
                 break

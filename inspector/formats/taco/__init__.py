@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspector.core.format import Format
 from inspector.formats._zip.reading import read_member
-from inspector.formats.taco.decode import decode
+from inspector.formats.taco.decode import check, decode
 from inspector.formats.taco.probe import likeness
 
 FORMAT = Format(
@@ -20,4 +20,6 @@ FORMAT = Format(
     probe=likeness,
     decode=decode,
     read=read_member,
+    check=check,
+    torn=frozenset({"taco-torn-after-write-1", "taco-torn-after-write-2"}),
 )

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from inspector.core.archive import Emitter
+from inspector.core.archive import Archive, Emitter
 from inspector.core.field import Field
 from inspector.core.finding import Severity
 from inspector.core.kinds import Kind
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
+from inspector.formats._zip.check import check_members
 from inspector.formats._zip.decode import decode_zip
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.fields import Lead
+from inspector.formats._zip.ledger import Ledger
 from inspector.formats._zip.records import TACO_LOCAL_PARTS
 from inspector.formats.taco.header import (
     LOCAL_CRC_OFFSET,
     MOST_ENTRIES,
     PAYLOAD_SIZE,
     TacoHeader,
+    first_member,
     payload_field,
     read_header,
     target_words,
@@ -62,15 +65,30 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     if header is not None:
         payload.header = header
         payload.targets = tuple(target_words(directory, source.size, entry) for entry in header.entries)
-        _report(emitter, header, listed=directory.ending is not None and bool(directory.central))
+        _report(
+            emitter,
+            header,
+            max(0, first_member(directory)),
+            listed=directory.ending is not None and bool(directory.central),
+        )
     _report_name(emitter, directory)
     if layout is Layout.GHOST:
         emitter.archive.title = GHOST_TITLE
     emitter.archive.detail = TacoDetail(directory, header)
+    emitter.archive.checksums = Ledger(emitter.archive, directory, first_member(directory))
 
 
-def _report(emitter: Emitter, header: TacoHeader, *, listed: bool) -> None:
-    """Report on the header; a missing central directory (not ``listed``) is reported already."""
+def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
+    """See Format.
+
+    The header is judged as any other member is: verified when its payload fits one of its two CRCs, so after the
+    second of the three writes of an update, and not after the first; decoding has said in which state it is.
+    """
+    return check_members(archive, archive.detail.directory, emitter, progress)
+
+
+def _report(emitter: Emitter, header: TacoHeader, member: int, *, listed: bool) -> None:
+    """Report on the header, which is ``member``; a missing central directory (not ``listed``) is reported already."""
     place = header.payload
     if header.count > MOST_ENTRIES:
         message = f"The count is {header.count}; a TACO header has room for {MOST_ENTRIES} entries."
@@ -92,10 +110,10 @@ def _report(emitter: Emitter, header: TacoHeader, *, listed: bool) -> None:
         message = f"The header cannot be edited in place: {'; '.join(header.obstacles)}."
         emitter.warning("taco-layout", message, (0, place.stop))
     if place.size == PAYLOAD_SIZE:
-        _report_crc(emitter, header)
+        _report_crc(emitter, header, member)
 
 
-def _report_crc(emitter: Emitter, header: TacoHeader) -> None:
+def _report_crc(emitter: Emitter, header: TacoHeader, member: int) -> None:
     """The three CRCs of the header tell how far an update of it came (TACO_HEADER.md, "Update process")."""
     local_fits = header.crc == header.local_crc
     central_fits = header.central_crc is None or header.central_crc == header.local_crc
@@ -116,7 +134,8 @@ def _report_crc(emitter: Emitter, header: TacoHeader) -> None:
     else:
         words = "the payload or its CRCs are damaged"
         severity, code = Severity.ERROR, "taco-crc"
-    emitter.find(severity, code, f"CRC of the TACO header ({numbers}): {words}.", (header.payload, local, central), 0)
+    message = f"CRC of the TACO header ({numbers}): {words}."
+    emitter.find(severity, code, message, (header.payload, local, central), member)
 
 
 def _report_name(emitter: Emitter, directory: Directory) -> None:

@@ -110,12 +110,16 @@ def _entry(payload: bytes, index: int) -> tuple[int, int]:
     return int.from_bytes(payload[at : at + 8], "little"), int.from_bytes(payload[at + 8 : at + 16], "little")
 
 
+def first_member(directory: Directory) -> int:
+    """The member at the start of the file, -1 when there is none."""
+    heads = directory.members.heads
+    return heads.index(0) if heads is not None and 0 in heads else -1
+
+
 def _central_offset(directory: Directory) -> int | None:
     """Where the central directory header of the member at the start of the file begins."""
-    heads = directory.members.heads
-    if directory.ending is None or heads is None or len(directory.central) < len(directory.members):
-        return None
-    return directory.central[heads.index(0)] if 0 in heads else None
+    first = first_member(directory)
+    return directory.central[first] if directory.listed and first >= 0 else None
 
 
 def target_words(directory: Directory, size: int, entry: tuple[int, int]) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from inspector.core.archive import Emitter
+from inspector.core.archive import Archive, Emitter
 from inspector.core.format import Format, Likeness
 from inspector.core.progress import Progress
 from inspector.core.source import Source
+from inspector.formats._zip.check import check_members
 from inspector.formats._zip.decode import decode_zip
 from inspector.formats._zip.ending import find_ending
+from inspector.formats._zip.ledger import Ledger
 from inspector.formats._zip.reading import read_member
 from inspector.formats._zip.records import LOCAL
 
@@ -22,7 +24,14 @@ def probe(source: Source) -> Likeness:
 
 def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     """See Format."""
-    emitter.archive.detail = decode_zip(source, emitter, progress)
+    directory = decode_zip(source, emitter, progress)
+    emitter.archive.detail = directory
+    emitter.archive.checksums = Ledger(emitter.archive, directory)
+
+
+def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
+    """See Format."""
+    return check_members(archive, archive.detail, emitter, progress)
 
 
 FORMAT = Format(
@@ -38,4 +47,5 @@ FORMAT = Format(
     probe=probe,
     decode=decode,
     read=read_member,
+    check=check,
 )
