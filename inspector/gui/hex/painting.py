@@ -24,6 +24,8 @@ _LEADING = 4
 """Pixels between two lines of text, where outlines run."""
 _SMALLEST = 5.0
 """The smallest size of letters in points."""
+HATCH = 8
+"""Pixels after which Qt's hatching repeats."""
 _HATCHING = {Role.GAP: Qt.BrushStyle.BDiagPattern, Role.GARBAGE: Qt.BrushStyle.DiagCrossPattern}
 
 
@@ -40,6 +42,9 @@ def fixed_font(steps: int = 0) -> QFont:
     # Every byte has its own cell: no ligatures, no kerning.
     font.setStyleStrategy(QFont.StyleStrategy.PreferNoShaping)
     font.setKerning(False)
+    # Cells of whole pixels: a letter looks the same wherever it stands.
+    width = QFontMetricsF(font).horizontalAdvance("0" * 64) / 64
+    font.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, round(width) - width)
     return font
 
 
@@ -124,57 +129,84 @@ PANES = (Pane.HEX, Pane.TEXT)
 
 
 class RowPainter:
-    """Paints rows of a scene with a painter that has been begun; the caller ends it."""
+    """Paints rows of a scene with a painter that has been begun; the caller ends it.
+
+    It goes over all rows for the backgrounds, then for the lines, then for the text: that changes pens least.
+    """
 
     def __init__(self, painter: QPainter, look: Look, scene: Scene) -> None:
         self._painter = painter
         self._look = look
         self._scene = scene
-        self._selection = scene.cursor.selection
         painter.setFont(look.font)
 
-    def paint(self, row: int, top: int) -> None:
-        """Paint one row, whose upper edge is at ``top`` pixels."""
-        span = self._scene.layout.span_of(row)
-        if span.size:
-            start, stop = self._selection
-            low, high = max(start, span.start), min(stop, span.stop)
-            selected = (low - span.start, high - span.start) if low < high else None
-            self._backgrounds(span, top, selected)
-            self._contours(span, top)
-            self._text(row, span, top, selected)
-            if span.start <= self._scene.cursor.caret < span.stop:
-                self._caret(self._scene.cursor.caret - span.start, top)
+    def paint(self, rows: range, top: int) -> None:
+        """Paint some rows, the upper edge of the first at ``top`` pixels."""
+        layout, line = self._scene.layout, self._look.line
+        spans = [span for row in rows if (span := layout.span_of(row)).size]
+        if not spans:
+            return
+        whole = Span(spans[0].start, spans[-1].stop)
+        self._backgrounds(whole, top)
+        if self._scene.outline or self._scene.damage:
+            for index, span in enumerate(spans):
+                self._contours(span, top + index * line)
+        self._offsets(spans, top)
+        self._text(spans, whole, top)
+        caret = self._scene.cursor.caret
+        if whole.start <= caret < whole.stop:
+            row, column = divmod(caret - whole.start, layout.columns)
+            self._caret(column, top + row * line)
 
-    def _backgrounds(self, span: Span, top: int, selected: tuple[int, int] | None) -> None:
-        look, fill = self._look, self._painter.fillRect
-        height, base, panes = look.line, span.start, self._scene.grid.panes.values()
-        for start, stop, role, shade in self._scene.model.tints_at(*span):
-            for brush in look.brushes[role][shade]:
-                for lefts, rights in panes:
-                    left = lefts[start - base]
-                    fill(left, top, rights[stop - base - 1] - left, height, brush)
-        if selected is not None:
+    def _backgrounds(self, whole: Span, top: int) -> None:
+        brushes = self._look.brushes
+        for start, stop, role, shade in self._scene.model.tints_at(*whole):
+            self._fill(start - whole.start, stop - whole.start, top, brushes[role][shade])
+        start, stop = self._scene.cursor.selection
+        low, high = max(start, whole.start), min(stop, whole.stop)
+        if low < high:
+            self._fill(low - whole.start, high - whole.start, top, (self._look.selection,))
+
+    def _fill(self, start: int, stop: int, top: int, brushes: Sequence[QBrush]) -> None:
+        """Fill what is behind bytes in both panes; they are counted from the first byte painted."""
+        fill, height, columns = self._painter.fillRect, self._look.line, self._scene.layout.columns
+        panes = self._scene.grid.panes.values()
+        while start < stop:
+            row, column = divmod(start, columns)
+            last = min(columns, column + stop - start) - 1
             for lefts, rights in panes:
-                left = lefts[selected[0]]
-                fill(left, top, rights[selected[1] - 1] - left, height, look.selection)
+                left = lefts[column]
+                for brush in brushes:
+                    fill(left, top + row * height, rights[last] - left, height, brush)
+            start = (row + 1) * columns
 
     # ---- text --------------------------------------------------------------------------------------------------
 
-    def _text(self, row: int, span: Span, top: int, selected: tuple[int, int] | None) -> None:
-        look, layout, painter = self._look, self._scene.layout, self._painter
+    def _offsets(self, spans: Sequence[Span], top: int) -> None:
+        look, layout, draw = self._look, self._scene.layout, self._painter.drawText
+        self._painter.setPen(look.quiet)
         y = top + look.baseline
-        painter.setPen(look.quiet)
-        painter.drawText(QPointF(look.x(0), y), layout.offset_text(row))
-        line = row_text(self._scene.model.bytes_at(*span), span, layout.columns)
-        pen: QPen | None = None
-        for start, stop, lit in pieces_of(layout, selected):
-            wanted = look.selection_text if lit else look.text
-            if wanted is not pen:
-                pen = wanted
-                painter.setPen(pen)
-            first = layout.hex_start
-            painter.drawText(QPointF(MARGIN + start * look.cell, y), line[start - first : stop - first])
+        for start, _ in spans:
+            draw(QPointF(MARGIN, y), layout.offset_text(start // layout.columns))
+            y += look.line
+
+    def _text(self, spans: Sequence[Span], whole: Span, top: int) -> None:
+        look, layout, painter = self._look, self._scene.layout, self._painter
+        selection = self._scene.cursor.selection
+        known = self._scene.model.bytes_at(*whole)
+        first, left = layout.hex_start, MARGIN + layout.hex_start * look.cell
+        painter.setPen(look.text)
+        y = top + look.baseline
+        for span in spans:
+            text = row_text(known, span, layout.columns)
+            if selection.start < span.stop and span.start < selection.stop:
+                for start, stop, lit in pieces_of(layout, selection.clipped(*span), span.start):
+                    painter.setPen(look.selection_text if lit else look.text)
+                    painter.drawText(QPointF(MARGIN + start * look.cell, y), text[start - first : stop - first])
+                painter.setPen(look.text)
+            else:
+                painter.drawText(QPointF(left, y), text)
+            y += look.line
 
     # ---- lines -------------------------------------------------------------------------------------------------
 

@@ -23,33 +23,35 @@ def plain_text(data: bytes) -> str:
     return data.translate(_PRINTABLE).decode("ascii")
 
 
-def row_text(pieces: Sequence[tuple[int, bytes]], row: Span, columns: int) -> str:
-    """The hex and text columns of the bytes of a row, of which ``pieces`` (offset, bytes) are known."""
-    if len(pieces) == 1 and len(pieces[0][1]) == row.size:
-        data = pieces[0][1]
-        digits, text = hex_text(data), plain_text(data)
+def row_text(known: Sequence[tuple[int, bytes]], row: Span, columns: int) -> str:
+    """The hex and text columns of the bytes of a row; ``known`` are those that are here, in pieces with offsets."""
+    for offset, piece in known:
+        if offset <= row.start and row.stop <= offset + len(piece):
+            data = piece[row.start - offset : row.stop - offset]
+            digits, text = hex_text(data), plain_text(data)
+            break
     else:
-        digits, text = _with_unknown(pieces, row)
+        digits, text = _with_unknown(known, row)
     width = 3 * columns - 1 + (columns - 1) // GROUP
     return f"{digits:<{width}}{_GAP}{text}"
 
 
-def _with_unknown(pieces: Sequence[tuple[int, bytes]], row: Span) -> tuple[str, str]:
+def _with_unknown(known: Sequence[tuple[int, bytes]], row: Span) -> tuple[str, str]:
     digits, text = [_UNKNOWN] * row.size, [_UNKNOWN_TEXT] * row.size
-    for offset, data in pieces:
-        at = offset - row.start
-        for column, byte in enumerate(data, at):
-            digits[column] = f"{byte:02X}"
-        text[at : at + len(data)] = plain_text(data)
+    for offset, piece in known:
+        for at in range(max(row.start, offset), min(row.stop, offset + len(piece))):
+            byte = piece[at - offset : at - offset + 1]
+            digits[at - row.start], text[at - row.start] = hex_text(byte), plain_text(byte)
     groups = (" ".join(digits[i : i + GROUP]) for i in range(0, row.size, GROUP))
     return "  ".join(groups), "".join(text)
 
 
-def pieces_of(layout: Layout, selected: tuple[int, int] | None) -> list[tuple[int, int, bool]]:
-    """The cells of the hex and text columns as pieces (start, stop, selected) that have one text colour each."""
-    if selected is None:
-        return [(layout.hex_start, layout.cells, False)]
-    first, stop = selected
+def pieces_of(layout: Layout, selected: Span, base: int) -> list[tuple[int, int, bool]]:
+    """The cells of the hex and text columns as pieces (start, stop, selected) that have one text colour each.
+
+    ``selected`` are bytes of the row that begins at ``base``, one at least.
+    """
+    first, stop = selected.start - base, selected.stop - base
     marks = (
         (layout.hex_cell(first), layout.hex_cell(stop - 1) + 2),
         (layout.text_cell(first), layout.text_cell(stop)),

@@ -24,7 +24,7 @@ from inspector.gui.hex.cursor import Cursor, Pane
 from inspector.gui.hex.highlights import joined
 from inspector.gui.hex.keys import move_of
 from inspector.gui.hex.pages import HexModel
-from inspector.gui.hex.painting import RowPainter, Scene
+from inspector.gui.hex.painting import HATCH, RowPainter, Scene
 from inspector.gui.hex.pointer import Pointer, span_at
 from inspector.gui.hex.row_area import RowArea
 
@@ -210,13 +210,15 @@ class HexView(RowArea):
                 return
             self._model.want(*self.shown())
             painter.translate(-self.horizontalScrollBar().value(), 0)
+            # Hatching belongs to the bytes: scrolled rows fit together with those that are painted anew.
+            painter.setBrushOrigin(0, -(self._scroll.top * self._look.line) % HATCH)
             scene = Scene(
                 self._model, self._layout, self._grid, self._cursor, self._outline, self._damage, self.hasFocus()
             )
-            rows = RowPainter(painter, self._look, scene)
             line = self._look.line
-            for row in range(max(0, event.rect().top()) // line, event.rect().bottom() // line + 1):
-                rows.paint(self._scroll.top + row, row * line)
+            first, last = max(0, event.rect().top()) // line, event.rect().bottom() // line
+            top = self._scroll.top
+            RowPainter(painter, self._look, scene).paint(range(top + first, top + last + 1), first * line)
         finally:
             painter.end()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
@@ -77,7 +77,7 @@ class Shown:
 
 
 @pytest.fixture
-def show(qtbot: QtBot) -> Iterator[Callable[..., Shown]]:
+def show(qtbot: QtBot) -> Callable[..., Shown]:
     """Show a view of a layer of some size; the keyboard works in it."""
 
     def made(size: int = 4000, dark: bool = False, width: int = 760, height: int = 500) -> Shown:
@@ -93,4 +93,4 @@ def show(qtbot: QtBot) -> Iterator[Callable[..., Shown]]:
         qtbot.waitUntil(view.hasFocus)
         return Shown(view)
 
-    yield made
+    return made

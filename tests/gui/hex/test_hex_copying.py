@@ -62,9 +62,8 @@ def test_bytes_that_have_not_arrived_are_dashes() -> None:
 def test_the_selected_part_of_a_row_is_a_piece_of_hex_and_a_piece_of_text() -> None:
     layout = Layout(100, 16)
 
-    assert pieces_of(layout, None) == [(10, 76, False)]
-    assert pieces_of(layout, (0, 16)) == [(10, 58, True), (58, 60, False), (60, 76, True)]
-    assert pieces_of(layout, (1, 2)) == [
+    assert pieces_of(layout, Span(32, 48), 32) == [(10, 58, True), (58, 60, False), (60, 76, True)]
+    assert pieces_of(layout, Span(33, 34), 32) == [
         (10, 13, False),
         (13, 15, True),
         (15, 61, False),
