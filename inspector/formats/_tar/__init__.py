@@ -19,12 +19,16 @@ from inspector.formats._tar.walk import list_members
 
 
 def likeness(source: Source) -> Likeness:
-    """How much ``source`` looks like a tar, from its first two blocks."""
+    """How much ``source`` looks like a tar, from its first two blocks.
+
+    Zeros are an empty tar, but much else may begin with them too: without a tar's name they are no likeness.
+    """
     data = source.read(0, 2 * BLOCK)
     if len(data) < BLOCK:
         return Likeness.NO
     if not any(data):
-        return Likeness.POSSIBLE if len(data) == 2 * BLOCK else Likeness.NO
+        named = source.name.lower().endswith(".tar")
+        return Likeness.POSSIBLE if named and len(data) == 2 * BLOCK else Likeness.NO
     found = parse(data[:BLOCK])
     return Likeness.CERTAIN if found.fits or found.ustar else Likeness.NO
 

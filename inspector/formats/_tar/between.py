@@ -13,6 +13,9 @@ _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\0": "xz"
 _PAUSE = 1 << 20
 """Bytes that are scanned between two looks at whether to stop."""
 
+AFTER_END = 64 << 20
+"""Bytes after the end that are looked at; the zeros that fill a record are a few thousand."""
+
 
 def header_at(cursor: Cursor, at: int) -> Header | None:
     """The header at ``at``; None where there is none.
@@ -132,7 +135,8 @@ def zeros(cursor: Cursor) -> None:
 def _after_end(cursor: Cursor) -> None:
     """What stands after the end blocks: zeros up to a record's size, or bytes that nothing claims."""
     size, at = cursor.source.size, cursor.at
-    while at < size:
+    limit = min(size, at + AFTER_END)
+    while at < limit:
         block = cursor.block(at)
         if block.strip(b"\0") or not block:
             break
@@ -141,6 +145,14 @@ def _after_end(cursor: Cursor) -> None:
             cursor.progress.advance(0)
     cursor.stray("padding", Kind.PADDING, at, "Zeros that fill the last record, usually up to 10,240 bytes.")
     if at >= size:
+        return
+    if at >= limit:
+        cursor.emitter.warning(
+            "tar-data-after-end",
+            f"{in_bytes(size - at)} stand so far after the end of the archive that they are not looked at.",
+            (at, size),
+        )
+        cursor.stray("bytes after the end", Kind.GARBAGE, size, "They stand far after the end and are not looked at.")
         return
     block = cursor.block(at)
     another = len(block) == BLOCK and parse(block).fits

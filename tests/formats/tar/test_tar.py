@@ -418,7 +418,8 @@ def test_hazardous_names_are_warned_of_and_a_leading_dot_is_plain() -> None:
 
 def test_what_is_probed_as_a_tar() -> None:
     assert tar.FORMAT.probe(BytesSource(SOUND)) is Likeness.CERTAIN
-    assert tar.FORMAT.probe(BytesSource(bytes(1024))) is Likeness.POSSIBLE
+    assert tar.FORMAT.probe(BytesSource(bytes(1024), "empty.tar")) is Likeness.POSSIBLE
+    assert tar.FORMAT.probe(BytesSource(bytes(1024), "empty")) is Likeness.NO
     assert tar.FORMAT.probe(BytesSource(b"x" * 2000)) is Likeness.NO
     assert tar.FORMAT.probe(BytesSource(b"")) is Likeness.NO
     assert recognise(BytesSource(SOUND, "some.name")) is tar.FORMAT
