@@ -1,6 +1,8 @@
-"""How far a long piece of work is. The worker writes it, others poll it; advancing is where cancelling happens."""
+"""How far a long piece of work is. The worker writes it, others poll it; advancing is where it is paused and cancelled."""
 
 from __future__ import annotations
+
+from threading import Event
 
 
 class Cancelled(Exception):  # noqa: N818 - not an error: the user asked for it
@@ -15,7 +17,15 @@ class Progress:
         self.unit = unit
         self.total = total
         self.done = 0
+        self._asked = False
         self._cancelled = False
+        self._going = Event()
+        self._going.set()
+
+    @property
+    def paused(self) -> bool:
+        """Whether the worker was asked to wait."""
+        return not self._going.is_set()
 
     def begin(self, label: str, total: int, unit: str = "bytes") -> None:
         """Start the next stage; raises Cancelled."""
@@ -23,11 +33,25 @@ class Progress:
         self.advance(0)
 
     def advance(self, count: int) -> None:
-        """Add ``count`` to what is done; raises Cancelled when cancelling was asked for."""
+        """Add ``count`` to what is done; waits while paused, and raises Cancelled when cancelling was asked for."""
         self.done += count
+        if self._asked:  # one look, because small pieces of work advance very often
+            self._going.wait()
+            if self._cancelled:
+                raise Cancelled
+
+    def pause(self) -> None:
+        """Ask the worker to wait at its next step; what was cancelled is not paused."""
+        self._asked = True
+        self._going.clear()
         if self._cancelled:
-            raise Cancelled
+            self._going.set()
+
+    def resume(self) -> None:
+        """Let a paused worker go on."""
+        self._going.set()
 
     def cancel(self) -> None:
-        """Ask the worker to stop at its next step."""
-        self._cancelled = True
+        """Ask the worker to stop at its next step, even if that is paused."""
+        self._cancelled = self._asked = True
+        self._going.set()
