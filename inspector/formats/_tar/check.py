@@ -1,4 +1,4 @@
-"""What reading a whole tar tells beyond its headers: padding that is no padding, names that meet.
+"""What there is to check in a tar beyond its headers: padding that is no padding.
 
 POSIX.1-2017, pax, ustar Interchange Format: data is filled up to whole blocks of 512 bytes.
 """
@@ -15,14 +15,13 @@ from inspector.core.numbers import count, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.verdict import Verdict
 from inspector.formats._tar.cursor import Layout
-from inspector.formats._tar.header import BLOCK, aligned
-from inspector.formats._tar.names import alike
+from inspector.formats._tar.header import aligned
 
 WINDOW = 256 * 1024
 """Bytes that are read at a time: they stay in the processor's cache while they are looked at."""
 
 TOLD = 100
-"""The most paddings, and the most names that meet, that are reported one by one; the rest are counted."""
+"""The most paddings that are reported one by one; the rest are counted."""
 
 
 def groups(members: Members) -> Iterator[tuple[int, int]]:
@@ -81,27 +80,6 @@ def check_padding(archive: Archive, emitter: Emitter, progress: Progress) -> Non
         done = min(end, source.size)
     padding.close()
     progress.advance(source.size - done)
-
-
-def check_names(archive: Archive, emitter: Emitter, progress: Progress) -> None:
-    """Names that stand twice, and names that are one and the same where case does not count."""
-    members = archive.members
-    progress.begin("Comparing names", len(members), "members")
-    found = 0
-    for before, index in alike(members, progress):
-        found += 1
-        if found > TOLD:
-            continue
-        own, other = visible(members.path(index)), visible(members.path(before))
-        if members.path(index) == members.path(before):
-            code, words = "tar-name-twice", f"The name {own} stands twice: what is extracted last replaces the other."
-        else:
-            code = "tar-name-case"
-            words = f"The names {other} and {own} are one where case does not count: one would replace the other."
-        assert members.heads is not None
-        emitter.warning(code, words, (members.heads[index], members.heads[index] + BLOCK), member=index)
-    if found > TOLD:
-        emitter.warning("tar-name-twice", f"{found:,} members in all have a name that another member has.")
 
 
 def headers_sentence(archive: Archive) -> str:

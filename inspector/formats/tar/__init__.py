@@ -7,7 +7,7 @@ from inspector.core.format import Format
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.formats import _tar
-from inspector.formats._tar.check import check_names, check_padding, headers_sentence
+from inspector.formats._tar.check import check_padding, headers_sentence
 
 
 def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
@@ -18,7 +18,6 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
 def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
     """See Format.check: decoding has compared the headers' checksums, and no others are recorded."""
     check_padding(archive, emitter, progress)
-    check_names(archive, emitter, progress)
     return headers_sentence(archive)
 
 

@@ -13,7 +13,7 @@ from inspector.core.span import Span, total
 from inspector.core.verdict import Verdict
 from inspector.formats import tar
 from inspector.formats._tar.header import BLOCK
-from tests.formats.tar.tar_building import build, codes, decoded, special, with_checksum
+from tests.formats.tar.tar_building import build, codes, decoded, with_checksum
 
 SOUND = build([("a.txt", b"alpha"), ("empty", b""), ("b.bin", bytes(range(256)) * 3), ("full", b"x" * 512)])
 LONG = "folder/" * 30 + "name.txt"
@@ -78,7 +78,7 @@ def test_a_header_that_does_not_fit_is_a_mismatch_in_the_ledger() -> None:
     assert listed.checksums[0].verdict is Verdict.MISMATCH
     assert int(listed.checksums[0].computed, 16) == int(listed.checksums[0].stored, 16) + 1 - 2 * (ord("a") & 1)
     assert sentence.startswith("1 of 4 header checksums does not fit")
-    lost, sentence = checked(flipped(SOUND, 131, 1))
+    lost, sentence = checked(flipped(SOUND, 129, 1))
     assert (lost.checksums[0].verdict, lost.checksums[0].member) == (Verdict.MISMATCH, None)
     assert sentence.startswith("1 of 4 header checksums does not fit")
     unread, _ = checked(flipped(SOUND, 150, 8))
@@ -124,34 +124,7 @@ def test_the_padding_of_an_extended_header() -> None:
     assert archive.findings[0].spans[0].stop == 1024
 
 
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
-        (["a", "b", "a"], ["tar-name-twice"]),
-        (["./a", "a"], ["tar-name-case"]),
-        (["Read.me", "read.ME"], ["tar-name-case"]),
-        (["stra\u00dfe", "STRASSE"], ["tar-name-case"]),
-        (["caf\u00e9", "cafe\u0301"], ["tar-name-case"]),
-        (["a", "a", "a"], ["tar-name-twice", "tar-name-twice"]),
-        (["a", "ab", "a/b", "b"], []),
-    ],
-)
-def test_names_that_meet(names: list[str], expected: list[str]) -> None:
-    archive, _ = checked(build([(name, b"x") for name in names], tarfile.PAX_FORMAT))
-    assert codes(archive) == expected
-    assert all(finding.member is not None for finding in archive.findings)
-
-
-def test_a_folder_may_stand_twice_and_may_not_meet_a_file() -> None:
-    folders = [(special("docs", tarfile.DIRTYPE), b"")] * 2
-    assert codes(checked(build(folders))[0]) == []
-    assert codes(checked(build([*folders, ("Docs", b"x")]))[0]) == ["tar-name-case"]
-
-
-def test_very_many_of_one_kind_are_counted() -> None:
-    archive, _ = checked(build([("same", b"") for _ in range(150)]))
-    assert len(archive.findings) == 101
-    assert "149 members" in archive.findings[-1].message
+def test_very_many_paddings_are_counted() -> None:
     data = bytearray(build([(f"{number}", b"x") for number in range(150)]))
     data[1023 : 150 * 1024 : 1024] = b"\1" * 150
     archive, _ = checked(bytes(data))
