@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from pytestqt.modeltest import ModelTester
+from pytestqt.qtbot import QtBot
+
+from inspector.gui.hex.inspector import DataInspector, ReadingsModel
+from inspector.gui.hex.inspector_values import LOOKED_AT, readings, varint
+
+
+def values(data: bytes) -> dict[str, str]:
+    return dict(readings(data))
+
+
+def test_integers_of_every_width_and_order() -> None:
+    found = values(b"\xfe\xff\x01\x02\x03\x04\x05\x86")
+
+    assert found["binary"] == "11111110"
+    assert (found["u8"], found["i8"]) == ("254", "-2")
+    assert (found["u16 LE"], found["u16 BE"]) == ("65,534", "65,279")
+    assert (found["i16 LE"], found["i16 BE"]) == ("-2", "-257")
+    assert (found["u24 LE"], found["i24 BE"]) == ("131,070", "-65,791")
+    assert found["u32 BE"] == f"{0xFEFF0102:,}"
+    assert found["i32 LE"] == f"{0x0201FFFE:,}"
+    assert found["u64 LE"] == f"{0x860504030201FFFE:,}"
+    assert found["i64 BE"] == f"{0xFEFF010203040586 - (1 << 64):,}"
+
+
+@pytest.mark.parametrize(("letter", "name"), [("e", "f16"), ("f", "f32"), ("d", "f64")])
+@given(number=st.floats(width=16))
+def test_floats_can_be_read_back(letter: str, name: str, number: float) -> None:
+    for order, word in (("<", "LE"), (">", "BE")):
+        data = struct.pack(order + letter, number)
+        shown = float(values(data)[f"{name} {word}"])
+        assert struct.pack(order + letter, shown) == data or number != number
+
+
+def test_times() -> None:
+    found = values(struct.pack("<I", 1_700_000_000) + bytes(4))
+    assert found["Unix time 32 LE"] == found["Unix time 64 LE"] == "2023-11-14 22:13:20 UTC"
+    assert values(struct.pack(">q", -1))["Unix time 64 BE"] == "1969-12-31 23:59:59 UTC"
+    assert values(b"\xff" * 7 + b"\x7f")["Unix time 64 LE"] == ""
+    assert (
+        values(struct.pack("<HH", 21 << 11 | 30 << 5 | 5, 43 << 9 | 12 << 5 | 31))["DOS time, date"]
+        == "2023-12-31 21:30:10"
+    )
+    assert values(bytes(4))["DOS time, date"] == ""
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"\x05\xff", "5 (1 byte)"),
+        (b"\xac\x02", "300 (2 bytes)"),
+        (b"\xff" * 9 + b"\x01", f"{(1 << 64) - 1:,} (10 bytes)"),
+        (b"\xff" * 9 + b"\x02", ""),
+        (b"\xff" * 16, ""),
+        (b"\x80", ""),
+        (b"", ""),
+    ],
+)
+def test_varints(data: bytes, text: str) -> None:
+    assert varint(data) == text
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"Az", "A  U+0041 (1 byte)"),
+        ("ü".encode(), "ü  U+00FC (2 bytes)"),
+        ("🙂".encode(), "🙂  U+1F642 (4 bytes)"),
+        (b"\n", "\\n  U+000A (1 byte)"),
+        ("\u202e".encode(), "‹U+202E›  U+202E (3 bytes)"),
+        (b"\xff\xfe", ""),
+    ],
+)
+def test_characters(data: bytes, text: str) -> None:
+    assert values(data)["UTF-8"] == text
+
+
+@given(st.binary(max_size=LOOKED_AT))
+def test_any_bytes_have_the_same_readings(data: bytes) -> None:
+    found = readings(data)
+
+    assert [value.name for value in found] == [value.name for value in readings(b"")]
+    known = {value.name for value in found if value.text}
+    assert ("u8" in known, "i32 BE" in known, "u64 LE" in known) == (len(data) >= 1, len(data) >= 4, len(data) >= 8)
+
+
+def test_of_no_bytes_nothing_is_known() -> None:
+    assert {value.text for value in readings(b"")} == {""}
+
+
+def test_the_model_is_sound_and_says_when_there_is_no_value(qtmodeltester: ModelTester) -> None:
+    model = ReadingsModel()
+    qtmodeltester.check(model, force_py=True)
+
+    model.setBytes(b"\x07")
+
+    rows = {model.index(row, 0).data(): model.index(row, 1).data() for row in range(model.rowCount())}
+    assert rows["u8"] == "7"
+    assert rows["u16 LE"] == "–"
+    assert [model.headerData(at, Qt.Orientation.Horizontal) for at in (0, 1)] == ["Read as", "Value"]
+
+
+def test_a_value_is_copied_with_the_usual_key(qtbot: QtBot) -> None:
+    panel = DataInspector()
+    qtbot.addWidget(panel)
+    panel.setBytes(b"\x07\x01")
+    panel.setCurrentIndex(panel.model().index(1, 1))
+
+    QTest.keyClick(panel, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+
+    assert QGuiApplication.clipboard().text() == "7"
+
+
+def test_all_rows_have_room_without_scrolling(qtbot: QtBot) -> None:
+    panel = DataInspector()
+    qtbot.addWidget(panel)
+    panel.resize(300, panel.sizeHint().height())
+    with qtbot.waitExposed(panel):
+        panel.show()
+
+    assert panel.verticalScrollBar().maximum() == 0
+    assert panel.horizontalScrollBar().maximum() == 0
