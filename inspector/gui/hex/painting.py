@@ -99,9 +99,10 @@ class Grid:
                 [look.x(layout.hex_cell(column) - 0.5) for column in columns],
                 [look.x(layout.hex_cell(column) + 2.5) for column in columns],
             ),
+            # A pixel to the left: letters fill their cells, and a line beside one must not touch it.
             Pane.TEXT: (
-                [look.x(layout.text_cell(column)) for column in columns],
-                [look.x(layout.text_cell(column + 1)) for column in columns],
+                [look.x(layout.text_cell(column)) - 1 for column in columns],
+                [look.x(layout.text_cell(column + 1)) - 1 for column in columns],
             ),
         }
         self.width = look.x(layout.cells) + MARGIN

@@ -98,6 +98,7 @@ def test_of_no_bytes_nothing_is_known() -> None:
     assert {value.text for value in readings(b"")} == {""}
 
 
+@pytest.mark.usefixtures("qapp")
 def test_the_model_is_sound_and_says_when_there_is_no_value(qtmodeltester: ModelTester) -> None:
     model = ReadingsModel()
     qtmodeltester.check(model, force_py=True)
