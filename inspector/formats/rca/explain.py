@@ -47,6 +47,11 @@ class _Explanation:
         # Blobs proved whole in the rows before each.
         proved = (self._proved(row) for row in range(len(hashes)))
         self._proved_before = list(accumulate(proved, initial=0))
+        # A reset block is where it seems only if its hash is right: a byte changed further up may have shifted the
+        # blocks. So the damage behind a wrong hash may lie as far back as the last right one: these rows begin there.
+        self._since = [0] * len(hashes)
+        for row in range(1, len(hashes)):
+            self._since[row] = row if hashes.proved(row - 1) else self._since[row - 1]
 
     def _blocks(self, row: int) -> tuple[int, int]:
         """The blocks of the segment that a hash is about."""
@@ -96,7 +101,6 @@ class _Explanation:
 
     def _wrong(self, row: int) -> Iterator[Said]:
         hashes = self._hashes
-        place = hashes.place(row)
         if hashes.verdict(row) is Verdict.MISMATCH:
             if row - 1 not in hashes.mended:  # the hash before explains this one
                 yield self._mismatch(row)
@@ -105,7 +109,7 @@ class _Explanation:
                 f"The reset block that ends {self._what(row)} holds {len(hashes.stored(row))} of the {HASH} bytes of "
                 "a hash, so it cannot be verified."
             )
-            yield Severity.ERROR, "rca-reset-hash-short", message, place
+            yield Severity.ERROR, "rca-reset-hash-short", message, self._suspects(row)
 
     def _what(self, row: int) -> str:
         segment = self._hashes.segment(row)
@@ -129,11 +133,16 @@ class _Explanation:
             code, why, spans = "rca-hash-resumed-wrongly", self._resumed(row), self._suspects(row)
         else:
             why, spans = self._decodable(row), self._suspects(row)
-        return Severity.ERROR, code, " ".join(filter(None, (said, why, self._neighbours(row)))), spans
+        return (
+            Severity.ERROR,
+            code,
+            " ".join(filter(None, (said, why, self._shifted(row, spans), self._neighbours(row)))),
+            spans,
+        )
 
     def _only_hash(self, row: int) -> str:
         if self._hashes.segment(row) < 0:
-            return "It covers nothing, so nothing but the hash itself is wrong; the right one is the computed one."
+            return "It covers nothing, so the right hash is the computed one, unless this was no reset block once."
         if row not in self._hashes.mended:
             nearest = self._hashes.digest(row, self._hashes.convention_of(row))
             return (
@@ -149,7 +158,7 @@ class _Explanation:
         segment = self._hashes.segment(row)
         block = self._layout.damaged[segment]
         first, last = self._blocks(row)
-        spans = self._spans(first, block + 1)
+        spans = self._spans(self._first(row), block + 1)
         before = self._layout.blobs(first, block)
         why = (
             f"Decompression fails at the blob at byte {grouped(self._layout.outer_start(block))}, blob {before + 1} of "
@@ -166,7 +175,8 @@ class _Explanation:
     def _decodable(self, row: int) -> str:
         first, last = self._blocks(row)
         blobs = self._layout.blobs(first, last)
-        where = f"a byte of the segment ({_shown(self._spans(first, last))})" if last > first else "what was archived"
+        spans = self._spans(self._first(row), last)
+        where = f"a byte of the segment ({_shown(spans)})" if spans else "what was archived"
         if self._written(row):
             why = f"The next hash covers this one and is right, so this one is as it was written and {where} is not"
         elif self._hashes.final(row):
@@ -193,8 +203,19 @@ class _Explanation:
         hashes = self._hashes
         return not hashes.final(row) and hashes.held(row + 1) is Convention.RCARCH
 
+    def _first(self, row: int) -> int:
+        """The first block in which the damage may lie that a wrong hash tells of."""
+        return self._blocks(self._since[row])[0]
+
+    def _shifted(self, row: int, spans: Spans) -> str:
+        if self._first(row) == self._blocks(row)[0] or spans == self._hashes.place(row):
+            return ""
+        return (
+            "The hash before it is not right either, so the segment may begin elsewhere, and the damage lie before it."
+        )
+
     def _suspects(self, row: int) -> Spans:
-        return self._with_place(row, self._spans(*self._blocks(row)))
+        return self._with_place(row, self._spans(self._first(row), self._blocks(row)[1]))
 
     def _with_place(self, row: int, spans: Spans) -> Spans:
         """Spans and, with them, the stored hash: in a chunk header the size beside it, which says where the end is."""

@@ -1,0 +1,535 @@
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector.core.archive import Emitter
+from inspector.core.finding import Finding, Severity
+from inspector.core.progress import Cancelled, Progress
+from inspector.core.source import BytesSource, SourceError
+from inspector.core.span import Span
+from inspector.core.verdict import State, Verdict
+from inspector.formats.rca import FORMAT, blocks, hashes
+from inspector.formats.rca.hashes import compare
+from inspector.operations.checking import check_archive, state_of
+from inspector.operations.opening import Opened, decode
+from tests.formats.rca import build
+from tests.formats.rca.decoding import codes, content, message
+
+ONE = [(b"one", b"first " * 30), (b"two", b"second " * 40), (b"three", b"third " * 50)]
+TWO = [(b"four", b"fourth " * 20)]
+THREE = [(b"five", b"fifth " * 20), (b"six", b"sixth")]
+SMALL = [(b"a", b"1"), (b"b", b"22")]
+FULL = 0x8000
+WHOLE, WRONG, UNSURE = Verdict.VERIFIED, Verdict.MISMATCH, Verdict.NOT_CHECKABLE
+
+
+def opened(data: bytes) -> Opened:
+    archive = Opened(BytesSource(data, "test.rca"), FORMAT.name, FORMAT.title, (), decoder=FORMAT)
+    decode(archive, Progress())
+    return archive
+
+
+def checked(data: bytes) -> tuple[Opened, str]:
+    """The archive after its check, and the sentence; no finding is made twice."""
+    archive = opened(data)
+    sentence = FORMAT.check(archive, Emitter(archive), Progress())
+    assert len(set(archive.findings)) == len(archive.findings)
+    return archive, sentence
+
+
+def verdicts(archive: Opened) -> list[Verdict]:
+    return [archive.verdict(member) for member in range(len(archive.members))]
+
+
+def ledger(archive: Opened) -> list[Verdict]:
+    return [checksum.verdict for checksum in archive.checksums]
+
+
+def bad(archive: Opened) -> list[Finding]:
+    return [finding for finding in archive.findings if finding.severity is not Severity.INFO]
+
+
+def covered(archive: Opened, offset: int) -> bool:
+    """Whether a finding points at a byte."""
+    return any(start <= offset < stop for finding in bad(archive) for start, stop in finding.spans)
+
+
+def flipped(data: bytes, bit: int) -> bytes:
+    changed = bytearray(data)
+    changed[bit // 8] ^= 1 << bit % 8
+    return bytes(changed)
+
+
+def noisy(size: int, count: int = 6, seed: int = 1) -> list[build.Blob]:
+    noise = Random(seed)
+    return [(b"%03d" % index, noise.randbytes(size)) for index in range(count)]
+
+
+@pytest.fixture(params=["while decoding", "only by the check"])
+def _both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the hashes have been compared on opening must make no difference after a check."""
+    if request.param == "only by the check":
+        monkeypatch.setattr("inspector.formats.rca.HASHED", -1)
+
+
+@pytest.mark.parametrize("convention", [build.SPEC, build.RCARCH])
+def test_a_sound_archive_is_verified(convention: str) -> None:
+    archive, sentence = checked(build.archive(ONE, TWO, THREE, convention=convention, extra=b"more"))
+    assert sentence == "3 segments and 6 blobs are verified."
+    assert verdicts(archive) == [WHOLE] * 6
+    assert ledger(archive) == [WHOLE] * 3
+    assert state_of([archive]) is State.SOUND
+
+
+@pytest.mark.parametrize("convention", [build.SPEC, build.RCARCH])
+def test_the_ledger_says_what_each_hash_covers(convention: str) -> None:
+    data = build.archive(ONE, TWO, convention=convention)
+    archive, _ = checked(data)
+    first, last = archive.checksums
+    at = 10 + len(build.segment(ONE))
+    assert (first.name, first.algorithm, first.place) == (
+        "hash of segment 1",
+        "blake2s, 64 bits",
+        (Span(at + 2, at + 10),),
+    )
+    assert first.stored == first.computed == data[at + 2 : at + 10].hex()
+    assert (first.covers, first.omits) == ((Span(10, at),), ())
+    assert last.place == (Span(2, 10),)
+    assert last.stored == last.computed == data[2:10].hex()
+    if convention == build.SPEC:
+        assert last.covers == (Span(at, at + 2), Span(at + 10, len(data)))
+        assert last.omits == (Span(at + 2, at + 10),)
+    else:
+        assert (last.covers, last.omits) == ((Span(at, len(data)),), ())
+    assert convention[:4] in last.note
+    for checksum in archive.checksums:
+        assert build.digest(b"".join(data[start:stop] for start, stop in checksum.covers)).hex() == checksum.stored
+    assert archive.checksums[0:2] == [first, last]
+    assert archive.checksums[-1] == last
+
+
+def test_before_the_check_of_a_large_archive_nothing_is_said_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inspector.formats.rca.HASHED", 100)
+    data = bytearray(build.archive(ONE, TWO))
+    data[60] ^= 1
+    archive = opened(bytes(data))
+    assert {checksum.verdict for checksum in archive.checksums} == {Verdict.NOT_CHECKED}
+    assert [checksum.computed for checksum in archive.checksums] == ["", ""]
+    assert not any("mismatch" in code for code in codes(archive))
+    check_archive(archive, Progress())
+    assert ledger(archive) == [WRONG, WHOLE]
+
+
+@pytest.mark.usefixtures("_both_ways")
+def test_where_decompression_fails_bounds_where_the_damage_lies() -> None:
+    """The second blob's block header is spoilt: the damage lies in the first two blobs, wherever it is."""
+    data = bytearray(build.archive(TWO, ONE, THREE))
+    compress = build.Compressor()
+    sizes = [len(build.blob(*blob, compress)) for blob in ONE]
+    start = 10 + len(build.segment(TWO)) + 10
+    at = start + sizes[0] + 3
+    data[at : at + 3] = b"\xff\xff\xff"
+    archive, sentence = checked(bytes(data))
+    assert sentence == "1 of 3 segments is damaged; 3 of 6 blobs are whole."
+    assert [path for path, _ in ((m.path, m.size) for m in archive.members)] == [b"four", b"one", b"five", b"six"]
+    assert verdicts(archive) == [WHOLE, UNSURE, WHOLE, WHOLE]
+    (finding,) = [finding for finding in bad(archive) if finding.code == "rca-reset-hash-mismatch"]
+    stored = start + sum(sizes) + 2
+    assert finding.spans == (Span(start - 10, start + sizes[0] + sizes[1]), Span(stored, stored + 8))
+    assert f"fails at the blob at byte {start + sizes[0]}, blob 2 of the segment's 3" in finding.message
+    assert "the 1 blob before cannot be proved whole, though it decodes" in finding.message
+    assert "1 blob before and 2 blobs after are proved whole" in finding.message
+    assert state_of([archive]) is State.DAMAGED
+
+
+@pytest.mark.usefixtures("_both_ways")
+def test_a_change_that_decodes_can_lie_anywhere_in_its_segment() -> None:
+    data = bytearray(build.archive(noisy(300), TWO))
+    data[400] ^= 4
+    archive, sentence = checked(bytes(data))
+    assert sentence == "1 of 2 segments is damaged; 1 of 7 blobs is whole."
+    assert verdicts(archive) == [UNSURE] * 6 + [WHOLE]
+    assert ledger(archive) == [WRONG, WHOLE]
+    (finding,) = bad(archive)
+    end = 10 + len(build.segment(noisy(300)))
+    assert finding.spans == (Span(10, end), Span(end + 2, end + 10))
+    assert "nothing tells which" in finding.message
+    assert "none of them can be proved whole" in finding.message
+
+
+def test_the_next_hash_of_rcarch_clears_the_one_it_covers() -> None:
+    data = bytearray(build.archive(noisy(300), TWO, convention=build.RCARCH))
+    data[400] ^= 4
+    archive, _ = checked(bytes(data))
+    (finding,) = bad(archive)
+    assert "so this one is as it was written" in finding.message
+    assert covered(archive, 400)
+
+
+def test_the_end_may_have_moved_where_the_last_hash_is_wrong() -> None:
+    archive, _ = checked(bytes(bytearray(build.archive(noisy(300))[:500]) + build.archive(noisy(300, seed=2))[500:]))
+    (finding,) = bad(archive)
+    assert finding.code == "rca-metadata-hash-mismatch"
+    assert finding.spans[0] == Span(0, 10)
+    assert "the hash or the size in the last chunk's header" in finding.message
+
+
+@pytest.mark.usefixtures("_both_ways")
+@pytest.mark.parametrize("convention", [build.SPEC, build.RCARCH])
+def test_a_hash_that_is_wrong_in_one_byte_has_itself_changed(convention: str) -> None:
+    data = bytearray(build.archive(ONE, TWO, THREE, convention=convention))
+    at = 10 + len(build.segment(ONE)) + 2
+    data[at + 5] ^= 0xA5
+    archive, sentence = checked(bytes(data))
+    assert sentence == "1 of 3 hashes is wrong; 6 of 6 blobs are whole."
+    assert verdicts(archive) == [WHOLE] * 6
+    (finding,) = bad(archive)
+    assert finding.spans == (Span(at, at + 8),)
+    assert build.digest(build.segment(ONE)).hex() in finding.message
+    assert ledger(archive) == [WRONG, WHOLE if convention == build.SPEC else WRONG, WHOLE]
+
+
+def test_the_next_hash_of_rcarch_proves_that_only_the_hash_is_wrong() -> None:
+    data = bytearray(build.archive(ONE, TWO, THREE, convention=build.RCARCH))
+    at = 10 + len(build.segment(ONE)) + 2
+    data[at : at + 8] = b"spoilt !"
+    archive, sentence = checked(bytes(data))
+    assert sentence == "1 of 3 hashes is wrong; 6 of 6 blobs are whole."
+    assert verdicts(archive) == [WHOLE] * 6
+    (finding,) = bad(archive)
+    assert "the hash of segment 2, which covers them, is right" in finding.message
+    assert "2 blobs after are proved whole by the hashes of other segments" in finding.message
+    assert "mended" in archive.checksums[1].note
+    assert "next hash covers it" in archive.checksums[0].note
+
+
+def test_by_the_specification_nothing_proves_that_only_the_hash_is_wrong() -> None:
+    data = bytearray(build.archive(ONE, TWO, THREE, convention=build.SPEC))
+    at = 10 + len(build.segment(ONE)) + 2
+    data[at : at + 8] = b"spoilt !"
+    archive, sentence = checked(bytes(data))
+    assert sentence == "1 of 3 segments is damaged; 3 of 6 blobs are whole."
+    assert verdicts(archive) == [UNSURE] * 3 + [WHOLE] * 3
+
+
+def test_where_the_blocks_may_have_shifted_the_damage_may_lie_further_up() -> None:
+    """The payload size in the first reset block is spoilt: what follows is taken apart in the wrong places."""
+    data = bytearray(build.archive(ONE, noisy(40), THREE))
+    at = 10 + len(build.segment(ONE)) + 1
+    data[at] ^= 2
+    archive, _ = checked(bytes(data))
+    assert verdicts(archive)[:3] == [WHOLE] * 3
+    assert covered(archive, at)
+    data = bytearray(build.archive(noisy(300), noisy(300, seed=2), TWO))
+    end = 10 + len(build.segment(noisy(300)))
+    for place in (400, end + 400):
+        data[place] ^= 4
+    archive, sentence = checked(bytes(data))
+    assert sentence == "2 of 3 segments are damaged; 1 of 13 blobs is whole."
+    first, second = bad(archive)
+    assert (first.spans[0].start, second.spans[0].start) == (10, 10)
+    assert "may begin elsewhere" not in first.message
+    assert "may begin elsewhere" in second.message
+
+
+def resumed(dead: bytes, convention: str) -> tuple[bytes, bytes]:
+    """An archive resumed behind a full chunk with the hash of a dead header, and the first segment's blocks."""
+    first = build.segment([(b"filler", Random(3).randbytes(FULL - 40))])
+    first = build.segment([(b"filler", Random(3).randbytes(FULL - 40 - len(first) + FULL - 10))])
+    assert len(first) == FULL - 10
+    reset = build.control_block(0, dead)
+    after = build.segment([(b"after", b"resumed")])
+    return build.chunked(
+        first + reset + after, build.digest((reset if convention == build.RCARCH else reset[:2]) + after)
+    ), first
+
+
+@pytest.mark.parametrize("convention", [build.SPEC, build.RCARCH])
+def test_a_wrong_resume_is_named_and_the_right_hash_given(convention: str) -> None:
+    data, first = resumed(b"deadhash", convention)
+    archive, sentence = checked(data)
+    assert sentence == "1 of 2 segments cannot be checked; 1 of 2 blobs is whole."
+    assert verdicts(archive) == [UNSURE, WHOLE]
+    assert ledger(archive) == [WRONG, WHOLE]
+    (finding,) = bad(archive)
+    assert finding.code == "rca-hash-resumed-wrongly"
+    assert build.digest(first).hex() in finding.message
+    assert ("so it was written so" in finding.message) == (convention == build.RCARCH)
+
+
+def test_a_hash_at_the_very_beginning_is_compared_too() -> None:
+    reset = build.control_block(0, build.digest(b""))
+    body = build.segment(ONE)
+    for hashed in (build.digest(reset + body), build.digest(reset[:2] + body)):
+        archive, sentence = checked(build.chunked(reset + body, hashed))
+        assert sentence == "1 segment and 3 blobs are verified."
+        assert [checksum.name for checksum in archive.checksums] == [
+            "hash of nothing, before segment 1",
+            "hash of segment 1",
+        ]
+        assert archive.checksums[0].covers == ()
+    wrong = build.control_block(0, b"whatever")
+    archive, sentence = checked(build.chunked(wrong + body, build.digest(wrong + body)))
+    assert sentence == "1 of 2 hashes is wrong; 3 of 3 blobs are whole."
+    assert build.digest(b"").hex() in message(archive, "rca-reset-hash-mismatch")
+
+
+def test_a_blob_that_was_hashed_undecodable_was_written_so() -> None:
+    compress = build.Compressor()
+    stream = build.blob(b"a", b"1", compress) + build.blob_block(b"\xff\xff\xff no block")
+    archive, sentence = checked(build.chunked(stream, build.digest(stream)))
+    assert sentence == "1 of 1 segment is damaged; 1 of 2 blobs is whole."
+    assert verdicts(archive) == [WHOLE]
+    (finding,) = [finding for finding in archive.findings if finding.code == "rca-undecodable-as-written"]
+    assert finding.severity is Severity.INFO
+
+
+def test_what_is_cut_off_is_not_checkable_and_what_is_broken_a_mismatch() -> None:
+    noise = Random(1).randbytes(400_000)
+    data = build.archive(ONE, [(b"small", b"x"), (b"large", noise)])
+    archive, sentence = checked(data[:-100_000])
+    assert verdicts(archive) == [WHOLE, WHOLE, WHOLE, UNSURE, WRONG]
+    assert sentence == "1 of 2 segments is damaged; 3 of 5 blobs are whole."
+    assert [(checksum.verdict, bool(checksum.computed)) for checksum in archive.checksums] == [
+        (WHOLE, True),
+        (UNSURE, False),
+    ]
+    assert "missing" in archive.checksums[1].note
+
+
+def test_a_hash_that_is_cut_off_verifies_nothing() -> None:
+    stream = build.segment(ONE) + build.control_block(0, b"1234") + build.segment(TWO)
+    archive, sentence = checked(build.chunked(stream, build.digest(stream[len(build.segment(ONE)) :])))
+    assert verdicts(archive) == [UNSURE] * 3 + [WHOLE]
+    assert sentence == "1 of 2 segments cannot be checked; 1 of 4 blobs is whole."
+    assert archive.checksums[0].stored == b"1234".hex()
+    assert "cut off" in archive.checksums[0].note
+    assert state_of([archive]) is State.DAMAGED
+
+
+def test_an_unreadable_second_header_leaves_the_first_chunk_verified_where_its_hash_fits() -> None:
+    _, first = resumed(b"deadhash", build.SPEC)
+    for hashed, verdict in ((build.digest(first), WHOLE), (b"\xee" * 8, UNSURE)):
+        archive, _ = checked(build.chunked(first, hashed) + b"\x90\0\0\0" + bytes(50))
+        assert codes(archive) == {"rca-chunk-size-reserved"}
+        assert verdicts(archive) == [verdict]
+
+
+def test_too_many_blocks_are_not_checkable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "BLOCKS", 2)
+    archive, sentence = checked(build.archive(noisy(3000), TWO))
+    assert codes(archive) == {"rca-too-many-blocks"}
+    assert set(verdicts(archive)) == {UNSURE}
+    assert "cannot be checked" in sentence
+
+
+def test_torn_archives_are_whole_up_to_the_tear() -> None:
+    archive, sentence = checked(build.archive(ONE) + bytes(40))
+    assert sentence == "1 segment and 3 blobs are verified; 40 bytes of an interrupted append follow."
+    assert state_of([archive]) is State.TORN
+    archive, sentence = checked(bytes(30))
+    assert sentence == "There is nothing in it that could be checked."
+    assert state_of([archive]) is State.TORN
+
+
+def test_an_empty_archive_is_sound() -> None:
+    for data in (b"", build.chunked(b"", build.digest(b""))):
+        archive, _ = checked(data)
+        assert state_of([archive]) is State.SOUND
+        assert not archive.findings
+
+
+def test_checking_again_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inspector.formats.rca.HASHED", -1)
+    data = bytearray(build.archive(noisy(300), TWO))
+    data[400] ^= 4
+    archive, sentence = checked(bytes(data))
+    before = (list(archive.findings), verdicts(archive), ledger(archive))
+    assert check_archive(archive, Progress()) == sentence
+    assert (list(archive.findings), verdicts(archive), ledger(archive)) == before
+
+
+class Waiting(Progress):
+    """Cancels itself once something has been hashed."""
+
+    def advance(self, count: int) -> None:
+        if count and self.label == "Comparing hashes":
+            self.cancel()
+        super().advance(count)
+
+
+@pytest.mark.parametrize("segments", [1, 3])
+def test_cancelling_stops_all_threads_at_once(segments: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inspector.formats.rca.HASHED", -1)
+    monkeypatch.setattr(hashes, "BLOCK", 1024)
+    archive = opened(build.archive(*(noisy(1 << 20, 4, seed) for seed in range(segments))))
+    running, progress = threading.active_count(), Waiting()
+    with pytest.raises(Cancelled):
+        check_archive(archive, progress)
+    assert threading.active_count() == running
+    assert progress.done <= progress.total // 2
+    assert check_archive(archive, Progress()).endswith("verified.")
+
+
+def test_progress_ends_where_it_should() -> None:
+    for convention in (build.SPEC, build.RCARCH):
+        archive, progress = opened(build.archive(ONE, TWO, THREE, convention=convention)), Progress()
+        FORMAT.check(archive, Emitter(archive), progress)
+        assert progress.label == "Comparing hashes"
+        assert 0 <= progress.total - progress.done <= 16  # the hashes that segments leave out
+
+
+def test_a_source_that_fails_fails_the_check_and_nothing_is_verified() -> None:
+    class Failing(BytesSource):
+        broken = False
+
+        def read(self, offset: int, length: int) -> bytes:
+            if self.broken:
+                raise SourceError("The disk is gone.")
+            return super().read(offset, length)
+
+    source = Failing(build.archive(ONE, TWO))
+    archive = Opened(source, FORMAT.name, FORMAT.title, (), decoder=FORMAT)
+    decode(archive, Progress())
+    source.broken = True
+    assert check_archive(archive, Progress()) == ""
+    assert set(verdicts(archive)) == {Verdict.NOT_CHECKED}
+    assert codes(archive) == {"unreadable"}
+
+
+def test_an_archive_that_could_not_be_decoded_is_not_called_sound() -> None:
+    archive = Opened(BytesSource(b""), FORMAT.name, FORMAT.title, (), decoder=FORMAT)
+    assert check_archive(archive, Progress()) == ""
+
+
+def small_archives() -> Iterator[bytes]:
+    leading = build.control_block(0, build.digest(b""))
+    body = build.segment(SMALL)
+    yield build.archive(SMALL)
+    for convention in (build.SPEC, build.RCARCH):
+        yield build.archive(SMALL, TWO, SMALL[:1], convention=convention, extra=b"!")
+        covered = leading if convention == build.RCARCH else leading[:2]
+        yield build.chunked(leading + body, build.digest(covered + body))
+
+
+@pytest.mark.parametrize(
+    "data", list(small_archives()), ids=["plain", "specification", "leading", "rcarch", "leading rcarch"]
+)
+def test_every_flipped_bit_is_found_and_lies_where_the_findings_point(data: bytes) -> None:
+    for bit in range(8 * len(data)):
+        archive, _ = checked(flipped(data, bit))
+        assert state_of([archive]) in (State.DAMAGED, State.TORN)
+        assert covered(archive, bit // 8)
+        for index, verdict in enumerate(verdicts(archive)):
+            if verdict is WHOLE:
+                # What is verified has the content of a member of the sound archive.
+                member = archive.members[index]
+                assert (member.path, content(archive, index)) in [*SMALL, *TWO]
+
+
+TWO_CHUNKS = build.archive(noisy(5000, 5), noisy(5000, 4, 2), convention=build.RCARCH)
+HEADERS = [*range(80), *range(8 * FULL, 8 * (FULL + 12))]
+IRRELEVANT = range(16, 80)
+"""The metadata of the first chunk, which readers must ignore, in bits."""
+
+
+@pytest.mark.parametrize("bit", HEADERS)
+def test_of_the_headers_only_the_metadata_of_a_chunk_before_the_last_may_change(bit: int) -> None:
+    archive, _ = checked(flipped(TWO_CHUNKS, bit))
+    assert (state_of([archive]) is State.SOUND) == (bit in IRRELEVANT)
+    assert covered(archive, bit // 8) == (bit not in IRRELEVANT)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 8 * len(TWO_CHUNKS) - 1))
+def test_a_flipped_bit_of_two_chunks_is_found(bit: int) -> None:
+    archive, _ = checked(flipped(TWO_CHUNKS, bit))
+    assert (state_of([archive]) is State.SOUND) == (bit in IRRELEVANT)
+    assert covered(archive, bit // 8) == (bit not in IRRELEVANT)
+
+
+def assert_cut(data: bytes, size: int) -> None:
+    """Cut to ``size`` bytes it is torn or damaged, and all blobs before the cut can be read."""
+    sound = opened(data)
+    archive, _ = checked(data[:size])
+    assert state_of([archive]) in (State.TORN, State.DAMAGED)
+    ends = [sound.members[index].spans[-1].stop for index in range(len(sound.members))]
+    whole = bisect_left(ends, size + 1)
+    allowed = 0 if size < 10 else whole  # without a whole first header there is no chunk
+    assert len(archive.members) >= allowed
+    for index in range(allowed):
+        assert archive.members.path(index) == sound.members.path(index)
+        assert len(content(archive, index)) == archive.members.size(index)
+        assert archive.verdict(index) in (WHOLE, UNSURE)
+
+
+@pytest.mark.parametrize(
+    "data", list(small_archives()), ids=["plain", "specification", "leading", "rcarch", "leading rcarch"]
+)
+def test_cut_anywhere_a_small_archive_is_never_sound(data: bytes) -> None:
+    for size in range(1, len(data)):
+        assert_cut(data, size)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.one_of(st.integers(1, len(TWO_CHUNKS) - 1), st.integers(FULL - 20, FULL + 20)))
+def test_cut_anywhere_two_chunks_are_never_sound(size: int) -> None:
+    assert_cut(TWO_CHUNKS, size)
+
+
+def test_a_cut_where_an_append_began_is_the_archive_as_it_was_then() -> None:
+    """The one cut that nothing can tell: behind a full chunk whose metadata has been left as it was."""
+    _, first = resumed(b"deadhash", build.SPEC)
+    reset = build.control_block(0, build.digest(first))
+    rest = build.segment(ONE)
+    whole = (
+        build.chunked(first, build.digest(first))
+        + build.chunked(first + reset + rest, build.digest(reset[:2] + rest))[FULL:]
+    )
+    for data, segments in ((whole, 2), (whole[:FULL], 1)):
+        archive, sentence = checked(data)
+        assert state_of([archive]) is State.SOUND
+        assert sentence.startswith(f"{segments} segment")
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.lists(st.tuples(st.binary(max_size=6), st.binary(max_size=500)), max_size=4), min_size=1, max_size=4),
+    st.sampled_from((build.SPEC, build.RCARCH)),
+)
+def test_what_is_written_is_verified(segments: list[list[build.Blob]], convention: str) -> None:
+    archive, sentence = checked(
+        build.archive(
+            *(
+                [(b"%d-%d" % (number, index), data) for index, (_, data) in enumerate(blobs)]
+                for number, blobs in enumerate(segments)
+            ),
+            convention=convention,
+        )
+    )
+    assert state_of([archive]) is State.SOUND
+    assert set(verdicts(archive)) <= {WHOLE}
+    assert sentence.endswith("verified.")
+
+
+def test_hashing_many_segments_in_threads_gives_what_one_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = build.archive(*(noisy(9000, 1, seed) for seed in range(40)), convention=build.RCARCH)
+    found = []
+    for workers in (1, 7):
+        monkeypatch.setattr(hashes, "_WORKERS", workers)
+        monkeypatch.setattr(hashes, "BLOCK", 1024)
+        monkeypatch.setattr("os.cpu_count", lambda: 8)
+        archive = opened(data)
+        compared = compare(archive.detail, Progress())
+        found.append(
+            [(compared.verdict(row), compared.held(row), compared.stored(row)) for row in range(len(compared))]
+        )
+    assert found[0] == found[1]
+    assert {verdict for verdict, _, _ in found[0]} == {WHOLE}
