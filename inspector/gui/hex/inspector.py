@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QSizePolicy, QTableView, QWidget
 
 from inspector.gui.hex.inspector_values import Value, readings
 from inspector.gui.hex.painting import fixed_font
@@ -86,6 +86,8 @@ class DataInspector(QTableView):
         head.setMinimumSectionSize(40)
         head.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         head.setStretchLastSection(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName("Bytes at the caret as values")
 
     def setBytes(self, data: bytes) -> None:
@@ -95,7 +97,9 @@ class DataInspector(QTableView):
     def sizeHint(self) -> QSize:
         """Qt override: high enough for all rows, so that it needs no scrolling of its own."""
         rows = self._readings.rowCount() * self.verticalHeader().defaultSectionSize()
-        return QSize(super().sizeHint().width(), rows + self.horizontalHeader().sizeHint().height())
+        return QSize(
+            super().sizeHint().width(), rows + self.horizontalHeader().sizeHint().height() + 2 * self.frameWidth()
+        )
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt override: copies the chosen value."""

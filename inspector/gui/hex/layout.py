@@ -10,8 +10,6 @@ from inspector.core.span import Span
 
 GROUP = 8
 """Bytes after which a wider gap helps the eye to count."""
-BYTES_PER_ROW = (8, 16, 32)
-"""The fixed choices; fitting the width is the other one."""
 _DIGITS = 8
 """The fewest digits of an offset."""
 _GAP = 2

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QColor, QImage, QWheelEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.core.field import Run
@@ -54,6 +55,21 @@ class Shown:
 
     def press(self, key: Qt.Key, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
         QTest.keyClick(self.view, key, modifiers)
+
+    def wheel(self, notches: int, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+        """Turn the wheel, up for a positive number."""
+        place = QPointF(50, 50)
+        event = QWheelEvent(
+            place,
+            self.view.viewport().mapToGlobal(place),
+            QPoint(),
+            QPoint(0, 120 * notches),
+            Qt.MouseButton.NoButton,
+            modifiers,
+            Qt.ScrollPhase.NoScrollPhase,
+            False,
+        )
+        QApplication.sendEvent(self.view.viewport(), event)
 
     def place(self, offset: int, pane: Pane = Pane.HEX) -> QPoint:
         return self.view.place_of(offset, pane).center()
