@@ -24,6 +24,11 @@ from inspector.formats.datas3t.datapoints import NONE, ROW_MISSING, Beside
 
 MISMATCH = "datas3t-hash-mismatch"
 
+_TELLING = SPECIAL | HAS_DIGEST
+"""The marks that tell whether a member can be checked: a plain file that has a row."""
+
+_VERIFIED = VERDICTS.index(Verdict.VERIFIED)
+
 _COUNTED = frozenset((MISMATCH, ROW_MISSING))
 """The codes of errors that a datapoint's verdict says already."""
 
@@ -89,6 +94,7 @@ class _Hashes:
         members, size = self._archive.members, self._archive.source.size
         self._computed.clear()
         self._progress.begin("Comparing hashes", size)
+        self._emitter.judge_all(Verdict.NOT_CHECKED)
         for first, last in groups(members):
             if members.stops[last - 1] - members.starts[first] <= WINDOW:
                 self._together(first, last)
@@ -103,10 +109,18 @@ class _Hashes:
         members = self._archive.members
         start = members.starts[first]
         data = memoryview(self._archive.source.read(start, aligned(members.stops[last - 1]) - start))
+        starts, stops, digests, marks = members.starts, members.stops, members.digests, members.marks
+        assert digests is not None
+        assert marks is not None
+        verdicts = self._archive.verdicts
         at_once, look = self._at_once, self._padding.look
         for index in range(first, last):
-            low, high = members.starts[index] - start, members.stops[index] - start
-            self._compare(index, at_once(data[low:high]))
+            low, high = starts[index] - start, stops[index] - start
+            computed = at_once(data[low:high])
+            if computed == digests[index] and marks[index] & _TELLING == HAS_DIGEST:
+                verdicts[index] = _VERIFIED
+            else:
+                self._compare(index, computed)
             if high % BLOCK:
                 look(index, bytes(data[high : aligned(high)]))
 
@@ -123,10 +137,9 @@ class _Hashes:
 
     def _compare(self, index: int, computed: int) -> None:
         members = self._archive.members
-        assert members.marks is not None
         assert members.digests is not None
-        marks = members.marks[index]
-        if marks & SPECIAL or not marks & HAS_DIGEST:
+        assert members.marks is not None
+        if members.marks[index] & _TELLING != HAS_DIGEST:
             self._emitter.judge(index, Verdict.NOT_CHECKABLE)
         elif computed == members.digests[index]:
             self._emitter.judge(index, Verdict.VERIFIED)
