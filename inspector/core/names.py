@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 _DRIVE = re.compile(r"[A-Za-z]:")
 _CONTROL = re.compile(r"[\x01-\x1f\x7f-\x9f\u2028\u2029]")
@@ -18,6 +19,8 @@ _RESERVED = re.compile(
     r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(?:[.:].*)?", re.IGNORECASE | re.DOTALL
 )
 _SHORTENED = re.compile(r"[^.]{1,6}~[0-9](?:\.[^.]{0,3})?")
+
+_TIDY = re.compile(rb"[^/.][^/]*+(?:/[^/.][^/]*+)*+")
 
 _PICTURES = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "␡"}
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -112,9 +115,25 @@ def unportable(name: bytes) -> tuple[str, ...]:
     return tuple(words for applies, words in rules if applies)
 
 
-def collision_key(name: bytes) -> bytes:
-    """What names have in common that stand for one file on some system: case, normalisation and empty components."""
+def collision_keys(names: Sequence[bytes]) -> list[bytes]:
+    """What names have in common that stand for one file on some system: case, normalisation, empty components.
+
+    Many at a time, because folding a long text is much cheaper than folding its lines.
+    """
+    if not names:
+        return []
+    joined = b"\n".join(names)
+    folded = [_folded(joined)] if len(names) == 1 else _folded(joined).split(b"\n")
+    if len(folded) != len(names):  # one of them has a line feed
+        return [key for name in names for key in collision_keys([name])]
+    return [key if _TIDY.fullmatch(key) else _tidied(key) for key in folded]
+
+
+def _folded(name: bytes) -> bytes:
     text = name.decode("utf-8", "surrogateescape").replace("\\", "/")
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())
-    parts = [part for part in folded.split("/") if part not in ("", ".")]
-    return "/".join(parts).encode("utf-8", "surrogatepass")
+    return folded.encode("utf-8", "surrogatepass")
+
+
+def _tidied(path: bytes) -> bytes:
+    return b"/".join(part for part in path.split(b"/") if part not in (b"", b"."))

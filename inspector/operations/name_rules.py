@@ -18,7 +18,7 @@ from inspector.core.finding import Severity
 from inspector.core.kept import Kept
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, Members
-from inspector.core.names import collision_key, decoded, unportable, visible
+from inspector.core.names import collision_keys, decoded, unportable, visible
 from inspector.core.progress import Progress
 from inspector.core.span import Spans
 
@@ -35,6 +35,8 @@ _UNPORTABLE = re.compile(
     rb'[<>:"|?*]|[. ](?=/)|~[0-9](?=[/.])'
     rb"|/(?:con|prn|aux|nul|(?:com|lpt)(?:[0-9]|\xc2[\xb9\xb2\xb3])|con(?:in|out)\$)(?=[/. ])"
 )
+_HINTS = (*(bytes((byte,)) for byte in b'<>:"|?*~'), b"./", b" /", b"/con", b"/prn", b"/aux", b"/nul", b"/com", b"/lpt")
+"""One of these is in all that _UNPORTABLE finds, and looking for them is much quicker."""
 
 
 def report_names(archive: Archive, emitter: Emitter, progress: Progress) -> None:
@@ -47,8 +49,8 @@ def report_names(archive: Archive, emitter: Emitter, progress: Progress) -> None
     files, folders = array("q"), array("q")
     odd = Kept(emitter, Severity.INFO, "name-not-portable", "names that are not portable")
     for block in _blocks(members):
-        files.extend(hash(key) for key in block.keys if key is not None)
-        folders.extend(map(hash, _folders(block)))
+        files.extend(hash(key) for _, key in block.files())
+        folders.extend(map(hash, block.folders()))
         for member in block.unportable():
             _report_unportable(archive, member, odd)
         progress.advance(len(block.names))
@@ -59,7 +61,7 @@ def report_names(archive: Archive, emitter: Emitter, progress: Progress) -> None
 
 
 class _Block:
-    """The names of members from ``first`` on, in lower case; ``keys`` are their collision keys, None for folders."""
+    """The names of members from ``first`` on, in lower case, and their collision keys."""
 
     def __init__(self, members: Members, first: int, last: int) -> None:
         self.first = first
@@ -67,21 +69,39 @@ class _Block:
         stops = [stop - base for stop in members.path_stops[first:last]]
         blob = bytes(members.paths[base : base + stops[-1]]).lower()
         self.names = [blob[start:stop] for start, stop in zip((0, *stops), stops, strict=False)]
-        self.keys: list[bytes | None] = [
-            name if _PLAIN.fullmatch(name) else None if name.endswith(b"/") else collision_key(name)
-            for name in self.names
-        ]
+        self.keys = self.names.copy()
+        odd = [at for at, name in enumerate(self.names) if not _PLAIN.fullmatch(name)]
+        for at, key in zip(odd, collision_keys([self.names[at] for at in odd]), strict=True):
+            self.keys[at] = key
+        self._folders = {at for at in odd if self.names[at].endswith(b"/")}
         if members.marks is not None:
-            for at, marks in enumerate(members.marks[first:last]):
-                if marks & FOLDER:
-                    self.keys[at] = None
+            self._folders.update(at for at, marks in enumerate(members.marks[first:last]) if marks & FOLDER)
+
+    def files(self) -> Iterable[tuple[int, bytes]]:
+        """The members that are no folders, and their keys."""
+        numbered = enumerate(self.keys, self.first)
+        if not self._folders:
+            return numbered
+        return ((member, key) for member, key in numbered if member - self.first not in self._folders)
+
+    def folders(self) -> dict[bytes, int]:
+        """The keys of all folders that members are or stand in, and the first such member."""
+        found: dict[bytes, int] = {}
+        for at, key in enumerate(self.keys):
+            folder = key if at in self._folders else key.rpartition(b"/")[0]
+            for _ in range(_DEEPEST):
+                if not folder or folder in found:
+                    break
+                found[folder] = self.first + at
+                folder = folder.rpartition(b"/")[0]
+        return found
 
     def unportable(self) -> Iterable[int]:
         """The members whose names are likely not portable."""
         joined = b"/".join((b"", *self.names, b""))
-        found = [match.start() for match in _UNPORTABLE.finditer(joined)]
-        if not found:
+        if not any(hint in joined for hint in _HINTS):
             return ()
+        found = [match.start() for match in _UNPORTABLE.finditer(joined)]
         stops = list(accumulate(len(name) + 1 for name in self.names))
         return sorted({self.first + bisect_right(stops, at) for at in found})
 
@@ -89,19 +109,6 @@ class _Block:
 def _blocks(members: Members) -> Iterator[_Block]:
     for first in range(0, len(members), _BLOCK):
         yield _Block(members, first, min(first + _BLOCK, len(members)))
-
-
-def _folders(block: _Block) -> set[bytes]:
-    """The keys of all folders that the names of a block stand in or are."""
-    found: set[bytes] = set()
-    for name, key in zip(block.names, block.keys, strict=True):
-        folder = collision_key(name) if key is None else key.rpartition(b"/")[0]
-        for _ in range(_DEEPEST):
-            if not folder or folder in found:
-                break
-            found.add(folder)
-            folder = folder.rpartition(b"/")[0]
-    return found
 
 
 def _shared(files: array[int], folders: array[int]) -> tuple[set[int], set[int]]:
@@ -112,10 +119,12 @@ def _shared(files: array[int], folders: array[int]) -> tuple[set[int], set[int]]
         return twice, seen.intersection(folders)
     import numpy as np
 
-    ours, theirs = np.frombuffer(files, np.int64), np.unique(np.frombuffer(folders, np.int64))
+    ours, theirs = np.frombuffer(files, np.int64), np.frombuffer(folders, np.int64)
     ours.sort()
-    twice = set(np.unique(ours[1:][ours[1:] == ours[:-1]]).tolist())
-    return twice, set(theirs[np.isin(theirs, ours, assume_unique=False)].tolist())
+    twice = ours[1:][ours[1:] == ours[:-1]]
+    places = np.searchsorted(ours, theirs)
+    both = theirs[ours[np.minimum(places, len(ours) - 1)] == theirs] if len(ours) else theirs[:0]
+    return set(np.unique(twice).tolist()), set(np.unique(both).tolist())
 
 
 class _Collisions:
@@ -136,29 +145,19 @@ class _Collisions:
         files: dict[bytes, int] = {}
         folders: dict[bytes, int] = {}
         for block in _blocks(self._archive.members):
-            for member, key in enumerate(block.keys, block.first):
-                if key is None or (hash(key) not in self._twice and hash(key) not in self._both):
-                    continue
-                earlier = files.setdefault(key, member)
-                if earlier != member:
-                    self._report_pair(earlier, member)
-            self._note_folders(block, folders)
+            for member, key in block.files():
+                if hash(key) in self._twice or hash(key) in self._both:
+                    earlier = files.setdefault(key, member)
+                    if earlier != member:
+                        self._report_pair(earlier, member)
+            if self._both:
+                for key, member in block.folders().items():
+                    if hash(key) in self._both:
+                        folders.setdefault(key, member)
         for key in sorted(files.keys() & folders.keys()):
             self._report_mixed(files[key], folders[key])
         for kept in (self._same, self._alike, self._mixed):
             kept.close()
-
-    def _note_folders(self, block: _Block, folders: dict[bytes, int]) -> None:
-        if not self._both:
-            return
-        for at, (name, key) in enumerate(zip(block.names, block.keys, strict=True)):
-            folder = collision_key(name) if key is None else key.rpartition(b"/")[0]
-            for _ in range(_DEEPEST):
-                if not folder:
-                    break
-                if hash(folder) in self._both:
-                    folders.setdefault(folder, block.first + at)
-                folder = folder.rpartition(b"/")[0]
 
     def _report_pair(self, earlier: int, later: int) -> None:
         first, second = self._archive.members.path(earlier), self._archive.members.path(later)
