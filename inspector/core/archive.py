@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +15,7 @@ from inspector.core.span import Span, Spans
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
 
 FINDINGS = 10_000
-"""The most findings kept of one archive; the rest are counted."""
+"""The most findings of one severity kept of one archive; the rest are counted."""
 
 
 @dataclass(slots=True)
@@ -45,7 +46,8 @@ class Archive:
 
     def verdict(self, member: int) -> Verdict:
         """What checking has said of a member so far."""
-        return VERDICTS[self.verdicts[member]] if member < len(self.verdicts) else Verdict.NOT_CHECKED
+        verdicts = self.verdicts  # a check that begins again puts another one in its place
+        return VERDICTS[verdicts[member]] if member < len(verdicts) else Verdict.NOT_CHECKED
 
 
 class Emitter:
@@ -53,6 +55,7 @@ class Emitter:
 
     def __init__(self, archive: Archive) -> None:
         self.archive = archive
+        self._kept = Counter(finding.severity for finding in archive.findings)
 
     @property
     def members(self) -> Members:
@@ -65,10 +68,14 @@ class Emitter:
 
     def judge(self, member: int, verdict: Verdict) -> None:
         """Say what checking found of a member; the column of verdicts is made when it is first needed."""
+        self.judge_run(member, member + 1, verdict)
+
+    def judge_run(self, start: int, stop: int, verdict: Verdict) -> None:
+        """Say the same of the members ``[start, stop)``."""
         verdicts = self.archive.verdicts
         if len(verdicts) < len(self.archive.members):
             verdicts.extend(bytes(len(self.archive.members) - len(verdicts)))
-        verdicts[member] = VERDICTS.index(verdict)
+        verdicts[start:stop] = bytes((VERDICTS.index(verdict),)) * (stop - start)
 
     def judge_all(self, verdict: Verdict) -> None:
         """Say the same of every member."""
@@ -88,9 +95,11 @@ class Emitter:
         repair: str | None = None,
     ) -> None:
         """Report something; spans are clipped to the file, whatever numbers they came from."""
-        if len(self.archive.findings) >= FINDINGS:
+        # Counted by severity: many remarks must not keep out the error that decides what the archive is.
+        if self._kept[severity] >= FINDINGS:
             self.archive.findings_dropped += 1
             return
+        self._kept[severity] += 1
         size = self.archive.source.size
         clipped: Spans = tuple(Span(start, stop).clipped(0, size) for start, stop in spans)
         self.archive.findings.append(Finding(severity, code, message, clipped, member, repair))

@@ -153,6 +153,10 @@ class Members:
         """How the bytes of a member are stored."""
         return self.codec if self.codecs is None else _CODECS[self.codecs[index]]
 
+    def codecs_in(self, start: int, stop: int) -> set[Codec]:
+        """All the ways in which the bytes of the members ``[start, stop)`` are stored."""
+        return {self.codec} if self.codecs is None else {_CODECS[codec] for codec in set(self.codecs[start:stop])}
+
     def __getitem__(self, index: int) -> Member:
         if not 0 <= index < len(self):
             raise IndexError(index)

@@ -15,6 +15,7 @@ from inspector.formats._zip.records import (
     Central,
     Local,
     method_words,
+    version_words,
 )
 
 
@@ -41,6 +42,11 @@ def differences(central: Central, local: Local, name: bytes, local_name: bytes, 
         grave = bool((local.flags ^ central.flags) & (ENCRYPTED | HAS_DESCRIPTOR))
         words = f"the flags are 0x{local.flags:04X} locally and 0x{central.flags:04X} in the central directory"
         found.append(Difference("flags", grave, words))
+    if local.needed != central.needed:
+        words = (
+            f"the version needed is {version_words(local.needed)} locally and {version_words(central.needed)} centrally"
+        )
+        found.append(Difference("needed", False, words))
     if (local.time, local.date) != (central.time, central.date):
         found.append(Difference("time", False, "the times differ"))
     if not central.flags & MASKED:

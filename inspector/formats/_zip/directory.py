@@ -111,6 +111,8 @@ class DirectoryWalk:
         self.members = directory.members
         self.shift = shift
         self.quiet = quiet
+        problems = directory.ending.problems if directory.ending is not None else ()
+        self.split = any(problem.code == "zip-several-disks" for problem in problems)
 
     def run(self, start: int, limit: int, progress: Progress) -> None:
         """Add a member for each header from ``start``; ends where no header follows, at ``limit`` at the latest."""
@@ -143,6 +145,8 @@ class DirectoryWalk:
             begin = self._compare(full, name, head, data, (at, stop), index)
         if not is_plain(name):
             report_name(self.emitter, name, flags, (at + CENTRAL_SIZE, at + CENTRAL_SIZE + len(name)), index)
+        if header[13]:
+            self._disk(header[13], (at, stop), index)
         if method or flags & ~_ORDINARY or stored != size:
             self._doubts(method, flags, stored, size, (at, stop), index)
         self._append(path_of(name, flags), head, begin, stored, size, codec_of(method, flags), crc)
@@ -245,6 +249,12 @@ class DirectoryWalk:
         if other is not None:
             message = f"Member {index} has a second name, {visible(other)}, in its extra field; some programs use it."
             self.emitter.info("zip-second-name", message, span, member=index)
+
+    def _disk(self, disk: int, span: tuple[int, int], index: int) -> None:
+        """Report a member of another disk in an archive that is one file; FULL_16 stands for a number elsewhere."""
+        if not self.split and disk != FULL_16:
+            message = f"Member {index} is said to begin on disk {disk}, but the archive is a single one."
+            self.emitter.error("zip-other-disk", message, span, member=index)
 
     def _doubts(self, method: int, flags: int, stored: int, size: int, span: tuple[int, int], index: int) -> None:
         """Report what cannot be read here, and sizes that a method cannot have."""

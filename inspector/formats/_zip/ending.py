@@ -121,6 +121,7 @@ def _ending(source: Source, at: int) -> Ending:
     ending = Ending(Span(at, min(stop, source.size)), stop == source.size, end.entries, True, at)
     size, offset = end.directory_size, end.directory_offset
     disks = (end.disk, end.directory_disk)
+    counts = (end.entries_here, end.entries)
     wide = _find_zip64(source, ending)
     if wide is not None:
         ending.small = False
@@ -128,6 +129,7 @@ def _ending(source: Source, at: int) -> Ending:
         size = _chosen(ending, "size of the central directory", size, FULL_32, wide.directory_size)
         offset = _chosen(ending, "offset of the central directory", offset, FULL_32, wide.directory_offset)
         disks = (wide.disk, wide.directory_disk)
+        counts = (wide.entries_here, wide.entries) if counts[0] in (FULL_16, counts[1]) else counts
     if any(disks):
         ending.problems.append(
             Problem(
@@ -135,6 +137,15 @@ def _ending(source: Source, at: int) -> Ending:
                 "zip-several-disks",
                 "The archive says that it is one of several disks; the others are not here, so offsets may not hold.",
                 (ending.record,),
+            )
+        )
+    elif counts[0] != counts[1]:
+        ending.problems.append(
+            Problem(
+                "error",
+                "zip-entry-count",
+                f"The archive is one disk, yet {counts[0]:,} of its {counts[1]:,} entries are said to be on this disk.",
+                (ending.zip64 or ending.record,),
             )
         )
     _find_directory(source, ending, size, offset)
