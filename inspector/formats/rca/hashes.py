@@ -205,6 +205,7 @@ class _Comparison:
 
     def __init__(self, hashes: Hashes) -> None:
         self._hashes = hashes
+        self._guess = Convention.RCARCH  # of the published writer: the one that is met most
         self._rows = iter(self._order())
         self._read: SimpleQueue[int] = SimpleQueue()
         self._stop = Event()
@@ -212,11 +213,12 @@ class _Comparison:
     def _order(self) -> list[int]:
         """The rows, largest first so that no thread is left with a large one at the end.
 
-        Before them the smallest that tells the convention: a wrong guess costs reading a segment twice.
+        Before them the smallest that tells the convention, and one that needs none: a wrong guess costs reading a
+        segment twice.
         """
         hashes = self._hashes
         sizes = [stop - start for start, stop in map(hashes.bounds, range(len(hashes)))]
-        order = sorted(range(len(hashes)), key=sizes.__getitem__, reverse=True)
+        order = sorted(range(len(hashes)), key=lambda row: (hashes.tells(row), -sizes[row]))
         first = next((row for row in reversed(order) if hashes.tells(row) and hashes.comparable(row)), None)
         if first is not None:
             order.remove(first)
@@ -256,15 +258,13 @@ class _Comparison:
         if not hashes.comparable(row):
             self._read.put(stop - start)
             return
-        # The published writer is the one that is met most.
-        guess = hashes.convention or Convention.RCARCH
-        digest = self._digest(hashes.ranges(row, guess), counted=True)
-        if digest is None or hashes.record(row, guess, digest) or not hashes.tells(row):
-            return
+        guess = self._guess
         other = next(convention for convention in Convention if convention is not guess)
-        digest = self._digest(hashes.ranges(row, other), counted=False)
-        if digest is not None:
-            hashes.record(row, other, digest)
+        for convention, following in ((guess, other), (other, guess)):
+            digest = self._digest(hashes.ranges(row, convention), counted=convention is guess)
+            if digest is None or hashes.record(row, convention, digest) or not hashes.tells(row):
+                return
+            self._guess = following
 
     def _digest(self, ranges: Ranges, *, counted: bool) -> bytes | None:
         """The hash of inner bytes; None where comparing has been stopped."""
