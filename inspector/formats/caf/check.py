@@ -15,9 +15,11 @@ def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
     emitter.judge_all(Verdict.NOT_CHECKABLE)
     if not len(archive.members) and any(finding.severity is Severity.ERROR for finding in archive.findings):
         return "No members can be listed."
-    wrong = {finding.member for finding in archive.findings if finding.severity is Severity.ERROR} - {None}
-    concerned = f", {grouped(len(wrong))} of them with errors" if wrong else ""
-    return (
-        f"{count(len(archive.members), 'member')}{concerned}; the format records no checksums, so only the structure "
-        "was checked."
-    )
+    errors = [finding.member for finding in archive.findings if finding.severity is Severity.ERROR]
+    wrong, elsewhere = len(set(errors) - {None}), errors.count(None)
+    parts = [count(len(archive.members), "member")]
+    if wrong:
+        parts.append(f"{grouped(wrong)} of them with errors")
+    if elsewhere:
+        parts.append(f"{count(elsewhere, 'error')} in the index or the footer")
+    return f"{', '.join(parts)}; the format records no checksums, so only the structure was checked."
