@@ -1,4 +1,4 @@
-"""How far a long piece of work is. The worker writes it, others poll it; advancing is where it is paused and cancelled."""
+"""How far long work is. The worker writes it, others poll it; advancing is where it waits and is cancelled."""
 
 from __future__ import annotations
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import Finding, Severity
@@ -14,9 +12,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.formats.datas3t.check import summary
-from inspector.operations.collection import open_collection
 from inspector.operations.digest_check import check_manifests
-from inspector.operations.digest_manifest import SUFFIXES
 from inspector.operations.location import Location, open_location
 from inspector.operations.name_rules import report_names
 from inspector.operations.opening import Opened, decode
@@ -26,13 +22,14 @@ from inspector.operations.opening import Opened, decode
 class Report:
     """What checking a location found.
 
-    ``archives`` are what was opened, with their findings; ``findings`` say why nothing was. ``size`` is in bytes,
-    ``verdicts`` counts members, ``sentence`` sums up for a person.
+    ``archives`` are what was opened, with their findings; ``findings`` say why nothing was. ``state`` is None where
+    nothing wrong was seen but not all was read. ``size`` is in bytes, ``verdicts`` counts members, ``sentence`` sums
+    up for a person.
     """
 
     location: str
     format: str | None
-    state: State
+    state: State | None
     members: int
     size: int
     archives: Sequence[Archive]
@@ -48,9 +45,14 @@ def check_location(location: str, progress: Progress) -> Report:
         for at in range(opened.total):
             decode(opened.open(at), progress)
     except SourceError as error:
-        finding = Finding(Severity.ERROR, "unreadable", str(error))
-        return Report(location, None, State.UNREADABLE, 0, 0, (), (finding,), {}, str(error))
+        return unreadable(location, str(error))
     return check_opened(location, opened, progress)
+
+
+def unreadable(location: str, sentence: str) -> Report:
+    """The report on what could not be opened."""
+    finding = Finding(Severity.ERROR, "unreadable", sentence)
+    return Report(location, None, State.UNREADABLE, 0, 0, (), (finding,), {}, sentence)
 
 
 def check_opened(location: str, opened: Location, progress: Progress) -> Report:
@@ -83,8 +85,9 @@ def check_archive(archive: Opened, progress: Progress) -> str:
 def forget_check(archive: Opened) -> None:
     """Leave only what decoding has said."""
     del archive.findings[archive.decoded_findings :]
-    archive.verdicts.clear()
-    archive.checksums = ()
+    archive.findings_dropped = archive.decoded_dropped
+    archive.verdicts = bytearray()
+    archive.checksums = archive.decoded_checksums
 
 
 def report_of(location: str, opened: Location, sentence: str) -> Report:
@@ -136,28 +139,3 @@ def _state(torn: frozenset[str], findings: Iterable[Finding]) -> State:
             seen = State.DAMAGED if finding.severity is Severity.ERROR else State.WARNING
         state = max(state, seen, key=list(State).index)
     return state
-
-
-def expanded(locations: Iterable[str]) -> Iterator[str]:
-    """The locations to check: a folder that is no collection stands for the files in it and beneath, in sorted order.
-
-    A file beside an archive that belongs to it (metadata, an index, a digest manifest) is checked with that archive,
-    not by itself.
-    """
-    for location in locations:
-        path = Path(location)
-        if not path.is_dir() or _is_collection(path):
-            yield location
-            continue
-        for folder, folders, names in os.walk(path):
-            folders.sort()
-            beside = {name.removesuffix(".tar") + ".index" for name in names}
-            beside |= {name + suffix for name in names for suffix in (".metadata", *SUFFIXES)}
-            yield from (str(Path(folder, name)) for name in sorted(names) if name not in beside)
-
-
-def _is_collection(folder: Path) -> bool:
-    try:
-        return open_collection(folder) is not None
-    except SourceError:
-        return True  # opening it says what is wrong

@@ -27,12 +27,14 @@ class Opened(Archive):
     """An archive and the format that decodes it and reads its members; None for plain bytes.
 
     ``unreadable`` says why there is nothing in it, empty where that is not so; ``decoded_findings`` are how many
-    findings decoding made: those after them are a check's. ``decoded_checksums`` are those that decoding gave.
+    findings decoding made, ``decoded_dropped`` how many more it only counted: those after them are a check's.
+    ``decoded_checksums`` are those that decoding gave.
     """
 
     decoder: Format | None = None
     unreadable: str = ""
     decoded_findings: int = 0
+    decoded_dropped: int = 0
     decoded_checksums: Sequence[Checksum] = ()
 
 
@@ -96,5 +98,6 @@ def decode(archive: Opened, progress: Progress) -> None:
         except SourceError as error:
             emitter.error("unreadable", f"{error} What follows could not be decoded.")
     archive.decoded_findings = len(archive.findings)
+    archive.decoded_dropped = archive.findings_dropped
     archive.decoded_checksums = archive.checksums
     archive.complete = True

@@ -3,6 +3,7 @@
 A request is ``(number, method, arguments)``; its answer is ``(number, True, value)`` or ``(number, False, sentence)``.
 ``("progress", number)`` asks how far a job is and is answered with ``(number, "progress", JobState or None)``;
 ``("cancel", number)`` stops one and has no answer of its own: the job's answer says that it was cancelled.
+``("pause", number)`` and ``("resume", number)`` have no answer either; a paused job can be cancelled.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ CANCELLED = "Cancelled."
 """The answer of a job that was cancelled."""
 _SWITCH = 0.001
 """Seconds a job may keep the interpreter while a question waits."""
+_ORDERS = {"cancel": Progress.cancel, "pause": Progress.pause, "resume": Progress.resume}
 
 
 def serve(connection: Connection, location: str) -> None:
@@ -55,9 +57,9 @@ class _Server:
     def _take(self, message: tuple[Any, ...]) -> None:
         if message[0] == "progress":
             self._send((message[1], "progress", self._state(message[1])))
-        elif message[0] == "cancel":
+        elif message[0] in _ORDERS:
             if (progress := self._jobs.get(message[1])) is not None:
-                progress.cancel()
+                _ORDERS[message[0]](progress)
         else:
             self._request(*message)
 
@@ -65,7 +67,7 @@ class _Server:
         progress = self._jobs.get(number)
         if progress is None:
             return None
-        return JobState(progress.label, progress.done, progress.total, progress.unit)
+        return JobState(progress.label, progress.done, progress.total, progress.unit, progress.paused)
 
     def _request(self, number: int, method: str, arguments: tuple[Any, ...]) -> None:
         if method in QUICK:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Collection
+from pathlib import Path
 
 from inspector.core.field import Run, runs
-from inspector.core.finding import Finding, Severity
+from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.numbers import count as counted
 from inspector.core.numbers import rounded
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
+from inspector.core.verdict import State
+from inspector.operations.checks import ALL, Checks
 from inspector.operations.content import SAMPLE, decoded_content, encoding_of, image_of
-from inspector.operations.fields_view import LARGEST_PAGE, View
+from inspector.operations.fields_view import View
 from inspector.operations.goto import Places, UnknownName, resolve
 from inspector.operations.layers import Layers
 from inspector.operations.listing import find_member
@@ -23,15 +26,20 @@ from inspector.operations.opening import UNKNOWN, Opened, decode
 from inspector.operations.refused import Refused
 from inspector.operations.search import search
 from inspector.operations.shelf import Shelf
+from inspector.operations.turns import Turns
 from inspector.operations.views import (
+    CheckResult,
+    ChecksumRow,
     ContentInfo,
     Explanation,
     FieldRow,
     FindingRow,
     LayerInfo,
+    LayerKind,
     MemberPlace,
     MemberRow,
     Page,
+    ReportKind,
     SortKey,
     Stage,
     Status,
@@ -52,6 +60,7 @@ class Session:
         self._changes = 0
         self._decoding = 0
         self._seen: object = None
+        self._found = 0
         self._marks: dict[int, Marks] = {}
         self._contents: dict[int, ContentInfo] = {}
         try:
@@ -63,6 +72,8 @@ class Session:
         self._shelf = Shelf(self._location)
         self._layers = Layers(self._location.total)
         self._members = MembersView(self._shelf, self._marks_of)
+        self._checks = Checks(location, self._location, self._shelf)
+        self._turns = Turns()
         if self._location.total:
             self._open(0)
 
@@ -73,7 +84,8 @@ class Session:
         self._notice()
         first = self._archives[0] if self._archives else None
         collection = self._location.collection
-        found = Counter(finding.severity for archive in tuple(self._archives) for finding in tuple(archive.findings))
+        decoded = self._stage is Stage.READY
+        failed = self._stage is Stage.FAILED
         return Status(
             self._stage,
             self._sentence(),
@@ -82,8 +94,11 @@ class Session:
             self._location.size if first else 0,
             len(self._shelf),
             self._changes,
-            tuple((severity, found[severity]) for severity in Severity if found[severity]),
+            self._checks.counts(),
             collection is not None,
+            State.UNREADABLE if failed else self._checks.state() if decoded else None,
+            self._checks.checked,
+            self._checks.sentence() if decoded else "",
         )
 
     def _sentence(self) -> str:
@@ -105,7 +120,11 @@ class Session:
         return archive
 
     def _notice(self) -> None:
-        """Let the generation grow when the decoder has laid fields."""
+        """Let the generation grow when the decoder has laid fields, or a check has found something."""
+        found = sum(len(archive.findings) for archive in tuple(self._archives))
+        if self._checks.running and found != self._found:
+            self._found = found
+            self._changes += 1
         at = self._decoding
         if at >= len(self._archives):
             return
@@ -175,23 +194,13 @@ class Session:
 
     # ---- findings and places -----------------------------------------------------------------------------------
 
-    def findings(self, first: int, count: int) -> Page[FindingRow]:
-        """Findings in the order in which they were made."""
-        total = sum(len(archive.findings) for archive in self._archives)
-        first = max(0, min(first, total))
-        stop = min(total, first + max(0, min(count, LARGEST_PAGE)))
-        rows: list[FindingRow] = []
-        base = 0
-        for at, archive in enumerate(self._archives):
-            here = archive.findings[max(0, first - base) : max(0, stop - base)]
-            rows += [self._finding_row(at, finding) for finding in here]
-            base += len(archive.findings)
-        return Page(total, first, tuple(rows))
+    def findings(self, first: int, count: int, severities: Collection[Severity] = ALL) -> Page[FindingRow]:
+        """Findings of these severities in the order in which they were made."""
+        return self._checks.findings(first, count, severities)
 
-    def _finding_row(self, at: int, finding: Finding) -> FindingRow:
-        member = None if finding.member is None else self._shelf.number(at, finding.member)
-        name = "" if member is None else visible(self._shelf.path(member))
-        return FindingRow(finding.severity, finding.code, finding.message, at, finding.spans, member, name)
+    def checksums(self, first: int, count: int) -> Page[ChecksumRow]:
+        """The checksums that are recorded, and what comparing has found. Raises SourceError."""
+        return self._checks.checksums(first, count)
 
     def goto(self, expression: str, layer: int, caret: int) -> Target:
         """Where an expression (see ``goto``) leads, from a caret in a layer; raises Refused for nonsense."""
@@ -231,8 +240,11 @@ class Session:
 
     def decode(self, progress: Progress) -> None:
         """Decode everything. Cancelling leaves what is there and is no exception."""
-        if self._stage is not Stage.OPENING:
-            return
+        with self._turns.one(progress):
+            if self._stage is Stage.OPENING:
+                self._decode(progress)
+
+    def _decode(self, progress: Progress) -> None:
         self._stage = Stage.DECODING
         try:
             for at in range(self._location.total):
@@ -244,6 +256,32 @@ class Session:
         except Cancelled:
             self._stage = Stage.CANCELLED
         self._changes += 1
+
+    def check(self, progress: Progress) -> CheckResult:
+        """Decode what is not decoded yet, and check everything, again if need be.
+
+        Cancelling leaves what was judged until then and is no exception, unless decoding was not over. Raises
+        Refused where there is nothing to check.
+        """
+        with self._turns.one(progress):
+            if self._stage is Stage.OPENING:
+                self._decode(progress)
+                progress.advance(0)
+            if self._stage is Stage.FAILED:
+                raise Refused(self._failure)
+            if self._stage is Stage.CANCELLED:
+                raise Refused("Decoding was cancelled, so not all is known that has to be checked: open it again.")
+            self._marks.clear()
+            try:
+                return self._checks.run(progress)
+            finally:
+                self._marks.clear()
+                self._changes += 1
+
+    def export(self, progress: Progress, path: str, kind: ReportKind) -> None:
+        """Write a report of what is known to a file. Raises Refused, SourceError and Cancelled."""
+        progress.begin("Writing the report", 0)
+        self._checks.export(Path(path), kind)
 
     def arrange(self, progress: Progress, filter_text: str, sort_key: SortKey, descending: bool) -> int:
         """Show the members whose visible path holds a text, sorted; the count of what is shown. Raises Cancelled."""
@@ -269,6 +307,16 @@ class Session:
         shown = self._layers[layer]
         return overview(shown.fields(), shown.source.size, rows, progress)
 
+    def verdict_overview(self, progress: Progress, layer: int, rows: int) -> list[int]:
+        """What checking has said of members (a set, see ``Judged``) in each stretch of ``overview``."""
+        from inspector.operations.verdict_overview import BITS, verdict_overview  # brings numpy
+
+        shown = self._layers[layer]
+        if shown.info.member is not None:
+            verdict = self.member(shown.info.member).verdict
+            return [int(BITS[verdict]) if shown.source.size else 0] * rows
+        return verdict_overview(shown.archive, shown.info.kind is LayerKind.INNER, rows, progress)
+
     def content(self, progress: Progress, index: int) -> ContentInfo:
         """Decode a member and make its content a layer. Raises Refused, SourceError and Cancelled."""
         at, local = self._shelf.locate(index)
@@ -287,9 +335,11 @@ class Session:
 QUICK = frozenset(
     (
         *("status", "layers", "read", "runs", "explain", "field_rows", "field"),
-        *("member_rows", "tree_rows", "member", "place", "findings", "goto"),
+        *("member_rows", "tree_rows", "member", "place", "findings", "checksums", "goto"),
     )
 )
 """Methods that answer at once; safe while jobs run."""
-JOBS = frozenset(("decode", "arrange", "plant", "search", "overview", "content"))
+JOBS = frozenset(
+    ("decode", "check", "export", "arrange", "plant", "search", "overview", "verdict_overview", "content"),
+)
 """Methods that take a Progress first and may take long; each may run in a thread of its own."""

@@ -65,6 +65,7 @@ class Shelf:
             member.spans[0].start if member.spans else member.head,
             bool(member.marks & FOLDER) or member.path.endswith(b"/"),
             marks(at).of_member(local),
+            self.archives[at].verdict(local),
         )
 
     def counts(self, count: int) -> list[int]:

@@ -6,12 +6,13 @@ Names in them are already visible text (see ``core.names.visible``); offsets and
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntFlag, StrEnum
 from typing import Generic, TypeVar
 
 from inspector.core.finding import Severity
 from inspector.core.kinds import Kind, Role
 from inspector.core.span import Spans
+from inspector.core.verdict import State, Verdict
 
 Row = TypeVar("Row")
 
@@ -40,7 +41,9 @@ class Status:
     """The state of an open location.
 
     ``sentence`` says in words what was opened or why it could not be; ``generation`` grows when fields, layers or
-    members have changed, so that what was fetched before is stale; ``counts`` are findings by severity.
+    members have changed, so that what was fetched before is stale; ``counts`` are findings by severity. ``state`` is
+    what the archive is as far as is known, None while nothing wrong was seen and not all was read; ``checked`` says
+    that a check has come to its end, ``judgement`` says both in words.
     """
 
     stage: Stage
@@ -52,6 +55,9 @@ class Status:
     generation: int
     counts: tuple[tuple[Severity, int], ...]
     collection: bool
+    state: State | None = None
+    checked: bool = False
+    judgement: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,41 @@ class JobState:
     done: int
     total: int
     unit: str
+    paused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What a check found; ``sentence`` sums up.
+
+    ``state`` is None where it was cancelled and nothing wrong was seen until then. ``counts`` are findings by
+    severity, ``verdicts`` members by verdict; ``members`` is how many were judged, ``size`` how many stored bytes
+    those have that were compared with something.
+    """
+
+    state: State | None
+    sentence: str
+    counts: tuple[tuple[Severity, int], ...]
+    verdicts: tuple[tuple[Verdict, int], ...]
+    members: int
+    size: int
+    cancelled: bool
+
+
+class ReportKind(StrEnum):
+    """What a report is written as."""
+
+    TEXT = "text"
+    JSON = "json"
+    HTML = "html"
+
+
+class Judged(IntFlag):
+    """What checking has said of the stored bytes of members in a stretch of a layer: a set."""
+
+    VERIFIED = 1
+    DAMAGED = 2
+    UNCHECKED = 4
 
 
 class LayerKind(StrEnum):
@@ -138,6 +179,7 @@ class MemberRow:
     offset: int
     folder: bool
     wrong: Severity | None
+    verdict: Verdict = Verdict.NOT_CHECKED
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +216,23 @@ class FindingRow:
     spans: Spans
     member: int | None
     member_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChecksumRow:
+    """One checksum that the archive records: see ``core.verdict.Checksum``. The spans are in ``layer``."""
+
+    name: str
+    algorithm: str
+    stored: str
+    computed: str
+    place: Spans
+    covers: Spans
+    omits: Spans
+    verdict: Verdict
+    note: str
+    layer: int
+    member: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,170 @@
+"""Checking many archives, several at once in processes of their own where that pays."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from inspector.core.progress import Progress
+from inspector.core.verdict import State
+from inspector.operations.checking import Report, check_location, unreadable
+from inspector.operations.folders import Wanted
+from inspector.operations.report import RENDERED
+from inspector.operations.views import ReportKind
+
+PAYS = 32 << 20
+"""Bytes to be checked from which on starting processes pays."""
+_EACH = 256 << 10
+"""Bytes that could be read in the time that opening a file takes."""
+_AHEAD = 4
+"""Locations a worker is given ahead of the one whose turn it is to be told."""
+_DIED = "The process that was checking this ended unexpectedly, so nothing is known of it."
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What checking one location came to; ``report`` is written as was asked.
+
+    ``left_out``: it was found in a folder and is no archive that is known here, so it does not count.
+    """
+
+    location: str
+    state: State
+    sentence: str
+    report: str
+    left_out: bool = False
+
+
+def check_one(wanted: Wanted, kind: ReportKind, progress: Progress) -> Outcome:
+    """Check one location; raises Cancelled."""
+    report = check_location(wanted.location, progress)
+    if wanted.found and report.format is None and report.archives:
+        return Outcome(wanted.location, State.UNREADABLE, report.sentence, "", left_out=True)
+    return _outcome(report, kind)
+
+
+def _outcome(report: Report, kind: ReportKind) -> Outcome:
+    assert report.state is not None, "a check that has come to its end knows what it has found"
+    return Outcome(report.location, report.state, report.sentence, RENDERED[kind](report))
+
+
+def check_many(wanted: Iterable[Wanted], kind: ReportKind, progress: Progress, workers: int = 0) -> Generator[Outcome]:
+    """Check all of these and give what each came to, in their order.
+
+    ``workers`` is how many processes may be used, 0 for as many as there are processors and two at least. Closing the
+    iterator ends them at once. Raises Cancelled.
+    """
+    waiting = list(wanted)
+    workers = min(workers or max(2, os.cpu_count() or 1), len(waiting))
+    if workers < 2 or not _pays(waiting):
+        yield from (check_one(each, kind, progress) for each in waiting)
+        return
+    progress.begin("Checking", len(waiting), "archives")
+    for outcome in _in_processes(waiting, kind, workers):
+        progress.advance(1)
+        yield outcome
+
+
+def _pays(wanted: Iterable[Wanted]) -> bool:
+    size = 0
+    for each in wanted:
+        path = Path(each.location)
+        size += path.stat().st_size + _EACH if path.is_file() else PAYS if path.is_dir() else 0
+        if size >= PAYS:
+            return True
+    return False
+
+
+def _in_processes(wanted: Sequence[Wanted], kind: ReportKind, workers: int) -> Iterator[Outcome]:
+    left = deque(wanted)
+    while left:
+        asked: deque[tuple[Wanted, Future[Outcome]]] = deque()
+        with _Pool(workers) as pool:
+            try:
+                while asked or left:
+                    while left and len(asked) < workers * _AHEAD:
+                        asked.append((left[0], pool.ask(left[0], kind)))
+                        left.popleft()
+                    yield asked[0][1].result()
+                    asked.popleft()
+            except BrokenProcessPool:
+                pass  # one of those that were asked for ends its process: they are told apart below
+        yield from (_alone(each, kind) for each, _ in asked)
+
+
+def _alone(wanted: Wanted, kind: ReportKind) -> Outcome:
+    """Check in a process that nothing else depends on."""
+    with _Pool(1) as pool:
+        try:
+            return pool.ask(wanted, kind).result()
+        except BrokenProcessPool:
+            return _outcome(unreadable(wanted.location, _DIED), kind)
+
+
+class _Pool:
+    """Worker processes that end when the block ends, whatever they are doing, and when this process does."""
+
+    def __init__(self, workers: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._theirs, self._lifeline = context.Pipe(duplex=False)
+        self._executor = ProcessPoolExecutor(workers, context, _begin, (self._theirs,))
+
+    def ask(self, wanted: Wanted, kind: ReportKind) -> Future[Outcome]:
+        """Check one location soon; raises BrokenProcessPool."""
+        with _uninterrupted():
+            return self._executor.submit(_work, wanted, kind)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self._lifeline.close()
+        self._executor.shutdown(cancel_futures=True)
+        self._lifeline.close()
+        self._theirs.close()
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Processes started here do not hear Ctrl+C, not even before they can say so: it is for the one that asks."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin(lifeline: Connection) -> None:
+    """What a worker does first."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
+
+
+def _end_with(lifeline: Connection) -> None:
+    """End this process when the other end of the pipe is closed."""
+    try:
+        lifeline.recv_bytes()
+    except (EOFError, OSError):
+        os._exit(1)
+
+
+def _work(wanted: Wanted, kind: ReportKind) -> Outcome:
+    return check_one(wanted, kind, Progress())

@@ -1,0 +1,149 @@
+"""What checking found, written out: text for a terminal, a line of JSON for programs, a page for a browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from inspector.core.finding import Finding
+from inspector.core.names import decoded, visible
+from inspector.core.numbers import count, hexadecimal, in_bytes
+from inspector.operations.checking import Report
+from inspector.operations.views import ReportKind
+from inspector.sources.replacing import Replacing
+
+_STYLE = """
+:root { color-scheme: light dark; --line: #ccd; --soft: #f2f3f7; --bad: #b00020; --warn: #8a5a00; --good: #1a6b35 }
+@media (prefers-color-scheme: dark) {
+  :root { --line: #445; --soft: #22242c; --bad: #ff8a92; --warn: #f0c060; --good: #7fd79a }
+}
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem }
+h1 { font-size: 1.3rem }
+h1, td { overflow-wrap: anywhere; unicode-bidi: isolate }
+table { border-collapse: collapse; width: 100% }
+th, td { border-bottom: 1px solid var(--line); padding: .4rem .6rem; text-align: left; vertical-align: top }
+th { background: var(--soft) }
+td.bytes { font-family: ui-monospace, monospace }
+.state { font-weight: 600 }
+.error, .damaged, .torn, .unreadable { color: var(--bad) }
+.warning { color: var(--warn) }
+.sound { color: var(--good) }
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A finding of a report; ``label`` names its archive where there are several, ``member`` is a name."""
+
+    finding: Finding
+    label: str
+    member: bytes | None
+
+    @property
+    def message(self) -> str:
+        return f"{self.label}: {self.finding.message}" if self.label else self.finding.message
+
+    @property
+    def place(self) -> str:
+        return " ".join(f"{hexadecimal(start)}..{hexadecimal(stop)}" for start, stop in self.finding.spans)
+
+
+def _told(report: Report) -> Iterator[_Told]:
+    for finding in report.findings:
+        yield _Told(finding, "", None)
+    for archive in report.archives:
+        label = Path(archive.source.name).name if len(report.archives) > 1 else ""
+        for finding in archive.findings:
+            member = finding.member
+            known = member is not None and member < len(archive.members)
+            yield _Told(finding, label, archive.members.path(member) if known and member is not None else None)
+
+
+def _summary(report: Report) -> str:
+    """``rca, 66,204 bytes, 11 members: 8 verified, 3 not checkable``."""
+    verdicts = ", ".join(f"{number:,} {verdict}" for verdict, number in report.verdicts.items())
+    words = f"{report.format or 'no known format'}, {in_bytes(report.size)}, {count(report.members, 'member')}"
+    return f"{words}: {verdicts}" if verdicts else words
+
+
+def _dropped(report: Report) -> str:
+    dropped = sum(archive.findings_dropped for archive in report.archives)
+    return f"{count(dropped, 'more finding')} of the same kinds." if dropped else ""
+
+
+def as_text(report: Report) -> str:
+    """Lines for a person; every name is visible text."""
+    lines = [f"{visible(report.location)}: {visible(report.sentence)}", f"  {_summary(report)}"]
+    for told in _told(report):
+        member = "" if told.member is None else f"member {visible(told.member)}"
+        details = filter(None, (told.finding.code, f"bytes {told.place}" if told.place else "", member))
+        lines.append(f"  {told.finding.severity}: {visible(told.message)} [{', '.join(details)}]")
+    if dropped := _dropped(report):
+        lines.append(f"  {dropped}")
+    return "\n".join(lines) + "\n"
+
+
+def as_json(report: Report) -> str:
+    """One line of ASCII: the object that scripts read."""
+    findings = [
+        {
+            "severity": told.finding.severity,
+            "code": told.finding.code,
+            "message": told.message,
+            "spans": told.finding.spans,
+            "member": None if told.member is None else decoded(told.member)[0],
+            "repair": told.finding.repair,
+        }
+        for told in _told(report)
+    ]
+    whole = {
+        "source": report.location,
+        "format": report.format,
+        "state": report.state,
+        "members": report.members,
+        "bytes": report.size,
+        "findings": findings,
+    }
+    return json.dumps(whole) + "\n"
+
+
+def as_html(report: Report) -> str:
+    """A page that needs nothing else and runs nothing."""
+    name = _escaped(report.location)
+    rows = "".join(map(_row, _told(report)))
+    heads = "".join(f"<th>{head}</th>" for head in ("Severity", "What was found", "Bytes", "Member", "Code"))
+    table = f"<table><thead><tr>{heads}</tr></thead><tbody>\n{rows}</tbody></table>" if rows else "<p>No findings.</p>"
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        '<meta name="viewport" content="width=device-width">\n'
+        f"<title>{name}</title>\n<style>{_STYLE}</style></head><body>\n"
+        f'<h1>{name}</h1>\n<p class="state {report.state or "open"}">{_escaped(report.sentence)}</p>\n'
+        f"<p>{_escaped(_summary(report))}</p>\n{table}\n<p>{_dropped(report)}</p>\n</body></html>\n"
+    )
+
+
+def _row(told: _Told) -> str:
+    severity = told.finding.severity
+    return (
+        f'<tr><td class="{severity}">{severity}</td><td>{_escaped(told.message)}</td>'
+        f'<td class="bytes">{told.place.replace(" ", "<br>")}</td>'
+        f"<td>{_escaped(told.member or '')}</td><td>{_escaped(told.finding.code)}</td></tr>\n"
+    )
+
+
+def _escaped(text: str | bytes) -> str:
+    return escape(visible(text))
+
+
+RENDERED = {ReportKind.TEXT: as_text, ReportKind.JSON: as_json, ReportKind.HTML: as_html}
+"""How a report is written as each kind."""
+
+
+def write_report(report: Report, path: Path, kind: ReportKind) -> None:
+    """Write a report to ``path``, in the place of what is there; raises SourceError where it cannot be written."""
+    with Replacing(path, replace=True) as target:
+        target.write(RENDERED[kind](report).encode("utf-8", "backslashreplace"))
