@@ -14,6 +14,8 @@ from inspector.core.progress import Progress
 from inspector.core.source import BytesSource, Source
 from inspector.formats import tar
 
+LONG = "folder/" * 30 + "name.txt"
+
 
 def build(members: Iterable[tuple[tarfile.TarInfo | str, bytes]], form: int = tarfile.USTAR_FORMAT) -> bytes:
     """A tar as Python's own library writes it, with two end blocks and no more."""
@@ -43,6 +45,20 @@ def decoded(source: Source | bytes, decoder: Format = tar.FORMAT) -> Archive:
 
 def content(archive: Archive, index: int, decoder: Format = tar.FORMAT) -> bytes:
     return b"".join(decoder.read(archive, index, Progress()))
+
+
+def listing(archive: Archive) -> list[tuple[str, int, bytes]]:
+    return [(member.path.decode(), member.size, content(archive, member.index)) for member in archive.members]
+
+
+def reference(data: bytes) -> list[tuple[str, int, bytes]]:
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        found = []
+        for info in archive:
+            file = archive.extractfile(info)
+            assert file is not None
+            found.append((info.name, info.size, file.read()))
+        return found
 
 
 def codes(archive: Archive) -> list[str]:

@@ -13,10 +13,9 @@ from inspector.core.span import Span, total
 from inspector.core.verdict import Verdict
 from inspector.formats import tar
 from inspector.formats._tar.header import BLOCK
-from tests.formats.tar.tar_building import build, codes, decoded, with_checksum
+from tests.formats.tar.tar_building import LONG, build, codes, decoded, with_checksum
 
 SOUND = build([("a.txt", b"alpha"), ("empty", b""), ("b.bin", bytes(range(256)) * 3), ("full", b"x" * 512)])
-LONG = "folder/" * 30 + "name.txt"
 SPELLS_THE_SAME = {(148, 0x10), (154, 0x20), (155, 0x20)}
 """Bits of a header's checksum field that turn zero to space and space to NUL: the number stays, as others write it."""
 
