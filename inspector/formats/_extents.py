@@ -112,13 +112,32 @@ def _one_by_one(rows: Rows, owners: array[int], starts: array[int], stops: array
     return end
 
 
+def sorted_extents(starts: Numbers, stops: Numbers) -> Numbers:
+    """The positions of extents by start, stop and position.
+
+    The quickest sort is not stable, so only what begins at the same byte is sorted by more than that.
+    """
+    import numpy as np
+
+    order: Numbers = np.argsort(starts)
+    in_order = starts[order]
+    same = in_order[1:] == in_order[:-1]
+    if same.any():
+        tied = np.zeros(len(order), bool)
+        tied[1:] = same
+        tied[:-1] |= same
+        rows = order[tied]
+        order[tied] = rows[np.lexsort((rows, stops[rows], starts[rows]))]
+    return order
+
+
 def _in_blocks(rows: Rows, owners: array[int], starts: array[int], stops: array[int], low: int) -> int:
     import numpy as np
 
     all_starts, all_stops = np.frombuffer(starts, np.uint64), np.frombuffer(stops, np.uint64)
     ahead, behind = all_starts[1:], all_starts[:-1]
     tied_badly = (ahead == behind) & (all_stops[1:] < all_stops[:-1])
-    order = np.lexsort((all_stops, all_starts)) if ((ahead < behind) | tied_badly).any() else None
+    order = sorted_extents(all_starts, all_stops) if ((ahead < behind) | tied_badly).any() else None
     carried = _Carried(low, low, GAP)
     for first in range(0, len(starts), _BLOCK):
         last = min(first + _BLOCK, len(starts))

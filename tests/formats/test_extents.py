@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from array import array
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.formats import _extents
-from inspector.formats._extents import GAP, Overlap, lay_out
+from inspector.formats._extents import GAP, Overlap, lay_out, sorted_extents
 
 extents = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=12)
 
@@ -84,3 +85,9 @@ def test_overlaps_are_counted_beyond_what_is_kept(monkeypatch: pytest.MonkeyPatc
 def test_numbers_of_any_size_are_cut_off() -> None:
     rows = lay_out(*columns([(0, 2**64 - 1), (2**64 - 1, 2**64 - 1), (5, 4)]), 2, 10)
     assert (list(rows.starts), list(rows.owners)) == ([2], [0])
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5))))
+def test_extents_are_sorted_by_start_then_stop_then_position(pairs: list[tuple[int, int]]) -> None:
+    starts, stops = (np.array([pair[side] for pair in pairs], np.uint64) for side in range(2))
+    assert sorted_extents(starts, stops).tolist() == sorted(range(len(pairs)), key=lambda at: (pairs[at], at))

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from inspector.core.member import Members
+from inspector.formats._extents import sorted_extents
 from inspector.formats.caf.index import Index
 
 if TYPE_CHECKING:
@@ -32,11 +33,14 @@ def archive_order(index: Index) -> Sequence[int]:
     rising = (lows[1:] > lows[:-1]) | ((lows[1:] == lows[:-1]) & (highs[1:] >= highs[:-1]))
     if rising.all():
         return range(len(index))
-    return array("I", np.lexsort((highs, lows)).astype(np.uint32).tobytes())
+    return array("I", sorted_extents(lows, highs).astype(np.uint32).tobytes())
 
 
 def members_in(order: Sequence[int], index: Index) -> Members:
-    """The entries as members in the order given; columns that are in order already are handed over as they are."""
+    """The entries as members in the order given; columns that are in order already are handed over as they are.
+
+    Of the index only the positions and the marks are left for sure: the rest is given up as soon as it is copied.
+    """
     members = Members(heads=True, marks=any(index.marks))
     if isinstance(order, range):
         members.paths, members.starts, members.stops = index.names, index.starts, index.stops
@@ -53,27 +57,47 @@ def members_in(order: Sequence[int], index: Index) -> Members:
 
 
 def _take(order: Sequence[int], index: Index, members: Members) -> None:
+    """Copy the columns in another order, the largest first: then the least is held at the same time."""
     import numpy as np
 
     entries = np.asarray(order)
-    members.starts.frombytes(np.frombuffer(index.starts, np.uint64)[entries].tobytes())
-    members.stops.frombytes(np.frombuffer(index.stops, np.uint64)[entries].tobytes())
-    assert members.heads is not None
-    members.heads.frombytes(np.frombuffer(index.positions, np.uint64)[entries].tobytes())
+    _take_names(entries, index, members)
+    members.starts, index.starts = _taken(index.starts, entries), array("Q")
+    members.stops, index.stops = _taken(index.stops, entries), array("Q")
+    members.heads = _taken(index.positions, entries)
     if members.marks is not None:
-        members.marks.frombytes(np.frombuffer(index.marks, np.uint8)[entries].tobytes())
-    names, name_stops = (
-        np.frombuffer(index.names, np.uint8),
-        np.frombuffer(index.name_stops, np.uint64).astype(np.int64),
-    )
-    sizes = np.diff(name_stops, prepend=0)
-    members.path_stops.frombytes(np.cumsum(sizes[entries]).astype(np.uint64).tobytes())
+        members.marks = _taken(index.marks, entries)
+    members.path_stops, index.name_stops = index.name_stops, array("Q")
+
+
+def _taken(column: array[int], entries: NDArray[Any]) -> array[int]:
+    import numpy as np
+
+    taken = array(column.typecode, bytes(column.itemsize * len(entries)))
+    np.take(np.frombuffer(column, f"u{column.itemsize}"), entries, out=np.frombuffer(taken, f"u{column.itemsize}"))
+    return taken
+
+
+def _take_names(entries: NDArray[Any], index: Index, members: Members) -> None:
+    """Copy the names; their stops are written over the old ones, which are not needed afterwards."""
+    import numpy as np
+
+    names = np.frombuffer(index.names, np.uint8)
+    stops = np.frombuffer(index.name_stops, np.int64)
+    sizes = np.diff(stops, prepend=0)
+    starts = stops - sizes
+    taken = bytearray(len(index.names))
+    at = 0
     for first in range(0, len(entries), _BLOCK):
         block = entries[first : first + _BLOCK]
         lengths = sizes[block]
         # Each byte's place in the old blob: counting on from where its name begins there.
-        shifts = name_stops[block] - np.cumsum(lengths)
-        members.paths += names[np.arange(int(lengths.sum())) + np.repeat(shifts, lengths)].tobytes()
+        shifts = starts[block] + lengths - np.cumsum(lengths)
+        data = names[np.arange(int(lengths.sum())) + np.repeat(shifts, lengths)].tobytes()
+        taken[at : at + len(data)] = data
+        at += len(data)
+    np.cumsum(sizes[entries], out=stops)
+    members.paths, index.names = taken, bytearray()
 
 
 def inverse(order: Sequence[int]) -> Sequence[int]:

@@ -59,7 +59,7 @@ class Index:
     unread: Span | None = None
 
     def __len__(self) -> int:
-        return len(self.name_stops)
+        return len(self.positions)
 
     def name(self, entry: int) -> bytes:
         """The name of an entry."""
