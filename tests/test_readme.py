@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from inspector.__main__ import main
+from inspector.cli.parser import COMMANDS as SUB_COMMANDS
 from inspector.gui.actions import COMMANDS
 
 ROOT = Path(__file__).parent.parent
@@ -64,6 +65,12 @@ def test_the_examples_print_what_they_show(output: Output, readme: Callable[[str
     assert len(EXAMPLE.findall(text)) >= 3
 
     readme(EXAMPLE.sub(lambda found: f"$ archive-inspector {found[1]}\n{output(found[1])}", text))
+
+
+def test_every_sub_command_is_named() -> None:
+    text = README.read_text(encoding="utf-8")
+
+    assert [name for name in SUB_COMMANDS if f"archive-inspector {name}" not in text] == []
 
 
 def test_the_keys_are_the_windows() -> None:
