@@ -7,7 +7,7 @@ asks for. Compressed data is therefore handed to it block by block: a block deco
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import zstandard
@@ -33,8 +33,19 @@ PIECE = 8 * BLOCK
 """The most bytes that are decoded in one call."""
 
 _BLOCK_HEADER = 3
+_SMALL = 4096
+"""The largest payload, in bytes, whose block header is looked up."""
 _TYPES = ("raw", "RLE", "compressed", "reserved")
 _RLE, _RESERVED = 1, 3
+
+
+_HEADERS = tuple(
+    # A raw block and a compressed one, neither the last of its frame, that take as many bytes as their place in here.
+    tuple(
+        (size - _BLOCK_HEADER << 3 | kind).to_bytes(_BLOCK_HEADER, "little") for kind in (0, 4) if size >= _BLOCK_HEADER
+    )
+    for size in range(_SMALL + 1)
+)
 
 
 class ZstdError(Exception):
@@ -127,13 +138,19 @@ class Stream:
         """Whether the next byte is the first of a block header."""
         return self._step == self._in_block_header and not self._held
 
-    def blocks(self, payloads: Iterable[bytes], decoded: list[bytes]) -> None:
+    def blocks(self, payloads: Sequence[bytes], decoded: list[bytes]) -> None:
         """Append what ``payloads`` decode to, up to the first that is not exactly one block; only while ``aligned``.
 
         The short way for very many small payloads; the last block of a frame is not taken either. Raises ZstdError.
         """
         decompress, append, unsigned = self._object.decompress, decoded.append, int.from_bytes
+        sizes = list(map(len, payloads))
         try:
+            if max(sizes, default=0) <= _SMALL and all(
+                map(bytes.startswith, payloads, map(_HEADERS.__getitem__, sizes))
+            ):
+                decoded.extend(map(decompress, payloads))  # what comes before an error stays
+                return
             for data in payloads:
                 header = unsigned(data[:_BLOCK_HEADER], "little")
                 # Bit 0: the last block; bits 1-2: its type, of which raw and compressed leave bit 1 clear.

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import accumulate, repeat
+from operator import sub
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.format import MemberError
@@ -147,7 +149,7 @@ class Decoding:
 
     def _append(self, block: int, decoded: list[bytes]) -> None:
         """Add the blobs from ``block`` on, whose whole decoded data is at hand."""
-        cuts = [data.find(0) for data in decoded]
+        cuts = list(map(bytes.find, decoded, repeat(0)))
         if not cuts:
             return
         names = [data[:cut] for data, cut in zip(decoded, cuts, strict=True)]
@@ -165,13 +167,9 @@ class Decoding:
         members.paths += lines.replace(b"\n", b"")
         members.starts.extend(self._blocks.payloads[block:last])
         members.stops.extend(self._blocks.edges[block + 1 : last + 1])
-        sizes.extend([len(data) - cut - 1 for data, cut in zip(decoded, cuts, strict=True)])
+        sizes.extend(map(sub, map(sub, map(len, decoded), cuts), repeat(1)))
         heads.extend(self._layout.outer_starts(block, last))
-        stops = []
-        for cut in cuts:
-            base += cut
-            stops.append(base)
-        members.path_stops.extend(stops)
+        members.path_stops.extend(list(accumulate(cuts, initial=base))[1:])
 
     def _blob(self, block: int) -> None:
         """Decode one blob in pieces of bounded size."""
