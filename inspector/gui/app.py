@@ -11,7 +11,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
 
-from PySide6.QtCore import QDeadlineTimer, QEventLoop, QSaveFile, QSettings, QTimer
+from PySide6.QtCore import (
+    QDeadlineTimer,
+    QEventLoop,
+    QMessageLogContext,
+    QSaveFile,
+    QSettings,
+    QTimer,
+    QtMsgType,
+    qInstallMessageHandler,
+)
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication
 
@@ -52,6 +61,7 @@ def screenshot(
     """
     if not _has_display():
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    qInstallMessageHandler(_tell)
     app = _application()
     theme.apply(app, look)
     with TemporaryDirectory() as folder:
@@ -88,6 +98,12 @@ def wait_until_settled(window: Window, deadline: int = DEADLINE) -> bool:
     loop.exec()
     timer.stop()
     return quiet >= QUIET
+
+
+def _tell(_kind: QtMsgType, _context: QMessageLogContext, message: str) -> None:
+    """Messages of Qt go to standard error, but for what the offscreen platform says of every window."""
+    if "propagateSizeHints" not in message:
+        print(message, file=sys.stderr)
 
 
 def _save(picture: QPixmap, path: Path) -> bool:

@@ -214,10 +214,11 @@ class Document(QObject):
         self.content = content
         others = [info for info in self.layers if info.kind is not LayerKind.CONTENT]
         self.layers = (*others, content.layer)
-        self._carets.pop(content.layer.layer, None)
-        self.layer = -1
+        layer = content.layer.layer
+        self._enter(layer)
+        self.layersChanged.emit()
+        self._select(Selection(layer, 0, member=content.layer.member))
         self.contentReady.emit(content)
-        self.show_layer(content.layer.layer)
 
     # ---- selecting ---------------------------------------------------------------------------------------------
 

@@ -74,8 +74,8 @@ class StartPage(QScrollArea):
         notes = sample_notes(resource("samples", "README.md"))
         order = list(notes)
         paths = sorted(samples(), key=lambda path: order.index(path.name) if path.name in notes else len(order))
-        entries = [self._entry(str(path), notes.get(path.name, "")) for path in paths]
-        self._fill(self._samples, entries, COLUMNS, "No samples came with this installation.")
+        self.sample_entries = [self._entry(str(path), notes.get(path.name, "")) for path in paths]
+        self._fill(self._samples, self.sample_entries, COLUMNS, "No samples came with this installation.")
 
     def show_recent(self, locations: list[str]) -> None:
         """List the recent locations."""

@@ -73,6 +73,7 @@ class StatusLine(QStatusBar):
         """Follow another document, or none."""
         if self._document is not None:
             self._document.selected.disconnect(self.refresh)
+            self._document.explained.disconnect(self.refresh)
             self._document.hovered.disconnect(self._hovered)
             self._document.jobsChanged.disconnect(self._jobs_changed)
         self._document = document
@@ -80,6 +81,7 @@ class StatusLine(QStatusBar):
         self._hide_work()
         if document is not None:
             document.selected.connect(self.refresh)
+            document.explained.connect(self.refresh)
             document.hovered.connect(self._hovered)
             document.jobsChanged.connect(self._jobs_changed)
             self._jobs_changed()

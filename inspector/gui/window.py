@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtCore import QByteArray, QPoint, Qt
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QFileDialog,
     QMainWindow,
+    QMenu,
     QMessageBox,
     QStackedWidget,
     QTabWidget,
@@ -116,6 +117,8 @@ class Window(QMainWindow):
         tab.hex_pane.set_bytes_per_row(self.settings.number("bytes_per_row", 16))
         tab.hex_pane.set_zoom(self._zoom)
         tab.hex_pane.selectionChanged.connect(self._show_selection)
+        tab.hex_pane.menuWanted.connect(self._show_bytes_menu)
+        tab.hex_pane.hex.zoomRequested.connect(lambda steps: self._set_zoom(self._zoom + steps))
         tab.banner.reopen.connect(self.reload)
         document.selected.connect(self._enable)
         title = document.name if len(document.name) <= LONGEST_TITLE else document.name[: LONGEST_TITLE - 1] + "…"
@@ -307,6 +310,17 @@ class Window(QMainWindow):
     def _show_selection(self, start: int, stop: int) -> None:
         if (tab := self.tab()) is not None and self.sender() is tab.hex_pane:
             self.line.show_selection(start, stop)
+
+    def _show_bytes_menu(self, place: QPoint) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(self.actions_["copy"])
+        menu.addMenu(self.menus.copying)
+        menu.addAction(self.actions_["select_all"])
+        menu.addSeparator()
+        menu.addAction(self.actions_["go_to"])
+        menu.addAction(self.actions_["find_bytes"])
+        menu.popup(place)
 
     # ---- looks -------------------------------------------------------------------------------------------------
 

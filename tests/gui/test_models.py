@@ -151,12 +151,15 @@ def test_any_row_of_millions_is_revealed_by_a_few_questions(qtbot: QtBot, path: 
     assert len(deep.asked) <= 2 * len(path)
 
 
-def test_a_place_that_is_not_there_reveals_what_is_around_it(qtbot: QtBot) -> None:
+@pytest.mark.parametrize(("path", "shown"), [((1, 9), (1,)), ((1, 1, 4, 2), (1, 1))])
+def test_a_place_that_is_not_there_reveals_what_is_around_it(
+    qtbot: QtBot, path: tuple[int, ...], shown: tuple[int, ...]
+) -> None:
     model = PagedTree(Deep((3, 2)))
     with qtbot.waitSignal(model.revealed) as revealed:
-        model.reveal((1, 9))
+        model.reveal(path)
     assert revealed.args is not None
-    assert model.row(revealed.args[0]) == (1,)
+    assert model.row(revealed.args[0]) == shown
 
 
 def test_a_tree_forgets_what_is_stale(qtbot: QtBot) -> None:

@@ -150,6 +150,8 @@ class PagedTree(QAbstractItemModel):
         number, left = 0, list(self._target)
         while left:
             node = self._nodes[number]
+            if node.key is None:
+                break
             if not node.here:
                 self._ask(number)
                 if not self._nodes[number].here:

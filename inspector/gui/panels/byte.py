@@ -54,6 +54,7 @@ class BytePanel(QScrollArea):
         super().__init__()
         self._document = document
         self._member: int | None = None
+        self._sentences: tuple[str, ...] = ()
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -122,8 +123,6 @@ class BytePanel(QScrollArea):
     def _selected(self, selection: Selection) -> None:
         if self._document.explanation is not None:
             self._explained(self._document.explanation)
-        elif not self._document.size:
-            self._clear("There is not a single byte here.")
         if selection.member != self._member:
             self._member = selection.member
             self._ask_member()
@@ -146,6 +145,9 @@ class BytePanel(QScrollArea):
         fields = explanation.fields
         chosen = next((i for i, row in enumerate(fields) if row.path == path), len(fields) - 1)
         if chosen < 0:
+            if not self._document.size:
+                self._clear("There is not a single byte here.")
+                return
             self._clear("No structure is known of this byte.")
             self._say("Bytes", spans_text((Span(explanation.offset, explanation.offset + 1),)))
             return
@@ -162,10 +164,15 @@ class BytePanel(QScrollArea):
         self._say("Specification", section)
         self._show_findings(explanation.findings)
 
+    def finding_sentences(self) -> tuple[str, ...]:
+        """What is said to be wrong."""
+        return self._sentences
+
     def _show_findings(self, findings: tuple[str, ...]) -> None:
         while (item := self.findings.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
+        self._sentences = findings
         for sentence in findings[:MOST_FINDINGS]:
             line = QWidget()
             layout = QHBoxLayout(line)

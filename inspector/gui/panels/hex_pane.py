@@ -3,27 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial, reduce
+from operator import or_
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from inspector.core.field import Run
+from inspector.core.finding import Severity
 from inspector.core.kinds import Role
+from inspector.core.span import Span
 from inspector.gui.client import Job
 from inspector.gui.document import Document, Selection
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.hex.file_map import FileMap
 from inspector.gui.hex.inspector import DataInspector
+from inspector.gui.hex.inspector_values import LOOKED_AT
 from inspector.gui.hex.legend import Legend
-from inspector.gui.hex.model import HexModel
+from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.view import HexView
+from inspector.gui.models.members import short
+from inspector.gui.panels.byte import path_text
 from inspector.gui.panels.content_views import IMAGE_LIMIT, TEXT_LIMIT, ImageView, TextView
 from inspector.gui.panels.layer_bar import LayerBar, Mode
 from inspector.gui.reading import read_start
-from inspector.operations.views import ContentInfo
+from inspector.operations.views import ContentInfo, Explanation, FindingRow, LayerInfo, Page
 
 ORIGIN = "hex"
+SELECTING = ("find", "go")
+"""Ways of getting somewhere that select the bytes there, not only outline them."""
+MOST_DAMAGE = 1_000
+"""The most findings whose bytes are marked."""
+
+
+def explained(explanation: Explanation) -> str:
+    """What a byte is, in a few lines."""
+    if not explanation.fields:
+        return ""
+    leaf = explanation.fields[-1]
+    value = f" = {short(leaf.value)}" if leaf.value else ""
+    lines = [path_text(explanation.fields) + value, short(leaf.note), *explanation.findings[:3]]
+    return "\n".join(line for line in lines if line)
 
 
 class HexPane(QWidget):
@@ -31,17 +52,21 @@ class HexPane(QWidget):
 
     Signals:
         selectionChanged(object, object): the bytes selected in the hex view, half-open.
+        menuWanted(QPoint): a menu is wanted at a place of the screen.
     """
 
     selectionChanged = Signal(object, object)
+    menuWanted = Signal(QPoint)
 
     def __init__(self, document: Document) -> None:
         super().__init__()
         self._document = document
-        self._layer = -1
-        self._size = -1
+        self._info: LayerInfo | None = None
+        self._model: HexModel | None = None
         self._following = False
         self._mapping: Job | None = None
+        self._damage: list[Span] = []
+        self._roles = 0
         self.bar = LayerBar(document)
         self.hex = HexView()
         self.map = FileMap()
@@ -72,18 +97,23 @@ class HexPane(QWidget):
         document = self._document
         document.layersChanged.connect(self._refresh)
         document.rowsChanged.connect(self._changed)
+        document.explained.connect(self._explained)
+        document.hovered.connect(self._hovered)
         document.selected.connect(self._follow)
         document.contentReady.connect(self._show_content)
         self.bar.modeChosen.connect(self._show_mode)
         self.hex.caretMoved.connect(self._caret_moved)
         self.hex.selectionChanged.connect(self.selectionChanged)
         self.hex.hovered.connect(document.hover)
+        self.hex.said.connect(document.said)
+        self.hex.scrolled.connect(self.map.setShown)
+        self.hex.menuRequested.connect(self._show_menu)
         self.map.wanted.connect(self._draw_map)
         self.map.jumped.connect(self._jump)
 
     def swatch(self, role: Role) -> QColor:
         """The colour of a role in the hex view."""
-        return self.hex.scheme().background(role)
+        return QColor(self.hex.look.colours.fill(role))
 
     # ---- what the window asks for ------------------------------------------------------------------------------
 
@@ -103,57 +133,102 @@ class HexPane(QWidget):
         """Select all bytes of the layer."""
         self.hex.selectAll()
 
+    def _show_menu(self, _: int, place: QPoint) -> None:
+        self.menuWanted.emit(place)
+
     # ---- bytes -------------------------------------------------------------------------------------------------
 
     def _refresh(self) -> None:
-        """Show the document's layer, if it is another one now or has grown."""
+        """Show the document's layer, where it is another one now or has another size."""
         document = self._document
-        if document.layer == self._layer and document.size == self._size:
+        info = document.layer_info(document.layer)
+        if info is None or info == self._info:
             return
-        if document.layer != self._layer:
+        is_new = self._info is None or self._info.layer != info.layer
+        self._info = info
+        if is_new:
             self._show_mode(Mode.HEX)
-        self._layer, self._size = document.layer, document.size
+            self._model = HexModel(info.size, partial(self._fetch, info.layer))
+            self.hex.setModel(self._model)
+            self.map.setSize(info.size)
+            self.hex.setEmptyText("There is not a single byte here.")
         self._changed()
 
     def _changed(self) -> None:
-        """All bytes and colours are fetched anew."""
-        layer, client = self._layer, self._document.client
-        if layer < 0:
-            return
+        """All bytes and colours may be others."""
+        if self._info is not None and self._model is not None:
+            self._model.invalidate(self._info.size)
+            self._mark_damage()
+            self._draw_map(self.map.rows())
+            self._follow(self._document.selection)
 
-        def fetch(start: int, stop: int, deliver: Callable[[bytes, list[Run]], None]) -> None:
-            def read(data: bytes) -> None:
-                client.call("runs", layer, start, stop, done=lambda runs: deliver(data, runs))
+    def _fetch(self, layer: int, start: int, stop: int, deliver: Callable[[bytes, list[Run]], None]) -> None:
+        found: list[bytes] = []
+        client = self._document.client
+        client.call("read", layer, start, stop - start, done=found.append, failed=self._document.said.emit)
+        client.call(
+            "runs",
+            layer,
+            start,
+            stop,
+            done=lambda runs: deliver(b"".join(found), runs),
+            failed=lambda _: deliver(b"".join(found), []),
+        )
 
-            client.call("read", layer, start, stop - start, done=read)
+    def _mark_damage(self) -> None:
+        def take(page: Page[FindingRow]) -> None:
+            wrong = [
+                row for row in page.rows if row.severity is not Severity.INFO and row.layer == self._document.layer
+            ]
+            self._damage = [span for row in wrong for span in row.spans]
+            self.hex.setDamage(self._damage)
+            self.map.setDamage(self._damage)
+            self._explain_colours()
 
-        self.hex.setModel(HexModel(self._size, fetch))
-        self._follow(self._document.selection)
-        self._draw_map(self.map.rows())
+        self._document.client.call("findings", 0, MOST_DAMAGE, done=take)
 
     def _draw_map(self, rows: int) -> None:
         if self._mapping is not None and self._mapping.running:
             self._mapping.cancel()
-        if self._layer >= 0 and rows > 0:
-            self._mapping = self._document.client.job("overview", self._layer, rows, done=self.map.setRows)
+        if self._info is not None and rows > 0:
+            self._mapping = self._document.client.job("overview", self._info.layer, rows, done=self._show_map)
+
+    def _show_map(self, sets: list[int]) -> None:
+        self.map.setRows(sets)
+        self._roles = reduce(or_, sets, 0)
+        self._explain_colours()
+
+    def _explain_colours(self) -> None:
+        """The legend speaks of the colours that there are."""
+        self.legend.setRoles(self._roles, bool(self._damage))
 
     def _jump(self, offset: int) -> None:
-        self._document.go_to(self._layer, offset, offset, "map")
+        self._document.go_to(self._document.layer, offset, offset, "map")
 
     # ---- the selection -----------------------------------------------------------------------------------------
 
     def _caret_moved(self, offset: int) -> None:
         if not self._following:
-            self._document.select_byte(self._layer, offset, ORIGIN)
+            self._document.select_byte(self._document.layer, offset, ORIGIN)
 
     def _follow(self, selection: Selection) -> None:
-        if selection.layer != self._layer or not self._size:
+        if self._info is None or selection.layer != self._info.layer:
             return
         self._following = True
-        if selection.origin != ORIGIN:
-            self.hex.goTo(selection.caret)
+        if selection.origin != ORIGIN and (selection.caret != self.hex.caret() or selection.origin in SELECTING):
+            span = selection.spans[0] if selection.spans and selection.origin in SELECTING else None
+            self.hex.goTo(selection.caret, span.size if span is not None else 0)
         self.hex.setOutline(selection.spans)
         self._following = False
+
+    def _explained(self, explanation: Explanation) -> None:
+        self.hex.setCaretDescription(explained(explanation))
+        place = (explanation.layer, explanation.offset)
+        self._document.client.call("read", *place, LOOKED_AT, done=self.inspector.setBytes)
+
+    def _hovered(self, explanation: Explanation | None) -> None:
+        if explanation is not None and explanation.layer == self._document.layer:
+            self.hex.setHoverText(explanation.offset, explained(explanation))
 
     # ---- content -----------------------------------------------------------------------------------------------
 

@@ -113,6 +113,10 @@ class MembersPanel(QWidget):
         decoding = self._document.status.stage in (Stage.OPENING, Stage.DECODING)
         return self.table if self.as_table.isChecked() or decoding else self.tree
 
+    def empty_sentence(self) -> str:
+        """Why there is nothing to see, empty where there is."""
+        return self._stack.shown_sentence()
+
     def _choose_view(self, *_: object) -> None:
         if self.table_model.rowCount():
             if self._stack.currentWidget() is not self.view:

@@ -108,6 +108,10 @@ class Emptiable(QStackedWidget):
         self.setCurrentWidget(view)
         self.setFocusProxy(view)
 
+    def shown_sentence(self) -> str:
+        """The sentence that is shown, empty where a view is."""
+        return self.sentence.text() if self.currentWidget() is self.sentence else ""
+
     def show_sentence(self, sentence: str) -> None:
         """Show why there is nothing."""
         self.sentence.setText(sentence)
