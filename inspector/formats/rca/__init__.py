@@ -83,7 +83,7 @@ FORMAT = Format(
     limitations=(
         "Names are inside the compressed data, so listing decompresses everything.",
         "zstd windows above 128 MiB and dictionaries are refused.",
-        f"Hashes are compared on opening for up to {HASHED // 2**20} MiB of blob layer.",
+        f"Hashes are compared on opening for up to {HASHED // 2**20} MiB of blob layer; a check compares them all.",
         "Names are kept up to 65,535 bytes, blocks up to 4,000,000.",
     ),
     probe=probe,
