@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+import shutil
+import subprocess
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from hashlib import blake2s
 from pathlib import Path
 
 import zstandard
+from isal.isal_zlib import crc32
 
+from inspector.core.archive import Emitter
 from inspector.core.progress import Progress
 from inspector.operations import opening
-from inspector.operations.checking import check_archive
+from inspector.operations.checking import check_archive, forget_check
 from tests.benchmarks import inputs
 from tests.benchmarks.measure import Row, paired
 
@@ -72,3 +77,86 @@ def _rca_blocks(content: bytes, count: int) -> Iterable[bytes]:
         raw = b"blob/%05d\0" % number + content
         blob = compressor.compress(raw) + compressor.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
         yield inputs.varint(len(blob) << 1) + blob
+
+
+PIECE = 512 * 1024
+"""Bytes that a bare loop reads at a time."""
+
+
+def zip_rows(folder: Path) -> Iterator[Row]:
+    """CRC-32 of a stored ZIP of 1 GiB in cache, and of 100,000 small members."""
+    path = folder / "large.zip"
+    _write_zip(path, 64, 16 << 20)
+    checked = _checked(path)
+    yield Row("CRC-32: check 1 GiB stored ZIP / isal over readinto", *paired(_crc_of(path), _compared(path)), 1 / 0.9)
+    yield Row("CRC-32: check 1 GiB stored ZIP / zipfile.testzip", *paired(_tested(path), checked, 3), 1.0)
+    if shutil.which("unzip"):
+        command = ["unzip", "-tqq", str(path)]
+        yield Row(
+            "CRC-32: check 1 GiB stored ZIP / unzip -t",
+            *paired(lambda: subprocess.run(command, check=True), checked, 3),
+            1.0,
+        )
+    path.unlink()
+    _write_zip(path, 16_384, 64 << 10)
+    yield Row(
+        "CRC-32: check 16,384 members of 64 KiB / isal over readinto", *paired(_crc_of(path), _compared(path)), 1 / 0.9
+    )
+    path.unlink()
+    _write_zip(path, 100_000, 1 << 10)
+    yield Row(
+        "CRC-32: check 100,000 members of 1 KiB / zipfile.testzip", *paired(_tested(path), _checked(path), 3), 1.0
+    )
+    path.unlink()
+
+
+def _write_zip(path: Path, members: int, size: int) -> None:
+    data = os.urandom(size)
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(members):
+            archive.writestr(zipfile.ZipInfo(f"{number:08}.bin"), data)
+
+
+def _decoded(path: Path) -> opening.Opened:
+    archive = opening.start(opening.open_source(str(path)))
+    opening.decode(archive, Progress())
+    return archive
+
+
+def _compared(path: Path) -> Callable[[], str]:
+    """The format's own check of an archive that is decoded already."""
+    archive = _decoded(path)
+    decoder = archive.decoder
+    assert decoder is not None
+
+    def work() -> str:
+        forget_check(archive)
+        return decoder.check(archive, Emitter(archive), Progress())
+
+    return work
+
+
+def _checked(path: Path) -> Callable[[], str]:
+    """Everything: opening, decoding, all rules and all checksums."""
+    return lambda: check_archive(_decoded(path), Progress())
+
+
+def _crc_of(path: Path) -> Callable[[], int]:
+    def work() -> int:
+        buffer = bytearray(PIECE)
+        view = memoryview(buffer)
+        crc = 0
+        with path.open("rb", buffering=0) as file:
+            while read := file.readinto(buffer):
+                crc = crc32(view[:read], crc)
+        return crc
+
+    return work
+
+
+def _tested(path: Path) -> Callable[[], str | None]:
+    def work() -> str | None:
+        with zipfile.ZipFile(path) as archive:
+            return archive.testzip()
+
+    return work
