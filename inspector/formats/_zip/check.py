@@ -54,7 +54,7 @@ class _Check:
         self.emitter = emitter
         self.progress = progress
         self.disputed = {finding.member for finding in archive.findings if finding.code in _DISPUTED}
-        self.lost = any(map(self._is_lost, range(len(self.members))))
+        self.lost = any(map(UNREADABLE.__and__, self.members.marks or ()))
         self.told = {finding.member for finding in archive.findings if finding.code in _TOLD}
 
     def run(self) -> None:
