@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QIcon, QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout
 
@@ -11,7 +11,7 @@ from inspector.core.numbers import count, in_bytes, rounded
 from inspector.gui.document import Document
 from inspector.gui.icons import SOUND_COLOUR, coloured, icon, severity_icon
 from inspector.gui.message import Message
-from inspector.gui.panels.parts import sentence_label
+from inspector.gui.panels.parts import SelectableLabel
 from inspector.operations.views import Stage, Status
 
 _SEPARATOR = "  ·  "
@@ -66,8 +66,8 @@ class Banner(QFrame):
         self.setBackgroundRole(QPalette.ColorRole.AlternateBase)
         self.mark = QLabel()
         self.mark.setFixedSize(MARK, MARK)
-        self.state = _selectable()
-        self.sentence = _selectable()
+        self.state = SelectableLabel()
+        self.sentence = SelectableLabel()
         self.sentence.setContentsMargins(MARK + GAP, 0, 0, 0)
         self.message = Message(MARK + GAP)
         self.message.acted.connect(self.reopen)
@@ -92,10 +92,8 @@ class Banner(QFrame):
         status = self._document.status
         self.mark.setPixmap(self._icon(status).pixmap(QSize(20, 20)))
         self.state.setText(state_text(status))
-        # What was decoded is said above; the sentence adds to it where the location is no archive, or many.
-        more = (
-            status.sentence if status.stage is Stage.READY and (status.format == "bytes" or status.collection) else ""
-        )
+        # What was decoded is said above; the sentence adds to it where the location is no archive.
+        more = status.sentence if status.stage is Stage.READY and status.format == "bytes" else ""
         self.sentence.setText(more)
         self.sentence.setVisible(bool(more))
 
@@ -118,9 +116,3 @@ class Banner(QFrame):
     def _go_on(self, _: object) -> None:
         if not self.message.asks:
             self.message.hide()
-
-
-def _selectable() -> QLabel:
-    label = sentence_label()
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    return label

@@ -7,7 +7,6 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.span import Span, Spans
 from inspector.gui.client import Client, Job
@@ -94,6 +93,7 @@ class Document(QObject):
         self.first_caret = 0
         self._carets: dict[int, int] = {}
         self._ticket = 0
+        self._by_caret = True
         self._jobs: dict[str, Job] = {}
         self.client = Client(location, self)
         self.client.lost.connect(self._lose)
@@ -108,8 +108,6 @@ class Document(QObject):
         self._look()
         self._start("decode")
         self._refresh.start()
-
-    # ---- state -------------------------------------------------------------------------------------------------
 
     @property
     def name(self) -> str:
@@ -130,10 +128,6 @@ class Document(QObject):
     def layer_info(self, layer: int) -> LayerInfo | None:
         """The layer of that number, None when it is not there."""
         return next((info for info in self.layers if info.layer == layer), None)
-
-    def findings_count(self, severity: Severity) -> int:
-        """How many findings of a severity there are."""
-        return dict(self.status.counts).get(severity, 0)
 
     def close(self) -> None:
         """End the worker."""
@@ -182,9 +176,16 @@ class Document(QObject):
         if method == "decode" and self._refresh.isActive():
             self._refresh.stop()
             self._look()
-            self._explainer.ask(self.selection.layer, self.selection.caret)
+            self._resolve_again()
             if self.status.stage is not Stage.FAILED:
                 self.arrange(self.filter, *self.sort)
+
+    def _resolve_again(self) -> None:
+        """What only the caret has chosen may be another field now that the archive is decoded."""
+        if self._by_caret:
+            self._select(Selection(self.selection.layer, self.selection.caret, origin=self.selection.origin))
+        else:
+            self._explainer.ask(self.selection.layer, self.selection.caret)
 
     def _failed(self, sentence: str) -> None:
         self.said.emit(sentence)
@@ -298,6 +299,7 @@ class Document(QObject):
 
     def _select(self, selection: Selection) -> None:
         self._ticket += 1
+        self._by_caret = selection.field is None and not selection.spans
         self.selection = selection
         self.explanation = None
         self.selected.emit(selection)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Protocol
 
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -51,6 +52,7 @@ class Menus:
     def __init__(self, owner: Owner, parent: QWidget, menus: dict[str, QMenu], fixed: dict[str, QAction]) -> None:
         self._owner = owner
         self._parent = parent
+        self._fixed = fixed
         file, edit, view = menus["File"], menus["Edit"], menus["View"]
         before = fixed["paste_locations"]
         self.recent = QMenu("Open &Recent", parent)
@@ -70,7 +72,7 @@ class Menus:
             self._add(self.samples, path.name, partial(owner.open_location, str(path)))
         for how in CopyFormat:
             self._add(self.copying, how.value, partial(owner.copy_as, how))
-        count = owner.settings.number("bytes_per_row", 16)
+        count = owner.settings.number("bytes_per_row", 0)
         self._choices(self.rows, BYTES_PER_ROW.items(), count, owner.set_bytes_per_row)
         names = ((wanted, f"&{wanted.value.capitalize()}") for wanted in Theme)
         self._choices(self.themes, names, owner.settings.theme, owner.set_theme)
@@ -111,3 +113,15 @@ class Menus:
             self.panels.addAction(dock.toggleViewAction())
         self.panels.addSeparator()
         self._add(self.panels, "Put Back in Place", tab.arrange_afresh)
+
+    def show_bytes_menu(self, place: QPoint) -> None:
+        """The context menu of the bytes, at a place of the screen."""
+        menu = QMenu(self._parent)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(self._fixed["copy"])
+        menu.addMenu(self.copying)
+        menu.addAction(self._fixed["select_all"])
+        menu.addSeparator()
+        menu.addAction(self._fixed["go_to"])
+        menu.addAction(self._fixed["find_bytes"])
+        menu.popup(place)

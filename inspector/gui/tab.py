@@ -13,6 +13,8 @@ from inspector.gui.panels.hex_pane import HexPane
 from inspector.gui.panels.members import MembersPanel
 from inspector.gui.panels.structure import StructurePanel
 
+NARROWEST = 200
+"""Pixels that the panels beside the bytes have at least."""
 VERSION = 1
 """Of the arrangement of docks; a stored one of another version is not used."""
 
@@ -83,9 +85,8 @@ class Tab(QWidget):
             dock.show()
         width, height = self.width(), self.height()
         sides = [self.docks["Members"], self.docks["Byte"]]
-        self.area.resizeDocks(
-            sides, [max(230, width * 24 // 100), max(230, width * 20 // 100)], Qt.Orientation.Horizontal
-        )
+        wanted = [max(NARROWEST, width * 24 // 100), max(NARROWEST, width * 20 // 100)]
+        self.area.resizeDocks(sides, wanted, Qt.Orientation.Horizontal)
         left = [self.docks["Members"], self.docks["Structure"]]
         self.area.resizeDocks(left, [height * 45 // 100, height * 55 // 100], Qt.Orientation.Vertical)
         self.area.resizeDocks([self.docks["Findings"]], [max(90, height * 14 // 100)], Qt.Orientation.Vertical)

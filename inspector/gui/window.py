@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QByteArray, QPoint, Qt
+from PySide6.QtCore import QByteArray, Qt
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QFileDialog,
     QMainWindow,
-    QMenu,
     QMessageBox,
     QStackedWidget,
-    QTabWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -24,19 +22,19 @@ from inspector.gui.actions import Command, Target
 from inspector.gui.document import Document
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.icons import coloured
-from inspector.gui.menus import Menus, escaped
+from inspector.gui.menus import Menus
 from inspector.gui.message import Message
-from inspector.gui.models.members import plain
+from inspector.gui.panels.parts import SelectableLabel
 from inspector.gui.settings import Settings
 from inspector.gui.start_page import StartPage
 from inspector.gui.status_line import StatusLine
 from inspector.gui.tab import Tab
+from inspector.gui.tabs import Tabs
 from inspector.gui.theme import Theme
 from inspector.gui.toolbar import FindError, ToolBar
 
 TITLE = "Archive Inspector"
 DEFAULT_SIZE = (1280, 800)
-LONGEST_TITLE = 40
 ZOOM = (-6, 24)
 """The fewest and the most steps of zooming."""
 
@@ -58,11 +56,7 @@ class Window(QMainWindow):
         self.setStatusBar(self.line)
         self.message = Message()
         self.start_page = StartPage()
-        self.tabs = QTabWidget()
-        self.tabs.setTabsClosable(True)
-        self.tabs.setMovable(True)
-        self.tabs.setDocumentMode(True)
-        self.tabs.setElideMode(Qt.TextElideMode.ElideMiddle)
+        self.tabs = Tabs()
         self._stack = QStackedWidget()
         self._stack.addWidget(self.start_page)
         self._stack.addWidget(self.tabs)
@@ -105,7 +99,7 @@ class Window(QMainWindow):
     def open_location(self, location: str) -> None:
         """Open one location, or show its tab where it is open already."""
         location = door.absolute(location)
-        at = next((i for i, tab in enumerate(self.all_tabs()) if tab.document.location == location), -1)
+        at = self.tabs.place_of(location)
         if at >= 0:
             self.tabs.setCurrentIndex(at)
             return
@@ -113,18 +107,14 @@ class Window(QMainWindow):
         self._add_tab(Tab(Document(location)), self.tabs.count())
 
     def _add_tab(self, tab: Tab, at: int) -> None:
-        document = tab.document
-        tab.hex_pane.set_bytes_per_row(self.settings.number("bytes_per_row", 16))
+        tab.hex_pane.set_bytes_per_row(self.settings.number("bytes_per_row", 0))
         tab.hex_pane.set_zoom(self._zoom)
         tab.hex_pane.selectionChanged.connect(self._show_selection)
-        tab.hex_pane.menuWanted.connect(self._show_bytes_menu)
+        tab.hex_pane.menuWanted.connect(self.menus.show_bytes_menu)
         tab.hex_pane.hex.zoomRequested.connect(lambda steps: self._set_zoom(self._zoom + steps))
         tab.banner.reopen.connect(self.reload)
-        document.selected.connect(self._enable)
-        title = document.name if len(document.name) <= LONGEST_TITLE else document.name[: LONGEST_TITLE - 1] + "…"
-        self.tabs.insertTab(at, tab, escaped(title))
-        self.tabs.setTabToolTip(at, plain(document.location))
-        self.tabs.setCurrentIndex(at)
+        tab.document.selected.connect(self._enable)
+        self.tabs.insert(at, tab)
         self._change_tab()
 
     def open_files(self) -> None:
@@ -168,12 +158,7 @@ class Window(QMainWindow):
 
     def tab(self) -> Tab | None:
         """The tab that is shown."""
-        shown = self.tabs.currentWidget()
-        return shown if isinstance(shown, Tab) else None
-
-    def all_tabs(self) -> list[Tab]:
-        """All tabs from the left."""
-        return [tab for i in range(self.tabs.count()) if isinstance(tab := self.tabs.widget(i), Tab)]
+        return self.tabs.shown()
 
     def _change_tab(self) -> None:
         tab = self.tab()
@@ -236,11 +221,11 @@ class Window(QMainWindow):
 
     def next_tab(self) -> None:
         """Show the next tab."""
-        self.tabs.setCurrentIndex((self.tabs.currentIndex() + 1) % max(1, self.tabs.count()))
+        self.tabs.step(1)
 
     def previous_tab(self) -> None:
         """Show the tab before."""
-        self.tabs.setCurrentIndex((self.tabs.currentIndex() - 1) % max(1, self.tabs.count()))
+        self.tabs.step(-1)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """See QWidget."""
@@ -248,7 +233,7 @@ class Window(QMainWindow):
         if not self._arrangement.isEmpty():
             self.settings.set_state("docks", self._arrangement)
         self.settings.set_state("geometry", self.saveGeometry())
-        for tab in self.all_tabs():
+        for tab in self.tabs.all():
             tab.document.close()
         super().closeEvent(event)
 
@@ -299,6 +284,8 @@ class Window(QMainWindow):
             index = focus.currentIndex()
             text = index.data(Qt.ItemDataRole.DisplayRole) if index.isValid() else None
             QGuiApplication.clipboard().setText(str(text or ""))
+        elif isinstance(focus, SelectableLabel):
+            focus.copy()
         elif (tab := self.tab()) is not None:
             tab.hex_pane.copy()
 
@@ -311,23 +298,12 @@ class Window(QMainWindow):
         if (tab := self.tab()) is not None and self.sender() is tab.hex_pane:
             self.line.show_selection(start, stop)
 
-    def _show_bytes_menu(self, place: QPoint) -> None:
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(self.actions_["copy"])
-        menu.addMenu(self.menus.copying)
-        menu.addAction(self.actions_["select_all"])
-        menu.addSeparator()
-        menu.addAction(self.actions_["go_to"])
-        menu.addAction(self.actions_["find_bytes"])
-        menu.popup(place)
-
     # ---- looks -------------------------------------------------------------------------------------------------
 
     def set_bytes_per_row(self, count: int) -> None:
         """Show so many bytes a row, 0 for as many as fit."""
         self.settings.set_number("bytes_per_row", count)
-        for tab in self.all_tabs():
+        for tab in self.tabs.all():
             tab.hex_pane.set_bytes_per_row(count)
 
     def set_theme(self, wanted: Theme) -> None:
@@ -353,7 +329,7 @@ class Window(QMainWindow):
     def _set_zoom(self, steps: int) -> None:
         self._zoom = max(ZOOM[0], min(steps, ZOOM[1]))
         self.settings.set_number("zoom", self._zoom)
-        for tab in self.all_tabs():
+        for tab in self.tabs.all():
             tab.hex_pane.set_zoom(self._zoom)
 
     # ---- words -------------------------------------------------------------------------------------------------
@@ -365,7 +341,7 @@ class Window(QMainWindow):
     @property
     def settled(self) -> bool:
         """Whether all that was asked for has arrived, in every tab."""
-        return all(tab.document.settled for tab in self.all_tabs())
+        return all(tab.document.settled for tab in self.tabs.all())
 
     def show_about(self) -> None:
         """Say what this is."""

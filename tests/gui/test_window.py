@@ -37,7 +37,7 @@ def window(qtbot: QtBot, settings: Settings) -> Iterator[Window]:
     with qtbot.waitExposed(made):
         made.show()
     yield made
-    links = [tab.document.client.link for tab in made.all_tabs()]
+    links = [tab.document.client.link for tab in made.tabs.all()]
     made.close()
     qtbot.waitUntil(lambda: all(link.process is None for link in links), timeout=WAIT)
 
@@ -105,7 +105,7 @@ def test_selecting_a_member_moves_bytes_and_structure(show: Show, window: Window
     row = tab.structure.model.row(tab.structure.tree.currentIndex())
     assert row is not None
     assert (row.path, row.member) == (selection.field, 2)
-    assert name in tab.byte.facts["Member"].text().replace("\u200b", "")
+    assert name in tab.byte.facts["Member"].said()
 
 
 def test_selecting_a_field_moves_bytes(show: Show, window: Window, qtbot: QtBot) -> None:
@@ -196,6 +196,15 @@ def test_copying_bytes_in_every_form(show: Show, window: Window, qtbot: QtBot) -
     qtbot.waitUntil(lambda: clipboard.text() == repr(b"PK\x03\x04"), timeout=WAIT)
 
 
+def test_what_is_copied_from_the_byte_panel_is_what_it_says(show: Show, window: Window) -> None:
+    tab = show("two-entries.tacozip")
+    value = tab.byte.facts["Value"]
+    assert value.said() == "0x04034B50"
+    value.setFocus()
+    press(window, "copy")
+    assert QGuiApplication.clipboard().text() == "0x04034B50"
+
+
 def test_copying_from_a_list_copies_the_cell(show: Show, window: Window) -> None:
     tab = show("journey.caf")
     tab.structure.tree.setCurrentIndex(tab.structure.model.index(1, 0))
@@ -212,19 +221,19 @@ def test_dropped_files_open(window: Window, qtbot: QtBot, sample: Sample) -> Non
     window.dropEvent(event)
     assert event.isAccepted()
     settle(qtbot, window)
-    assert [tab.document.name for tab in window.all_tabs()] == ["journey.caf", "plain.zip"]
-    assert all(tab.document.status.stage is Stage.READY for tab in window.all_tabs())
+    assert [tab.document.name for tab in window.tabs.all()] == ["journey.caf", "plain.zip"]
+    assert all(tab.document.status.stage is Stage.READY for tab in window.tabs.all())
 
 
 def test_pasted_paths_open_and_other_text_is_refused(window: Window, qtbot: QtBot, sample: Sample) -> None:
     QGuiApplication.clipboard().setText("just some words")
     press(window, "paste_locations")
     assert window.message.isVisible()
-    assert not window.all_tabs()
+    assert not window.tabs.all()
     QGuiApplication.clipboard().setText(f"'{sample('journey.caf')}'\n{sample('plain.tar').as_uri()}\n")
     press(window, "paste_locations")
     settle(qtbot, window)
-    assert [tab.document.name for tab in window.all_tabs()] == ["journey.caf", "plain.tar"]
+    assert [tab.document.name for tab in window.tabs.all()] == ["journey.caf", "plain.tar"]
 
 
 def test_opening_twice_shows_the_tab(show: Show, window: Window) -> None:

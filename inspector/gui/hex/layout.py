@@ -109,8 +109,11 @@ def _hex_cells(columns: int) -> int:
 
 
 def fitting(size: int, cells: int) -> Layout:
-    """The layout with the most groups of bytes whose rows are at most ``cells`` wide; one group at least."""
+    """The layout with the most groups of bytes whose rows are at most ``cells`` wide; one group at least.
+
+    Groups are 1, 2, 4, 8, ...: then rows begin at round offsets, as people count them.
+    """
     groups = 1
-    while Layout(size, (groups + 1) * GROUP).cells <= cells:
-        groups += 1
+    while Layout(size, 2 * groups * GROUP).cells <= cells:
+        groups *= 2
     return Layout(size, groups * GROUP)

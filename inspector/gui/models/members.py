@@ -41,9 +41,9 @@ def member_data(row: MemberRow, name: str, column: int, role: int) -> Any:
     if role == Qt.ItemDataRole.TextAlignmentRole and column in (SIZE, STORED, OFFSET):
         return _RIGHT
     if role == Qt.ItemDataRole.DecorationRole:
-        if column == NAME:
-            return icon("folder" if row.folder else "file")
-        return severity_icon(row.wrong) if column == MARK and row.wrong is not None else None
+        if row.wrong is not None and column in (NAME, MARK):
+            return severity_icon(row.wrong)
+        return icon("folder" if row.folder else "file") if column == NAME else None
     if role == Qt.ItemDataRole.ToolTipRole:
         return _tip(row, column)
     return None

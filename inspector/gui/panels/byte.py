@@ -11,13 +11,10 @@ from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span, Spans, total
 from inspector.gui.document import Document, Selection
 from inspector.gui.icons import severity_icon
-from inspector.gui.panels.parts import sentence_label
+from inspector.gui.panels.parts import SelectableLabel, sentence_label
 from inspector.operations.views import Explanation, FieldRow, MemberRow
 
 ARROW = " › "
-WORD = "\u200b"
-PIECE = 14
-"""Characters of a word between two places where it may be broken."""
 MOST_SPANS = 6
 """The most pieces of a field that are written out."""
 MOST_FINDINGS = 8
@@ -31,20 +28,14 @@ def path_text(fields: tuple[FieldRow, ...]) -> str:
 
 
 def spans_text(spans: Spans) -> str:
-    """Where bytes are, in hex and decimal."""
+    """Where bytes are, half-open, in hex and decimal."""
     shown = [
-        f"{hexadecimal(start, 8)} … {hexadecimal(stop, 8)}\n({grouped(start)} … {grouped(stop)})"
+        f"{hexadecimal(start)}..{hexadecimal(stop)}\n{grouped(start)}..{grouped(stop)}"
         for start, stop in spans[:MOST_SPANS]
     ]
     if len(spans) > MOST_SPANS:
         shown.append(f"and {len(spans) - MOST_SPANS} more")
     return "\n".join(shown)
-
-
-def breakable(text: str) -> str:
-    """``text`` with a zero-width space inside long words, where a label may break the line."""
-    words = (WORD.join(word[i : i + PIECE] for i in range(0, len(word), PIECE)) for word in text.split(" "))
-    return " ".join(words)
 
 
 class BytePanel(QScrollArea):
@@ -91,13 +82,12 @@ class BytePanel(QScrollArea):
         document.explained.connect(self._explained)
         self._clear("Nothing is selected.")
 
-    def _label(self, name: str) -> QLabel:
-        label = sentence_label()
+    def _label(self, name: str) -> SelectableLabel:
+        label = SelectableLabel()
         label.setAccessibleName(name)
-        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         return label
 
-    def _fact(self, name: str) -> QLabel:
+    def _fact(self, name: str) -> SelectableLabel:
         label = self._label(name)
         caption = QLabel(name)
         caption.setForegroundRole(caption.palette().ColorRole.PlaceholderText)
@@ -107,7 +97,7 @@ class BytePanel(QScrollArea):
     def _say(self, name: str, text: str) -> None:
         if len(text) > LONGEST:
             text = text[:LONGEST] + "…"
-        self.facts[name].setText(breakable(text))
+        self.facts[name].set_breakable(text)
         self._form.setRowVisible(self.facts[name], bool(text))
 
     def _clear(self, sentence: str) -> None:

@@ -13,6 +13,8 @@ from inspector.gui.models.members import plain
 from inspector.operations.views import LayerInfo, LayerKind
 
 LONGEST_TITLE = 40
+WIDEST = 420
+"""Pixels that the choice of files may take."""
 
 
 class Mode(StrEnum):
@@ -38,7 +40,9 @@ class LayerBar(QWidget):
         self.files = QComboBox()
         self.files.setAccessibleName("File")
         self.files.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.files.setMinimumContentsLength(24)
+        self.files.setMinimumContentsLength(12)
+        self.files.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.files.setMaximumWidth(WIDEST)
         self.files.activated.connect(self._choose_file)
         self._buttons = QButtonGroup(self)
         self.kinds = {
@@ -78,7 +82,8 @@ class LayerBar(QWidget):
         layout.setContentsMargins(6, 3, 6, 3)
         layout.setSpacing(3)
         file, inner, content = self.kinds.values()
-        for widget in (self.files, file, self._arrows[0], inner, self._arrows[1], content):
+        layout.addWidget(self.files, 2)
+        for widget in (file, self._arrows[0], inner, self._arrows[1], content):
             layout.addWidget(widget)
         layout.addSpacing(8)
         layout.addWidget(self.size_label, 1)
@@ -103,6 +108,7 @@ class LayerBar(QWidget):
             rough = f" ({rounded(shown.size)})" if shown.size >= 1024 else ""
             self.size_label.setText(in_bytes(shown.size) + rough)
             self.size_label.setToolTip(plain(shown.title))
+            self.files.setToolTip(plain(shown.title))
         self._show_modes(is_content)
 
     def _content_text(self, shown: LayerInfo | None) -> str:

@@ -20,13 +20,13 @@ from inspector.gui.models.members import (
 )
 from inspector.gui.models.paged_table import PagedTable
 from inspector.gui.models.paged_tree import PagedTree
-from inspector.gui.panels.parts import Emptiable, select_row, table_view, tree_view
+from inspector.gui.panels.parts import Emptiable, FirstColumnFits, select_row, table_view, tree_view
 from inspector.operations.views import MemberPlace, MemberRow, SortKey, Stage, TreeRow
 
 ORIGIN = "members"
 DEBOUNCE = 150
 """Milliseconds without a key before the filter is applied."""
-WIDTHS = {NAME: 190, SIZE: 80, MARK: 80, STORED: 80, CODEC: 70, DIGEST: 150, OFFSET: 90}
+WIDTHS = {NAME: 190, SIZE: 98, MARK: 80, STORED: 80, CODEC: 70, DIGEST: 150, OFFSET: 90}
 
 
 class MembersPanel(QWidget):
@@ -45,6 +45,8 @@ class MembersPanel(QWidget):
         self.filter.setAccessibleName("Filter members by name")
         self.tree = tree_view(self.tree_model, WIDTHS, "Members as a tree")
         self.table = table_view(self.table_model, WIDTHS, "Members as a table")
+        for view in (self.tree, self.table):
+            FirstColumnFits(view, SIZE)
         self._stack = Emptiable(self.tree, self.table)
         self._buttons = QButtonGroup(self)
         self.as_tree = self._button("Tree", "Members in their folders")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QObject, QSize, Qt
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
     QLabel,
+    QMenu,
     QSizePolicy,
     QStackedWidget,
     QTableView,
@@ -17,6 +18,12 @@ from PySide6.QtWidgets import (
 
 from inspector.gui.models.members import plain
 
+BREAK = "\u200b"
+"""A zero-width space: a place where a word may be broken."""
+INDENTATION = 15
+"""Pixels a level of a tree is moved to the right: fields lie deep, panels are narrow."""
+NARROWEST = 140
+"""Pixels that a first column has at least."""
 ROW_SPACE = 6
 """Pixels added to the height of a line of text for a row of a table."""
 
@@ -27,6 +34,7 @@ def tree_view(model: QAbstractItemModel, widths: dict[int, int], name: str) -> Q
     view.setAccessibleName(name)
     view.setModel(model)
     view.setUniformRowHeights(True)
+    view.setIndentation(INDENTATION)
     view.setAlternatingRowColors(True)
     view.setAllColumnsShowFocus(True)
     view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
@@ -67,6 +75,33 @@ def _set_widths(header: QHeaderView, widths: dict[int, int]) -> None:
     header.setStretchLastSection(True)
     for column, width in widths.items():
         header.resizeSection(column, width)
+
+
+class FirstColumnFits(QObject):
+    """Keeps the first column as wide as leaves room for the next ones, until the user sets a width by hand."""
+
+    def __init__(self, view: QTreeView | QTableView, neighbours: int) -> None:
+        super().__init__(view)
+        self._header = view.header() if isinstance(view, QTreeView) else view.horizontalHeader()
+        self._viewport = view.viewport()
+        self._neighbours = neighbours
+        self._fitting = False
+        self._viewport.installEventFilter(self)
+        self._header.sectionResized.connect(self._resized)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """See QObject."""
+        if event.type() is QEvent.Type.Resize and watched is self._viewport:
+            room = self._viewport.width()
+            beside = sum(self._header.sectionSize(column) for column in range(1, self._neighbours + 1))
+            self._fitting = True
+            self._header.resizeSection(0, max(NARROWEST, room - beside))
+            self._fitting = False
+        return False
+
+    def _resized(self, *_: object) -> None:
+        if not self._fitting and QGuiApplication.mouseButtons() is not Qt.MouseButton.NoButton:
+            self._viewport.removeEventFilter(self)
 
 
 def select_row(view: QAbstractItemView, index: QModelIndex, scroll: bool) -> None:
@@ -144,3 +179,39 @@ class ElidedLabel(QLabel):
             painter.end()
         if elided != bool(self.toolTip()):
             self.setToolTip(plain(self.text()) if elided else "")
+
+
+class SelectableLabel(QLabel):
+    """Plain text that wraps, inside words too where it has to, and can be selected and copied as it is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(True)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+
+    def set_breakable(self, text: str) -> None:
+        """Show a text whose words may be broken anywhere."""
+        self.setText(BREAK.join(text))
+
+    def said(self) -> str:
+        """The text without the places where it may be broken."""
+        return self.text().replace(BREAK, "")
+
+    def copy(self) -> None:
+        """Copy what is selected, or else all of it."""
+        QGuiApplication.clipboard().setText((self.selectedText() or self.text()).replace(BREAK, ""))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """See QWidget."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """See QWidget."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction("Copy").triggered.connect(self.copy)
+        menu.popup(event.globalPos())

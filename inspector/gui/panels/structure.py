@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QModelIndex
+from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -12,11 +12,11 @@ from inspector.core.kinds import Role
 from inspector.gui.document import Document, Selection
 from inspector.gui.models.fields import NAME, OFFSET, SIZE, VALUE, FieldTree
 from inspector.gui.models.paged_tree import PagedTree
-from inspector.gui.panels.parts import Emptiable, select_row, tree_view
+from inspector.gui.panels.parts import Emptiable, FirstColumnFits, select_row, tree_view
 from inspector.operations.views import FieldRow, LayerKind, Stage
 
 ORIGIN = "structure"
-WIDTHS = {NAME: 190, VALUE: 130, OFFSET: 90, SIZE: 70}
+WIDTHS = {NAME: 190, VALUE: 100, OFFSET: 90, SIZE: 70}
 
 
 class StructurePanel(QWidget):
@@ -30,6 +30,8 @@ class StructurePanel(QWidget):
         self.fields = FieldTree(document.client, document.layer, swatch)
         self.model = PagedTree(self.fields, self)
         self.tree = tree_view(self.model, WIDTHS, "Fields")
+        self.tree.setTextElideMode(Qt.TextElideMode.ElideRight)
+        FirstColumnFits(self.tree, VALUE)
         self._stack = Emptiable(self.tree)
         self.setFocusProxy(self._stack)
         layout = QVBoxLayout(self)

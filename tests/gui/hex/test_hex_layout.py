@@ -84,6 +84,7 @@ def test_nothing_is_over_the_missing_end_of_the_last_row() -> None:
 def test_fitting_takes_the_most_groups_that_have_room(size: int, cells: int) -> None:
     layout = fitting(size, cells)
 
-    assert layout.columns % 8 == 0
+    assert layout.columns.bit_count() == 1
+    assert layout.columns >= 8
     assert layout.cells <= cells or layout.columns == 8
-    assert Layout(size, layout.columns + 8).cells > cells
+    assert Layout(size, 2 * layout.columns).cells > cells
