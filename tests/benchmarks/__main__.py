@@ -10,11 +10,15 @@ from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from tests.benchmarks import formats, members, window
+from tests.benchmarks import checking, formats, hex_view, members, ranges, window
 from tests.benchmarks.measure import HEADING, Row
 
 SUITES: dict[str, Callable[[Path], Iterator[Row]]] = {
+    "hex": hex_view.rows,
     "formats": formats.rows,
+    "zip-check": checking.zip_rows,
+    "rca-check": checking.rca_rows,
+    "datas3t-check": ranges.datas3t_rows,
     "members": members.rows,
     "window": window.rows,
 }
