@@ -5,7 +5,9 @@ The environment is set before anything of Qt is imported, for this process and f
 
 from __future__ import annotations
 
+import faulthandler
 import os
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -71,3 +73,9 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text == path.read_text(encoding="utf-8")
 
     return compare
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure() -> None:
+    """Say who keeps the interpreter from ending, and end it: a thread left behind must not hang those who wait for us."""
+    faulthandler.dump_traceback_later(60, exit=True, file=sys.__stderr__)
