@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from inspector.operations.server import CANCELLED, serve
-from inspector.operations.views import JobState, SortKey, Stage
+from inspector.operations.views import JobState, ReportKind, SortKey, Stage
 
 WAIT = 60
 
@@ -110,6 +110,44 @@ def test_a_job_tells_how_far_it_is_and_can_be_cancelled(tmp_path: Path) -> None:
         asker.connection.send(("progress", job))
         asker.connection.send(("cancel", job))
         asker.answer(job, "progress")  # a job that is over: an answer all the same
+
+
+def test_a_job_waits_while_it_is_paused(tmp_path: Path) -> None:
+    large = tmp_path / "large.bin"
+    with large.open("wb") as file:
+        file.write(b"no archive")
+        file.truncate(1 << 40)
+    with worker(str(large)) as (asker, _):
+        asker.ask("decode")
+        job = asker.send("search", 0, b"zzz", 0, False, False)
+
+        def state() -> JobState:
+            asker.connection.send(("progress", job))
+            answer = asker.answer(job, "progress")[2]
+            assert isinstance(answer, JobState)
+            return answer
+
+        asker.connection.send(("pause", job))
+        stopped = state()
+        assert stopped.paused
+        asker.connection.send(("resume", job))
+        while (going := state()).done <= stopped.done:
+            pass
+        assert not going.paused
+        asker.connection.send(("pause", job))
+        asker.connection.send(("cancel", job))
+        assert asker.answer(job) == (job, False, CANCELLED)
+
+
+def test_a_check_is_a_job(archive: str, tmp_path: Path) -> None:
+    with worker(archive) as (asker, _):
+        result = asker.ask("check")
+        status = asker.ask("status")
+        assert (status.checked, status.state, status.judgement) == (True, result.state, result.sentence)
+        assert asker.ask("checksums", 0, 10).total == 0
+        assert len(asker.ask("verdict_overview", 0, 8)) == 8
+        asker.ask("export", str(tmp_path / "report.html"), ReportKind.HTML)
+        assert (tmp_path / "report.html").read_text().startswith("<!doctype html>")
 
 
 def test_what_cannot_be_opened_is_said_in_a_sentence(tmp_path: Path) -> None:

@@ -1,0 +1,152 @@
+"""``check`` as scripts meet it: objects, exit status, what is left out, and Ctrl+C."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.__main__ import main
+from inspector.operations import many
+
+ROOT = Path(__file__).parent.parent.parent
+Sample = Callable[[str], Path]
+Result = tuple[int, str, str]
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Run:
+    def call(*arguments: object) -> Result:
+        status = main(["check", *map(str, arguments)])
+        out, err = capfd.readouterr()
+        return status, out, err
+
+    return call
+
+
+def objects(out: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_json_says_what_scripts_expect(run: Run, sample: Sample) -> None:
+    status, out, err = run("--json", sample("flipped-member-byte.tacozip"))
+    (found,) = objects(out)
+    assert (status, err) == (1, "")
+    assert list(found) == ["source", "format", "state", "members", "bytes", "findings"]
+    assert (found["format"], found["state"], found["members"]) == ("taco", "damaged", 5)
+    assert found["source"] == str(sample("flipped-member-byte.tacozip"))
+    assert found["bytes"] == sample("flipped-member-byte.tacozip").stat().st_size
+    (finding,) = found["findings"]
+    assert list(finding) == ["severity", "code", "message", "spans", "member", "repair"]
+    assert (finding["severity"], finding["code"]) == ("error", "zip-crc-mismatch")
+    ((start, stop),) = finding["spans"]
+    assert 0 <= start < stop <= found["bytes"]
+
+
+@pytest.mark.parametrize(
+    ("names", "strict", "status"),
+    [
+        (("journey.caf",), False, 0),
+        (("journey.caf",), True, 0),
+        (("gap.caf",), False, 0),
+        (("gap.caf",), True, 1),
+        (("torn-at-boundary.rca",), False, 1),
+        (("overlap.caf",), False, 1),
+        (("nothing.caf",), False, 2),
+        (("overlap.caf", "nothing.caf", "journey.caf"), False, 2),
+        (("journey.caf", "overlap.caf"), False, 1),
+        (("weather",), True, 0),
+        (("weather-missing-row",), False, 1),
+    ],
+)
+def test_the_exit_status_is_that_of_the_worst(
+    names: tuple[str, ...], strict: bool, status: int, run: Run, sample: Sample
+) -> None:
+    locations = [sample(name) if name != "nothing.caf" else ROOT / name for name in names]
+    found, out, _ = run("--json", *["--strict"] * strict, *locations)
+    assert found == status
+    assert [each["source"] for each in objects(out)] == [str(location) for location in locations]
+
+
+def test_what_cannot_be_read_is_an_object_too(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("no archive")
+    status, out, _ = run("--json", tmp_path / "notes", tmp_path / "missing.rca")
+    assert status == 2
+    assert [(each["format"], each["state"]) for each in objects(out)] == [(None, "unreadable")] * 2
+
+
+def test_in_a_folder_only_archives_count(run: Run, tmp_path: Path, sample: Sample) -> None:
+    shutil.copy(sample("journey.caf"), tmp_path / "b.caf")
+    (tmp_path / "README").write_text("About these archives.")
+    (tmp_path / "notes.txt").write_text("Notes.")
+    status, out, err = run(tmp_path)
+    assert (status, out.count("Sound")) == (0, 1)
+    assert err == "archive-inspector: 2 files of no known format in these folders were left out.\n"
+    # A suffix says what a file should be, though nothing of it is left.
+    (tmp_path / "a.caf").write_bytes(b"rubbish")
+    status, out, _ = run("--json", tmp_path)
+    assert (status, [each["state"] for each in objects(out)]) == (1, ["damaged", "sound"])
+    # Named by the user it counts, whatever it is.
+    assert run(tmp_path / "README")[0] == 2
+
+
+def test_a_folder_without_archives_is_not_fine(run: Run, tmp_path: Path) -> None:
+    status, out, err = run(tmp_path)
+    assert (status, out) == (2, "")
+    assert "nothing was checked" in err
+
+
+def test_text_names_what_and_where(run: Run, sample: Sample) -> None:
+    status, out, _ = run(sample("flipped-member-byte.tacozip"), sample("journey.caf"))
+    assert status == 1
+    lines = out.splitlines()
+    assert "4 verified, 1 mismatch" in lines[1]
+    assert lines[2].startswith("  error: ")
+    assert "[zip-crc-mismatch, bytes 0xCD..0x9F6, member DATA/tile_0001.png]" in lines[2]
+    assert lines[3].startswith(f"{sample('journey.caf')}: Sound")
+
+
+def test_several_files_are_checked_in_their_order_by_processes(
+    run: Run, sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(many, "PAYS", 0)
+    names = ["overlap.caf", "journey.caf", "two-chunks.rca", "plain.zip"]
+    status, out, err = run("--json", *map(sample, names))
+    assert (status, err) == (1, "")
+    assert [(Path(each["source"]).name, each["state"]) for each in objects(out)] == [
+        *zip(names, ["damaged", "sound", "sound", "sound"], strict=True)
+    ]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_an_interrupt_ends_with_status_130_and_leaves_nobody_behind(count: int, tmp_path: Path) -> None:
+    # No header stands in these files, so that every block of them is looked at for one.
+    paths = []
+    for number in range(count):
+        path = tmp_path / f"{number}.tar"
+        with path.open("wb") as file:
+            file.write(b"rubbish" * 100)
+            file.truncate(1 << 42)
+        paths.append(str(path))
+    with subprocess.Popen(
+        [sys.executable, "-m", "inspector", "check", str(ROOT / "resources/samples/journey.caf"), *paths],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as running:
+        assert running.stdout is not None
+        assert b"Sound" in running.stdout.readline()  # the others are being checked by now
+        os.killpg(running.pid, signal.SIGINT)
+        # Both ends come only when no process holds the pipes any more.
+        _, err = running.communicate(timeout=60)
+    assert (running.returncode, err) == (130, b"")

@@ -1,0 +1,280 @@
+"""Checking in a session: what is said before, while and after, and what remains when it is cancelled."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from inspector.core.archive import FINDINGS, Emitter
+from inspector.core.finding import Severity
+from inspector.core.progress import Cancelled, Progress
+from inspector.core.span import Span
+from inspector.core.verdict import State, Verdict
+from inspector.operations.checking import check_archive, state_of
+from inspector.operations.opening import Opened, decode, open_source, start
+from inspector.operations.refused import Refused
+from inspector.operations.session import Session
+from inspector.operations.views import Stage
+from tests.operations.archives import caf, opened
+
+Sample = Callable[[str], Path]
+ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
+
+
+class Stopping(Progress):
+    """Cancels itself when a stage of this name begins for the time ``after``."""
+
+    def __init__(self, label: str, after: int) -> None:
+        super().__init__()
+        self.stage = label
+        self.left = after
+
+    def begin(self, label: str, total: int, unit: str = "bytes") -> None:
+        self.left -= label == self.stage
+        if not self.left:
+            self.cancel()
+        super().begin(label, total, unit)
+
+
+def verdicts(session: Session) -> list[Verdict]:
+    return [row.verdict for row in session.member_rows(0, 100).rows]
+
+
+def test_nothing_is_called_sound_before_its_contents_were_read(sample: Sample) -> None:
+    session = opened(sample("two-chunks.rca"))
+    before = session.status()
+    assert (before.state, before.checked) == (None, False)
+    assert before.judgement == "Nothing wrong was seen in the structure; contents are not verified."
+    assert set(verdicts(session)) == {Verdict.NOT_CHECKED}
+
+    result = session.check(Progress())
+    after = session.status()
+    assert (after.state, after.checked, after.judgement) == (State.SOUND, True, result.sentence)
+    assert after.generation > before.generation
+    assert result.sentence.startswith("Sound")
+    assert (result.cancelled, result.counts, result.verdicts) == (False, after.counts, ((Verdict.VERIFIED, 7),))
+    assert result.members == 7
+    assert result.size == sum(row.stored for row in session.member_rows(0, 100).rows)
+    assert set(verdicts(session)) == {Verdict.VERIFIED}
+
+
+def test_the_structure_alone_tells_damage(sample: Sample) -> None:
+    status = opened(sample("overlap.caf")).status()
+    assert (status.state, status.checked) == (State.DAMAGED, False)
+    assert status.judgement.startswith("Damaged: 1 error")
+    assert status.judgement.endswith("in the structure; contents are not verified.")
+
+
+def test_what_is_open_and_not_decoded_yet_has_no_state(sample: Sample) -> None:
+    status = Session(str(sample("overlap.caf"))).status()
+    assert (status.state, status.judgement) == (None, "")
+
+
+def test_checking_decodes_first(sample: Sample) -> None:
+    session = Session(str(sample("flipped-member-byte.tacozip")))
+    result = session.check(Progress())
+    assert session.status().stage is Stage.READY
+    assert result.state is State.DAMAGED
+    assert dict(result.verdicts) == {Verdict.VERIFIED: 4, Verdict.MISMATCH: 1}
+    wrong = verdicts(session).index(Verdict.MISMATCH)
+    assert session.member(wrong).wrong is ERROR
+    assert session.place(wrong).spans[0] in [row.spans[0] for row in session.findings(0, 10, (ERROR,)).rows]
+
+
+def test_checking_again_says_the_same(sample: Sample) -> None:
+    session = opened(sample("flipped-member-byte.tacozip"))
+    first = session.check(Progress())
+    found = session.findings(0, 100)
+    ledger = session.checksums(0, 100)
+    assert session.check(Progress()) == first
+    assert session.findings(0, 100) == found
+    assert session.checksums(0, 100) == ledger
+
+
+def test_a_file_that_was_mended_is_sound_when_it_is_checked_again(tmp_path: Path, sample: Sample) -> None:
+    path = tmp_path / "mended.tacozip"
+    shutil.copy(sample("flipped-member-byte.tacozip"), path)
+    session = opened(path)
+    assert session.check(Progress()).state is State.DAMAGED
+    wrong = verdicts(session).index(Verdict.MISMATCH)
+    assert session.member(wrong).wrong is ERROR
+    shutil.copyfile(sample("two-entries.tacozip"), path)
+
+    assert session.check(Progress()).state is State.SOUND
+    assert session.member(wrong).wrong is None
+
+
+def test_cancelling_leaves_what_was_judged(sample: Sample) -> None:
+    session = opened(sample("weather"))
+    result = session.check(Stopping("Comparing hashes", 2))
+    assert result.cancelled
+    assert (result.state, dict(result.verdicts)) == (None, {Verdict.NOT_CHECKED: 2, Verdict.VERIFIED: 4})
+    assert result.members == 4
+    assert "cancelled" in result.sentence
+    assert "4 of 6 members were judged" in result.sentence
+    status = session.status()
+    assert (status.state, status.checked, status.judgement) == (None, False, result.sentence)
+    assert verdicts(session) == [Verdict.VERIFIED] * 4 + [Verdict.NOT_CHECKED] * 2
+
+    assert session.check(Progress()).state is State.SOUND
+    assert set(verdicts(session)) == {Verdict.VERIFIED}
+
+
+def test_a_cancelled_check_still_says_what_it_has_found(tmp_path: Path, sample: Sample) -> None:
+    shutil.copytree(sample("weather"), tmp_path / "weather")
+    first = min((tmp_path / "weather").rglob("*.tar"))
+    data = bytearray(first.read_bytes())
+    data[512] ^= 1
+    first.write_bytes(data)
+    session = opened(tmp_path / "weather")
+    result = session.check(Stopping("Comparing hashes", 2))
+    assert (result.cancelled, result.state) == (True, State.DAMAGED)
+    assert "says damaged" in result.sentence
+
+
+def test_a_check_that_was_cancelled_while_decoding_says_so(tmp_path: Path) -> None:
+    progress = Progress()
+    progress.cancel()
+    session = Session(str(caf(tmp_path / "small.caf")))
+    with pytest.raises(Cancelled):
+        session.check(progress)
+    assert session.status().stage is Stage.CANCELLED
+    with pytest.raises(Refused, match="Decoding was cancelled"):
+        session.check(Progress())
+
+
+def test_what_cannot_be_opened_cannot_be_checked(tmp_path: Path) -> None:
+    session = Session(str(tmp_path / "nothing.caf"))
+    assert session.status().state is State.UNREADABLE
+    with pytest.raises(Refused, match="does not exist"):
+        session.check(Progress())
+
+
+def test_plain_bytes_are_unreadable(tmp_path: Path) -> None:
+    path = tmp_path / "notes"
+    path.write_bytes(b"no archive")
+    session = opened(path)
+    assert session.status().judgement == "Unreadable: there is nothing here that could be checked."
+    assert session.check(Progress()).state is State.UNREADABLE
+
+
+def test_one_check_waits_for_another_and_can_be_cancelled_meanwhile(tmp_path: Path) -> None:
+    session = opened(caf(tmp_path / "small.caf"))
+    first, second = Watched(), Progress()
+    first.pause()
+    running = threading.Thread(target=session.check, args=(first,), daemon=True)
+    running.start()
+    assert first.begun.wait(30)
+    assert session.status().judgement == "The contents are being checked."
+    second.cancel()
+    with pytest.raises(Cancelled):
+        session.check(second)
+    assert running.is_alive()
+    first.resume()
+    running.join(30)
+    assert session.status().checked
+
+
+class Watched(Progress):
+    """Says when the first step is made."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun = threading.Event()
+
+    def advance(self, count: int) -> None:
+        self.begun.set()
+        super().advance(count)
+
+
+# ---- rows --------------------------------------------------------------------------------------------------------
+
+
+def test_findings_are_filtered_by_severity(sample: Sample) -> None:
+    session = opened(sample("float-offset.caf"))
+    session.check(Progress())
+    everything = session.findings(0, 100)
+    assert len({row.severity for row in everything.rows}) > 1
+    for chosen in ((ERROR,), (WARNING,), (INFO,), (ERROR, INFO), ()):
+        page = session.findings(0, 100, chosen)
+        assert page.rows == tuple(row for row in everything.rows if row.severity in chosen)
+        assert page.total == len(page.rows)
+        assert session.findings(1, 1, chosen).rows == page.rows[1:2]
+
+
+def test_the_ledger_says_where_a_checksum_stands_and_what_it_covers(sample: Sample) -> None:
+    path = sample("flipped-member-byte.tacozip")
+    session = opened(path)
+    session.check(Progress())
+    page = session.checksums(0, 100)
+    assert page.total == len(page.rows)
+    wrong = [row for row in page.rows if row.verdict is Verdict.MISMATCH]
+    assert wrong
+    for row in page.rows:
+        assert (row.stored == row.computed) == (row.verdict is Verdict.VERIFIED)
+        assert all(Span(0, path.stat().st_size).size >= span.stop for span in (*row.place, *row.covers, *row.omits))
+    assert session.checksums(1, 2).rows == page.rows[1:3]
+    assert session.checksums(page.total, 5).rows == ()
+
+
+def test_the_ledger_of_a_collection_goes_through_its_archives(sample: Sample) -> None:
+    session = opened(sample("weather"))
+    session.check(Progress())
+    page = session.checksums(0, 100)
+    assert {row.layer for row in page.rows} == {0, 1}
+    assert {row.member for row in page.rows} >= set(range(6))
+    for first in range(page.total):
+        assert session.checksums(first, 2).rows == page.rows[first : first + 2]
+
+
+# ---- states ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("found", "state"),
+    [
+        ((), State.SOUND),
+        (((INFO, "zip-remark"),), State.SOUND),
+        (((WARNING, "zip-odd"),), State.WARNING),
+        (((WARNING, "torn"), (INFO, "x")), State.TORN),
+        (((ERROR, "torn"),), State.TORN),
+        (((ERROR, "torn"), (WARNING, "zip-odd")), State.TORN),
+        (((INFO, "torn"),), State.SOUND),
+        (((ERROR, "zip-crc"),), State.DAMAGED),
+        (((ERROR, "torn"), (ERROR, "zip-crc")), State.DAMAGED),
+    ],
+)
+def test_the_state_that_findings_spell(found: tuple[tuple[Severity, str], ...], state: State, sample: Sample) -> None:
+    assert state_of([judged(sample("journey.caf"), found)]) is state
+    assert state_of([judged(sample("journey.caf"), ()), judged(sample("journey.caf"), found)]) is state
+
+
+def judged(path: Path, found: tuple[tuple[Severity, str], ...]) -> Opened:
+    archive = start(open_source(str(path)))
+    assert archive.decoder is not None
+    archive.decoder = type(archive.decoder)(
+        **{name: getattr(archive.decoder, name) for name in archive.decoder.__slots__ if name != "torn"},
+        torn=frozenset(("torn",)),
+    )
+    emitter = Emitter(archive)
+    for severity, code in found:
+        emitter.find(severity, code, "Something.")
+    return archive
+
+
+def test_many_remarks_do_not_keep_out_the_error(sample: Sample) -> None:
+    archive = judged(sample("journey.caf"), ((INFO, "x"),) * (FINDINGS + 5) + ((ERROR, "y"),))
+    assert state_of([archive]) is State.DAMAGED
+    assert archive.findings_dropped == 5
+
+
+def test_a_check_forgets_what_an_earlier_one_counted(sample: Sample) -> None:
+    archive = start(open_source(str(sample("journey.caf"))))
+    decode(archive, Progress())
+    archive.findings_dropped = 7
+    check_archive(archive, Progress())
+    assert archive.findings_dropped == 0

@@ -1,0 +1,131 @@
+"""Many locations: in their order, in processes of their own where that pays, and ended when nobody wants them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from inspector.core.progress import Progress
+from inspector.core.verdict import State
+from inspector.operations import many
+from inspector.operations.folders import Wanted, expanded
+from inspector.operations.many import check_many
+from inspector.operations.views import ReportKind
+from tests.operations.archives import caf
+
+Sample = Callable[[str], Path]
+
+
+def found(*locations: object) -> list[str]:
+    return [each.location for each in expanded(map(str, locations))]
+
+
+def test_a_folder_stands_for_the_files_in_it(tmp_path: Path, sample: Sample) -> None:
+    caf(tmp_path / "b.caf")
+    (tmp_path / "b.caf.sha256").write_text("")
+    (tmp_path / "sub").mkdir()
+    caf(tmp_path / "sub" / "a.caf")
+    (tmp_path / "gone").symlink_to(tmp_path / "nothing")
+    os.mkfifo(tmp_path / "pipe")
+    assert found(tmp_path) == [str(tmp_path / "b.caf"), str(tmp_path / "sub" / "a.caf")]
+    assert list(expanded([str(tmp_path / "b.caf")])) == [Wanted(str(tmp_path / "b.caf"))]
+    assert all(each.found for each in expanded([str(tmp_path)]))
+    assert found(sample("weather"), tmp_path / "nothing") == [str(sample("weather")), str(tmp_path / "nothing")]
+
+
+def test_a_folder_that_cannot_be_listed_is_not_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    scan = os.scandir
+
+    def refuse(path: str) -> object:
+        if Path(path) == closed:
+            raise PermissionError(13, "Permission denied", str(closed))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert found(tmp_path) == [str(closed)]
+
+
+NAMES = ("journey.caf", "flipped-member-byte.tacozip", "two-chunks.rca", "truncated.rca")
+
+
+@pytest.mark.parametrize("workers", [0, 1, 3])
+def test_outcomes_come_in_the_order_of_the_locations(
+    workers: int, tmp_path: Path, sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(many, "PAYS", 0)
+    notes = tmp_path / "notes.txt"
+    notes.write_text("no archive")
+    wanted = [
+        *(Wanted(str(sample(name))) for name in NAMES),
+        Wanted(str(tmp_path / "nothing")),
+        Wanted(str(notes), found=True),
+        Wanted(str(notes)),
+        Wanted(str(sample("weather"))),
+    ]
+    progress = Progress()
+    outcomes = list(check_many(wanted, ReportKind.TEXT, progress, workers))
+    assert [outcome.location for outcome in outcomes] == [each.location for each in wanted]
+    assert [outcome.left_out for outcome in outcomes] == [False] * 5 + [True] + [False] * 2
+    assert [outcome.state for outcome in outcomes] == [
+        *(State.SOUND, State.DAMAGED, State.SOUND, State.DAMAGED),
+        *(State.UNREADABLE, State.UNREADABLE, State.UNREADABLE, State.SOUND),
+    ]
+    assert all(outcome.sentence in outcome.report for outcome in outcomes if not outcome.left_out)
+    assert (progress.unit == "archives") == (workers != 1)
+
+
+def test_small_files_are_not_worth_a_process(tmp_path: Path) -> None:
+    progress = Progress()
+    wanted = [Wanted(str(caf(tmp_path / name))) for name in ("a.caf", "b.caf")]
+    assert len(list(check_many(wanted, ReportKind.TEXT, progress))) == 2
+    assert progress.unit != "archives"
+
+
+def test_workers_end_when_nobody_wants_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(many, "PAYS", 0)
+    endless = tmp_path / "endless.tar"
+    with endless.open("wb") as file:
+        file.write(b"rubbish" * 100)
+        file.truncate(1 << 42)
+    outcomes = check_many(
+        [Wanted(str(caf(tmp_path / "a.caf"))), *[Wanted(str(endless))] * 2], ReportKind.TEXT, Progress()
+    )
+    assert next(outcomes).state is State.SOUND
+    outcomes.close()
+    assert not multiprocessing.active_children()
+
+
+def test_a_worker_that_dies_takes_only_its_own_location_along(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(many, "PAYS", 0)
+    monkeypatch.setattr(many, "_work", _die_of_damage)
+    wanted = [Wanted(str(sample(name))) for name in (*NAMES[:2], NAMES[2])]
+    outcomes = list(check_many(wanted, ReportKind.JSON, Progress()))
+    assert [outcome.state for outcome in outcomes] == [State.SOUND, State.UNREADABLE, State.SOUND]
+    assert "ended unexpectedly" in outcomes[1].report
+
+
+def _die_of_damage(wanted: Wanted, kind: ReportKind) -> many.Outcome:
+    outcome = many.check_one(wanted, kind, Progress())
+    if outcome.state is State.DAMAGED:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return outcome
+
+
+def test_processes_can_be_started_from_any_thread(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(many, "PAYS", 0)
+    states: list[State] = []
+    wanted = [Wanted(str(sample(name))) for name in NAMES[:2]]
+    worker = threading.Thread(
+        target=lambda: states.extend(each.state for each in check_many(wanted, ReportKind.TEXT, Progress()))
+    )
+    worker.start()
+    worker.join()
+    assert states == [State.SOUND, State.DAMAGED]

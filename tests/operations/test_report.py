@@ -1,0 +1,118 @@
+"""Reports: the same for both faces, and harmless whatever the names in them are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from inspector.core.progress import Progress
+from inspector.core.source import SourceError
+from inspector.operations.checking import check_location
+from inspector.operations.refused import Refused
+from inspector.operations.report import as_html, as_json, as_text
+from inspector.operations.session import Session
+from inspector.operations.views import ReportKind
+from tests.operations.archives import caf, opened
+
+Sample = Callable[[str], Path]
+HOSTILE = "../<script>alert('x')</script>&\u202egpj.\x1b[31m\n\"'>.txt"
+
+
+class Page(HTMLParser):
+    """The elements of a page and its text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    return caf(tmp_path / "<b>&hostile.caf", {HOSTILE: b"data", HOSTILE + "2": b"more"})
+
+
+def test_a_page_holds_names_as_text(hostile: Path) -> None:
+    page = as_html(check_location(str(hostile), Progress()))
+    read = Page(page)
+    assert not read.tags & {"script", "b", "img", "a", "link", "iframe"}
+    assert not {name for name in read.attributes if name.startswith("on") or name in ("href", "src")}
+    assert "<script>alert('x')</script>&" in read.text
+    assert "<b>&hostile.caf" in read.text
+    assert not set("\x1b\u202e") & set(page)
+    assert "prefers-color-scheme: dark" in page
+    assert "default-src 'none'" in page
+
+
+def test_text_holds_names_as_visible_text(hostile: Path) -> None:
+    text = as_text(check_location(str(hostile), Progress()))
+    assert not set("\x1b\u202e") & set(text)
+    assert all(line.startswith("  ") for line in text.splitlines()[1:])
+
+
+def test_json_is_one_line_of_ascii(hostile: Path) -> None:
+    line = as_json(check_location(str(hostile), Progress()))
+    assert line.isascii()
+    assert line.count("\n") == 1
+    found = json.loads(line)
+    assert list(found) == ["source", "format", "state", "members", "bytes", "findings"]
+    assert {name for finding in found["findings"] for name in finding} == {
+        *("severity", "code", "message", "spans", "member", "repair"),
+    }
+    assert HOSTILE in {finding["member"] for finding in found["findings"]}
+
+
+@pytest.mark.parametrize("name", ["flipped-member-byte.tacozip", "journey.caf", "weather-missing-row"])
+def test_what_the_window_exports_is_what_the_terminal_prints(name: str, sample: Sample, tmp_path: Path) -> None:
+    session = opened(sample(name))
+    session.check(Progress())
+    report = check_location(str(sample(name)), Progress())
+    for kind, written in ((ReportKind.JSON, as_json), (ReportKind.TEXT, as_text), (ReportKind.HTML, as_html)):
+        target = tmp_path / str(kind)
+        session.export(Progress(), str(target), kind)
+        assert target.read_bytes() == written(report).encode()
+        assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_before_a_check_a_report_does_not_say_sound(sample: Sample, tmp_path: Path) -> None:
+    target = tmp_path / "report"
+    session = opened(sample("journey.caf"))
+    session.export(Progress(), str(target), ReportKind.JSON)
+    assert json.loads(target.read_text())["state"] is None
+    for kind in (ReportKind.TEXT, ReportKind.HTML):
+        session.export(Progress(), str(target), kind)
+        assert "ontents are not verified" in target.read_text()
+        assert "Sound" not in target.read_text()
+
+
+def test_the_archive_itself_is_never_written_over(tmp_path: Path) -> None:
+    path = caf(tmp_path / "small.caf")
+    before = path.read_bytes()
+    other = tmp_path / "other.txt"
+    other.symlink_to(path)
+    session = opened(path)
+    for target in (path, other):
+        with pytest.raises(Refused, match="the archive itself"):
+            session.export(Progress(), str(target), ReportKind.TEXT)
+    assert path.read_bytes() == before
+
+
+def test_a_report_that_cannot_be_written_says_so(tmp_path: Path) -> None:
+    session: Session = opened(caf(tmp_path / "small.caf"))
+    with pytest.raises(SourceError, match="cannot be written"):
+        session.export(Progress(), str(tmp_path / "no" / "report.txt"), ReportKind.TEXT)
+    with pytest.raises(SourceError, match="cannot be written"):
+        session.export(Progress(), str(tmp_path), ReportKind.TEXT)
