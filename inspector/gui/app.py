@@ -8,7 +8,6 @@ import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import TracebackType
 
 from PySide6.QtCore import (
@@ -48,7 +47,8 @@ def run(locations: Sequence[str]) -> int:
     _report_exceptions(window)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the event loop would not come round to Python's own handler
     window.show()
-    window.open_locations(locations)
+    # After the first paint: what opening needs is imported only then.
+    QTimer.singleShot(0, window, lambda: window.open_locations(locations))
     return app.exec()
 
 
@@ -61,6 +61,8 @@ def screenshot(
     """
     if not _has_display():
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    from tempfile import TemporaryDirectory
+
     qInstallMessageHandler(_tell)
     app = _application()
     theme.apply(app, look)

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout
 
 from inspector.core.finding import Severity
 from inspector.core.numbers import count, in_bytes, rounded
-from inspector.gui.document import Document
-from inspector.gui.icons import SOUND_COLOUR, coloured, icon, severity_icon
+from inspector.gui.document import Document, Selection
+from inspector.gui.icons import icon, severity_icon
 from inspector.gui.message import Message
 from inspector.gui.panels.parts import SelectableLabel
 from inspector.operations.views import Stage, Status
@@ -46,7 +46,7 @@ def _counts(status: Status) -> list[str]:
         if counts.get(severity, 0)
     ]
     if not found and status.stage is Stage.READY and status.format != "bytes":
-        return ["nothing wrong was seen"]
+        return ["nothing wrong was seen in its structure"]
     return found
 
 
@@ -62,6 +62,7 @@ class Banner(QFrame):
     def __init__(self, document: Document) -> None:
         super().__init__()
         self._document = document
+        self._said_at = document.selection
         self.setAutoFillBackground(True)
         self.setBackgroundRole(QPalette.ColorRole.AlternateBase)
         self.mark = QLabel()
@@ -82,7 +83,7 @@ class Banner(QFrame):
         layout.addWidget(self.sentence)
         layout.addWidget(self.message)
         document.statusChanged.connect(self.refresh)
-        document.said.connect(self.message.say)
+        document.said.connect(self._say)
         document.lost.connect(self._lost)
         document.selected.connect(self._go_on)
         self.refresh()
@@ -106,13 +107,18 @@ class Banner(QFrame):
         found = next((severity for severity in Severity if counts.get(severity, 0)), None)
         if found in (Severity.ERROR, Severity.WARNING):
             return severity_icon(found)
-        if status.format == "bytes" or status.stage is Stage.CANCELLED:
-            return severity_icon(Severity.INFO)
-        return coloured("sound", SOUND_COLOUR)
+        # No tick: the contents have not been verified.
+        return severity_icon(Severity.INFO)
 
     def _lost(self, sentence: str) -> None:
         self.message.say(f"{sentence} What was read until then is still shown.", "Reopen")
 
-    def _go_on(self, _: object) -> None:
-        if not self.message.asks:
+    def _say(self, sentence: str) -> None:
+        self._said_at = self._document.selection
+        self.message.say(sentence)
+
+    def _go_on(self, selection: Selection) -> None:
+        """A message is about the place where it came up, so it goes when the user goes on."""
+        said_at = self._said_at
+        if not self.message.asks and (selection.layer, selection.caret) != (said_at.layer, said_at.caret):
             self.message.hide()

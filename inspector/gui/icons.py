@@ -13,7 +13,6 @@ from inspector.resources import resource
 
 SIZES = (16, 20, 24, 32, 48, 64)
 SEVERITY_COLOUR = {Severity.ERROR: "#C8432B", Severity.WARNING: "#C98A00", Severity.INFO: "#2F7FC1"}
-SOUND_COLOUR = "#1E8E5A"
 
 
 def icon(name: str) -> QIcon:

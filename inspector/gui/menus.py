@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QActionGroup
@@ -13,9 +13,12 @@ from PySide6.QtWidgets import QMenu, QWidget
 from inspector.core.names import visible
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.settings import Settings
-from inspector.gui.tab import Tab
 from inspector.gui.theme import Theme
+from inspector.gui.words import escaped
 from inspector.resources import samples
+
+if TYPE_CHECKING:  # not for the first paint to wait for
+    from inspector.gui.tab import Tab
 
 BYTES_PER_ROW = {0: "As Many as &Fit", 8: "&8", 16: "&16", 32: "&32"}
 
@@ -39,11 +42,6 @@ class Owner(Protocol):
 
     def tab(self) -> Tab | None:
         """The tab that is shown."""
-
-
-def escaped(text: str) -> str:
-    """``text`` as a menu shows it: an ampersand is no mnemonic."""
-    return text.replace("&", "&&")
 
 
 class Menus:

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushBut
 
 from inspector.core.names import visible
 from inspector.gui.icons import coloured, icon
-from inspector.gui.models.members import plain
 from inspector.gui.panels.parts import ElidedLabel, sentence_label
+from inspector.gui.words import plain
 from inspector.resources import resource, samples
 
 WIDTH = 980

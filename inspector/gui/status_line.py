@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton, QWidget
 
 from inspector.core.numbers import grouped, hexadecimal, in_bytes, rounded
-from inspector.gui.client import Job
-from inspector.gui.document import Document
 from inspector.gui.icons import icon
-from inspector.gui.panels.byte import path_text
 from inspector.gui.panels.parts import ElidedLabel
-from inspector.operations.views import Explanation, JobState
+from inspector.gui.words import path_text
+
+if TYPE_CHECKING:  # not for the first paint to wait for
+    from inspector.gui.client import Job
+    from inspector.gui.document import Document
+    from inspector.operations.views import Explanation, JobState
 
 PATIENCE = 400
 """Milliseconds that work may take before it is shown."""

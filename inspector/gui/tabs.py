@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, cast
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QTabWidget
 
-from inspector.gui.menus import escaped
-from inspector.gui.models.members import plain
-from inspector.gui.tab import Tab
+from inspector.gui.words import escaped, plain
+
+if TYPE_CHECKING:  # not for the first paint to wait for
+    from inspector.gui.tab import Tab
 
 LONGEST_TITLE = 40
 
@@ -24,12 +27,11 @@ class Tabs(QTabWidget):
 
     def shown(self) -> Tab | None:
         """The tab that is shown."""
-        widget = self.currentWidget()
-        return widget if isinstance(widget, Tab) else None
+        return cast("Tab | None", self.currentWidget())
 
     def all(self) -> list[Tab]:
         """All tabs from the left."""
-        return [tab for i in range(self.count()) if isinstance(tab := self.widget(i), Tab)]
+        return [cast("Tab", self.widget(i)) for i in range(self.count())]
 
     def insert(self, at: int, tab: Tab) -> None:
         """Put a tab into a place and show it."""

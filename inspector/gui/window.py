@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, Qt
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication
@@ -19,7 +20,6 @@ from PySide6.QtWidgets import (
 
 from inspector.gui import actions, door, theme
 from inspector.gui.actions import Command, Target
-from inspector.gui.document import Document
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.icons import coloured
 from inspector.gui.menus import Menus
@@ -28,10 +28,12 @@ from inspector.gui.panels.parts import SelectableLabel
 from inspector.gui.settings import Settings
 from inspector.gui.start_page import StartPage
 from inspector.gui.status_line import StatusLine
-from inspector.gui.tab import Tab
 from inspector.gui.tabs import Tabs
 from inspector.gui.theme import Theme
 from inspector.gui.toolbar import FindError, ToolBar
+
+if TYPE_CHECKING:  # see Window._new_tab
+    from inspector.gui.tab import Tab
 
 TITLE = "Archive Inspector"
 DEFAULT_SIZE = (1280, 800)
@@ -104,7 +106,14 @@ class Window(QMainWindow):
             self.tabs.setCurrentIndex(at)
             return
         self.settings.add_recent(location)
-        self._add_tab(Tab(Document(location)), self.tabs.count())
+        self._add_tab(self._new_tab(location), self.tabs.count())
+
+    def _new_tab(self, location: str) -> Tab:
+        # Imported when it is needed first: the first paint does not wait for all the panels.
+        from inspector.gui.document import Document
+        from inspector.gui.tab import Tab
+
+        return Tab(Document(location))
 
     def _add_tab(self, tab: Tab, at: int) -> None:
         tab.hex_pane.set_bytes_per_row(self.settings.number("bytes_per_row", 0))
@@ -193,16 +202,15 @@ class Window(QMainWindow):
             self.actions_["show_content"].setEnabled(tab.document.selection.member is not None)
 
     def _close_tab(self, at: int) -> None:
-        tab = self.tabs.widget(at)
-        if isinstance(tab, Tab):
-            if tab is self._shown:
-                self._keep_arrangement()
-                self.line.set_document(None)
-                self._shown = None
-            tab.document.close()
-            self.tabs.removeTab(at)
-            tab.deleteLater()
-            self._change_tab()
+        tab = self.tabs.all()[at]
+        if tab is self._shown:
+            self._keep_arrangement()
+            self.line.set_document(None)
+            self._shown = None
+        tab.document.close()
+        self.tabs.removeTab(at)
+        tab.deleteLater()
+        self._change_tab()
 
     def close_tab(self) -> None:
         """Close the tab that is shown."""
@@ -214,7 +222,7 @@ class Window(QMainWindow):
         if tab is None:
             return
         at, location, caret = self.tabs.currentIndex(), tab.document.location, tab.document.selection.caret
-        fresh = Tab(Document(location))
+        fresh = self._new_tab(location)
         fresh.document.first_caret = caret
         self._close_tab(at)
         self._add_tab(fresh, at)

@@ -13,7 +13,7 @@ from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import total
 from inspector.gui.client import Client
 from inspector.gui.icons import severity_icon
-from inspector.gui.models.members import plain, short
+from inspector.gui.words import plain, short
 from inspector.operations.views import FieldRow, Page
 
 TITLES = ("Field", "Value", "Offset", "Size", "Meaning")

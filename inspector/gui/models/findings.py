@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from inspector.core.numbers import hexadecimal, in_bytes
 from inspector.gui.client import Client
 from inspector.gui.icons import severity_icon
-from inspector.gui.models.members import plain, short
+from inspector.gui.words import plain, short
 from inspector.operations.views import FindingRow, Page
 
 TITLES = ("Severity", "What was found", "Bytes", "Member", "Code")

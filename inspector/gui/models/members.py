@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, rounded
 from inspector.gui.client import Client
 from inspector.gui.icons import icon, severity_icon
+from inspector.gui.words import plain, short
 from inspector.operations.views import MemberRow, Page, SortKey, TreeRow
 
 TITLES = ("Name", "Size", "Mark", "Stored", "Codec", "Digest", "Offset")
@@ -23,15 +24,7 @@ SORT_KEYS: tuple[SortKey | None, ...] = (
     SortKey.OFFSET,
 )
 NAME, SIZE, MARK, STORED, CODEC, DIGEST, OFFSET = range(len(TITLES))
-LONGEST = 512
-"""The most characters of a name that a cell holds; its tooltip says as much, the byte panel says all."""
-
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-
-
-def short(text: str) -> str:
-    """``text`` with an ellipsis where it is longer than a cell should hold."""
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 def member_data(row: MemberRow, name: str, column: int, role: int) -> Any:
@@ -73,15 +66,6 @@ def _tip(row: MemberRow, column: int) -> str | None:
     if column == DIGEST:
         return row.digest
     return None
-
-
-def plain(text: str) -> str:
-    """``text`` for a tooltip, which would take what looks like HTML for HTML."""
-    return f"<qt>{_escaped(text)}</qt>" if "<" in text else text
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 class MemberColumns:

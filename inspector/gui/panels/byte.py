@@ -12,19 +12,14 @@ from inspector.core.span import Span, Spans, total
 from inspector.gui.document import Document, Selection
 from inspector.gui.icons import severity_icon
 from inspector.gui.panels.parts import SelectableLabel, sentence_label
-from inspector.operations.views import Explanation, FieldRow, MemberRow
+from inspector.gui.words import path_text
+from inspector.operations.views import Explanation, MemberRow
 
-ARROW = " › "
 MOST_SPANS = 6
 """The most pieces of a field that are written out."""
 MOST_FINDINGS = 8
 LONGEST = 4_000
 """The most characters of a value that are written out."""
-
-
-def path_text(fields: tuple[FieldRow, ...]) -> str:
-    """The names of fields from the outermost in."""
-    return ARROW.join(row.name for row in fields)
 
 
 def spans_text(spans: Spans) -> str:

@@ -23,11 +23,10 @@ from inspector.gui.hex.inspector_values import LOOKED_AT
 from inspector.gui.hex.legend import Legend
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.view import HexView
-from inspector.gui.models.members import short
-from inspector.gui.panels.byte import path_text
 from inspector.gui.panels.content_views import IMAGE_LIMIT, TEXT_LIMIT, ImageView, TextView
 from inspector.gui.panels.layer_bar import LayerBar, Mode
 from inspector.gui.reading import read_start
+from inspector.gui.words import path_text, short
 from inspector.operations.views import ContentInfo, Explanation, FindingRow, LayerInfo, Page
 
 ORIGIN = "hex"

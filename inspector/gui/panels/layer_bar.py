@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QButtonGroup, QComboBox, QHBoxLayout, QLabel, QSiz
 
 from inspector.core.numbers import in_bytes, rounded
 from inspector.gui.document import Document
-from inspector.gui.models.members import plain
+from inspector.gui.words import plain
 from inspector.operations.views import LayerInfo, LayerKind
 
 LONGEST_TITLE = 40

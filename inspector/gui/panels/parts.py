@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.gui.models.members import plain
+from inspector.gui.words import plain
 
 BREAK = "\u200b"
 """A zero-width space: a place where a word may be broken."""

@@ -1,0 +1,37 @@
+"""Texts as the window shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # not for the first paint to wait for
+    from inspector.operations.views import FieldRow
+
+ARROW = " › "
+LONGEST = 512
+"""The most characters of a text that a cell or a tooltip holds; the byte panel says more."""
+
+
+def short(text: str) -> str:
+    """``text`` with an ellipsis where it is longer than a cell should hold."""
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def plain(text: str) -> str:
+    """``text`` for a tooltip, which would take what looks like HTML for HTML."""
+    return f"<qt>{_escaped(text)}</qt>" if "<" in text else text
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def escaped(text: str) -> str:
+    """``text`` for a menu or a tab: an ampersand in it is no mnemonic."""
+    return text.replace("&", "&&")
+
+
+def path_text(fields: Iterable[FieldRow]) -> str:
+    """The names of fields from the outermost in."""
+    return ARROW.join(row.name for row in fields)
