@@ -36,9 +36,13 @@ class Progress:
         """Add ``count`` to what is done; waits while paused, and raises Cancelled when cancelling was asked for."""
         self.done += count
         if self._asked:  # one look, because small pieces of work advance very often
-            self._going.wait()
+            self.wait()
             if self._cancelled:
                 raise Cancelled
+
+    def wait(self) -> None:
+        """Wait while paused: for threads that help the one that advances."""
+        self._going.wait()
 
     def pause(self) -> None:
         """Ask the worker to wait at its next step; what was cancelled is not paused."""

@@ -193,7 +193,7 @@ def compare(layout: Layout, progress: Progress) -> Hashes:
     """Compute and compare all hashes; reads the whole inner stream."""
     hashes = Hashes(layout)
     progress.begin("Comparing hashes", layout.inner.size)
-    _Comparison(hashes).run(progress)
+    _Comparison(hashes, progress).run()
     for row in range(len(hashes) - 1):
         if _only_the_hash_is_wrong(hashes, row, progress):
             hashes.mended.add(row)
@@ -203,8 +203,9 @@ def compare(layout: Layout, progress: Progress) -> Hashes:
 class _Comparison:
     """Threads that take one row after another. What they have read they say in a queue: progress has one writer."""
 
-    def __init__(self, hashes: Hashes) -> None:
+    def __init__(self, hashes: Hashes, progress: Progress) -> None:
         self._hashes = hashes
+        self._progress = progress
         self._guess = Convention.RCARCH  # of the published writer: the one that is met most
         self._rows = iter(self._order())
         self._read: SimpleQueue[int] = SimpleQueue()
@@ -225,7 +226,7 @@ class _Comparison:
             order.insert(0, first)
         return order
 
-    def run(self, progress: Progress) -> None:
+    def run(self) -> None:
         """Compare everything; raises Cancelled, after all threads have ended."""
         size, rows = self._hashes.layout.inner.size, len(self._hashes)
         # Threads help only where a segment is some pieces long.
@@ -237,7 +238,7 @@ class _Comparison:
                 while left:
                     read = self._read.get()
                     left -= read == _ENDED
-                    progress.advance(max(read, 0))
+                    self._progress.advance(max(read, 0))
             finally:
                 self._stop.set()
         for work in running:
@@ -273,6 +274,7 @@ class _Comparison:
             if self._stop.is_set():
                 return None
             digest.update(piece)
+            self._progress.wait()
             self._read.put(len(piece) if counted else 0)
         return digest.digest()
 

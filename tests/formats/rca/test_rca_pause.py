@@ -1,0 +1,64 @@
+"""A check that is paused reads nothing more, in none of its threads."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+from inspector.core.archive import Archive, Emitter
+from inspector.core.progress import Progress
+from inspector.core.source import BLOCK, BytesSource
+from inspector.core.verdict import Verdict
+from inspector.formats import rca
+from tests.formats.rca.build import archive
+
+PIECES = 12
+
+
+class Gated(BytesSource):
+    """Lets the first large reads through, the others only once the work has been paused."""
+
+    def __init__(self, data: bytes, progress: Progress) -> None:
+        super().__init__(data)
+        self.progress = progress
+        self.reads = 0
+        self.checking = False
+        self.paused = threading.Event()
+
+    def read(self, offset: int, length: int) -> bytes:
+        if self.checking:
+            self.reads += 1
+            if self.reads > 2:
+                assert self.paused.wait(30)
+        return super().read(offset, length)
+
+
+class Pausing(Progress):
+    """Pauses itself when the first piece is done."""
+
+    source: Gated
+
+    def advance(self, count: int) -> None:
+        if self.source.checking and count and not self.source.paused.is_set():
+            self.pause()
+            self.source.paused.set()
+        super().advance(count)
+
+
+def test_a_paused_check_reads_nothing_more() -> None:
+    progress = Pausing()
+    source = progress.source = Gated(archive([(b"large", os.urandom(PIECES * BLOCK))]), progress)
+    opened = Archive(source, "rca", "RCA", ())
+    emitter = Emitter(opened)
+    rca.FORMAT.decode(source, emitter, progress)
+    source.checking = True
+    checking = threading.Thread(target=rca.FORMAT.check, args=(opened, emitter, progress), daemon=True)
+    checking.start()
+    assert source.paused.wait(30)
+    checking.join(0.1)
+    assert checking.is_alive()
+    assert source.reads < PIECES
+    progress.resume()
+    checking.join(30)
+    assert not checking.is_alive()
+    assert opened.verdict(0) is Verdict.VERIFIED
