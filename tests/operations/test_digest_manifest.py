@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from inspector.core.archive import Archive
 from inspector.core.finding import Severity
 from inspector.core.progress import Cancelled, Progress
-from inspector.core.source import BytesSource, SourceError
+from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
 from inspector.operations.checking import Report, check_location
 from inspector.operations.digest_manifest import ALGORITHMS, SUFFIXES, Entry, Manifest, written
@@ -24,7 +24,6 @@ from inspector.operations.digest_writing import manifest_path, write_manifest
 from inspector.operations.listing import load
 from inspector.operations.opening import Opened
 from inspector.operations.refused import Refused
-from inspector.sources.replacing import Replacing
 from tests.operations.archives import CONTENTS, caf
 
 BY_NAME = {algorithm.name: algorithm for algorithm in ALGORITHMS}
@@ -317,38 +316,3 @@ def test_of_several_members_with_one_name_the_last_is_written(tmp_path: Path) ->
     archive = opened(path)
     assert write_manifest(archive, SHA256, manifest_path(archive, SHA256), Progress()) == 1
     assert manifest_path(archive, SHA256).read_bytes().startswith(hashlib.sha256(b"new").hexdigest().encode())
-
-
-def failing(_: object) -> None:
-    raise OSError(28, "No space left on device")
-
-
-@pytest.mark.parametrize("step", ["fsync", "close"])
-def test_a_file_that_cannot_be_finished_is_not_there(
-    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "x"
-    path.write_bytes(b"old")
-    if step == "fsync":
-        monkeypatch.setattr("inspector.sources.replacing.os.fsync", failing)
-    else:
-        monkeypatch.setattr(Path, "replace", lambda *_: failing(None))
-    with pytest.raises(SourceError, match="no space left"), Replacing(path, replace=True) as target:
-        target.write(b"new")
-    assert path.read_bytes() == b"old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_file_that_appears_meanwhile_is_kept(tmp_path: Path) -> None:
-    path = tmp_path / "x"
-    target = Replacing(path).__enter__()
-    target.write(b"new")
-    path.write_bytes(b"other")
-    with pytest.raises(SourceError, match="already"):
-        target.__exit__(None, None, None)
-    assert path.read_bytes() == b"other"
-
-
-def test_a_folder_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="cannot be written"):
-        Replacing(tmp_path / "none" / "x").__enter__()

@@ -1,75 +1,36 @@
 from __future__ import annotations
 
 import threading
-from bisect import bisect_left
-from collections.abc import Iterator
 from random import Random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from inspector.core.archive import Emitter
-from inspector.core.finding import Finding, Severity
+from inspector.core.finding import Severity
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import BytesSource, SourceError
 from inspector.core.span import Span
 from inspector.core.verdict import State, Verdict
 from inspector.formats.rca import FORMAT, blocks, hashes
-from inspector.formats.rca.hashes import compare
 from inspector.operations.checking import check_archive, state_of
 from inspector.operations.opening import Opened, decode
 from tests.formats.rca import build
-from tests.formats.rca.decoding import codes, content, message
-
-ONE = [(b"one", b"first " * 30), (b"two", b"second " * 40), (b"three", b"third " * 50)]
-TWO = [(b"four", b"fourth " * 20)]
-THREE = [(b"five", b"fifth " * 20), (b"six", b"sixth")]
-SMALL = [(b"a", b"1"), (b"b", b"22")]
-FULL = 0x8000
-WHOLE, WRONG, UNSURE = Verdict.VERIFIED, Verdict.MISMATCH, Verdict.NOT_CHECKABLE
-
-
-def opened(data: bytes) -> Opened:
-    archive = Opened(BytesSource(data, "test.rca"), FORMAT.name, FORMAT.title, (), decoder=FORMAT)
-    decode(archive, Progress())
-    return archive
-
-
-def checked(data: bytes) -> tuple[Opened, str]:
-    """The archive after its check, and the sentence; no finding is made twice."""
-    archive = opened(data)
-    sentence = FORMAT.check(archive, Emitter(archive), Progress())
-    assert len(set(archive.findings)) == len(archive.findings)
-    return archive, sentence
-
-
-def verdicts(archive: Opened) -> list[Verdict]:
-    return [archive.verdict(member) for member in range(len(archive.members))]
-
-
-def ledger(archive: Opened) -> list[Verdict]:
-    return [checksum.verdict for checksum in archive.checksums]
-
-
-def bad(archive: Opened) -> list[Finding]:
-    return [finding for finding in archive.findings if finding.severity is not Severity.INFO]
-
-
-def covered(archive: Opened, offset: int) -> bool:
-    """Whether a finding points at a byte."""
-    return any(start <= offset < stop for finding in bad(archive) for start, stop in finding.spans)
-
-
-def flipped(data: bytes, bit: int) -> bytes:
-    changed = bytearray(data)
-    changed[bit // 8] ^= 1 << bit % 8
-    return bytes(changed)
-
-
-def noisy(size: int, count: int = 6, seed: int = 1) -> list[build.Blob]:
-    noise = Random(seed)
-    return [(b"%03d" % index, noise.randbytes(size)) for index in range(count)]
+from tests.formats.rca.checking import (
+    ONE,
+    THREE,
+    TWO,
+    UNSURE,
+    WHOLE,
+    WRONG,
+    bad,
+    checked,
+    covered,
+    ledger,
+    noisy,
+    opened,
+    resumed,
+    verdicts,
+)
+from tests.formats.rca.decoding import codes, message
 
 
 @pytest.fixture(params=["while decoding", "only by the check"])
@@ -239,18 +200,6 @@ def test_where_the_blocks_may_have_shifted_the_damage_may_lie_further_up() -> No
     assert "may begin elsewhere" in second.message
 
 
-def resumed(dead: bytes, convention: str) -> tuple[bytes, bytes]:
-    """An archive resumed behind a full chunk with the hash of a dead header, and the first segment's blocks."""
-    first = build.segment([(b"filler", Random(3).randbytes(FULL - 40))])
-    first = build.segment([(b"filler", Random(3).randbytes(FULL - 40 - len(first) + FULL - 10))])
-    assert len(first) == FULL - 10
-    reset = build.control_block(0, dead)
-    after = build.segment([(b"after", b"resumed")])
-    return build.chunked(
-        first + reset + after, build.digest((reset if convention == build.RCARCH else reset[:2]) + after)
-    ), first
-
-
 @pytest.mark.parametrize("convention", [build.SPEC, build.RCARCH])
 def test_a_wrong_resume_is_named_and_the_right_hash_given(convention: str) -> None:
     data, first = resumed(b"deadhash", convention)
@@ -378,14 +327,6 @@ def test_cancelling_stops_all_threads_at_once(segments: int, monkeypatch: pytest
     assert check_archive(archive, Progress()).endswith("verified.")
 
 
-def test_progress_ends_where_it_should() -> None:
-    for convention in (build.SPEC, build.RCARCH):
-        archive, progress = opened(build.archive(ONE, TWO, THREE, convention=convention)), Progress()
-        FORMAT.check(archive, Emitter(archive), progress)
-        assert progress.label == "Comparing hashes"
-        assert 0 <= progress.total - progress.done <= 16  # the hashes that segments leave out
-
-
 def test_a_source_that_fails_fails_the_check_and_nothing_is_verified() -> None:
     class Failing(BytesSource):
         broken = False
@@ -407,129 +348,3 @@ def test_a_source_that_fails_fails_the_check_and_nothing_is_verified() -> None:
 def test_an_archive_that_could_not_be_decoded_is_not_called_sound() -> None:
     archive = Opened(BytesSource(b""), FORMAT.name, FORMAT.title, (), decoder=FORMAT)
     assert check_archive(archive, Progress()) == ""
-
-
-def small_archives() -> Iterator[bytes]:
-    leading = build.control_block(0, build.digest(b""))
-    body = build.segment(SMALL)
-    yield build.archive(SMALL)
-    for convention in (build.SPEC, build.RCARCH):
-        yield build.archive(SMALL, TWO, SMALL[:1], convention=convention, extra=b"!")
-        covered = leading if convention == build.RCARCH else leading[:2]
-        yield build.chunked(leading + body, build.digest(covered + body))
-
-
-@pytest.mark.parametrize(
-    "data", list(small_archives()), ids=["plain", "specification", "leading", "rcarch", "leading rcarch"]
-)
-def test_every_flipped_bit_is_found_and_lies_where_the_findings_point(data: bytes) -> None:
-    for bit in range(8 * len(data)):
-        archive, _ = checked(flipped(data, bit))
-        assert state_of([archive]) in (State.DAMAGED, State.TORN)
-        assert covered(archive, bit // 8)
-        for index, verdict in enumerate(verdicts(archive)):
-            if verdict is WHOLE:
-                # What is verified has the content of a member of the sound archive.
-                member = archive.members[index]
-                assert (member.path, content(archive, index)) in [*SMALL, *TWO]
-
-
-TWO_CHUNKS = build.archive(noisy(5000, 5), noisy(5000, 4, 2), convention=build.RCARCH)
-HEADERS = [*range(80), *range(8 * FULL, 8 * (FULL + 12))]
-IRRELEVANT = range(16, 80)
-"""The metadata of the first chunk, which readers must ignore, in bits."""
-
-
-@pytest.mark.parametrize("bit", HEADERS)
-def test_of_the_headers_only_the_metadata_of_a_chunk_before_the_last_may_change(bit: int) -> None:
-    archive, _ = checked(flipped(TWO_CHUNKS, bit))
-    assert (state_of([archive]) is State.SOUND) == (bit in IRRELEVANT)
-    assert covered(archive, bit // 8) == (bit not in IRRELEVANT)
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.integers(0, 8 * len(TWO_CHUNKS) - 1))
-def test_a_flipped_bit_of_two_chunks_is_found(bit: int) -> None:
-    archive, _ = checked(flipped(TWO_CHUNKS, bit))
-    assert (state_of([archive]) is State.SOUND) == (bit in IRRELEVANT)
-    assert covered(archive, bit // 8) == (bit not in IRRELEVANT)
-
-
-def assert_cut(data: bytes, size: int) -> None:
-    """Cut to ``size`` bytes it is torn or damaged, and all blobs before the cut can be read."""
-    sound = opened(data)
-    archive, _ = checked(data[:size])
-    assert state_of([archive]) in (State.TORN, State.DAMAGED)
-    ends = [sound.members[index].spans[-1].stop for index in range(len(sound.members))]
-    whole = bisect_left(ends, size + 1)
-    allowed = 0 if size < 10 else whole  # without a whole first header there is no chunk
-    assert len(archive.members) >= allowed
-    for index in range(allowed):
-        assert archive.members.path(index) == sound.members.path(index)
-        assert len(content(archive, index)) == archive.members.size(index)
-        assert archive.verdict(index) in (WHOLE, UNSURE)
-
-
-@pytest.mark.parametrize(
-    "data", list(small_archives()), ids=["plain", "specification", "leading", "rcarch", "leading rcarch"]
-)
-def test_cut_anywhere_a_small_archive_is_never_sound(data: bytes) -> None:
-    for size in range(1, len(data)):
-        assert_cut(data, size)
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.one_of(st.integers(1, len(TWO_CHUNKS) - 1), st.integers(FULL - 20, FULL + 20)))
-def test_cut_anywhere_two_chunks_are_never_sound(size: int) -> None:
-    assert_cut(TWO_CHUNKS, size)
-
-
-def test_a_cut_where_an_append_began_is_the_archive_as_it_was_then() -> None:
-    """The one cut that nothing can tell: behind a full chunk whose metadata has been left as it was."""
-    _, first = resumed(b"deadhash", build.SPEC)
-    reset = build.control_block(0, build.digest(first))
-    rest = build.segment(ONE)
-    whole = (
-        build.chunked(first, build.digest(first))
-        + build.chunked(first + reset + rest, build.digest(reset[:2] + rest))[FULL:]
-    )
-    for data, segments in ((whole, 2), (whole[:FULL], 1)):
-        archive, sentence = checked(data)
-        assert state_of([archive]) is State.SOUND
-        assert sentence.startswith(f"{segments} segment")
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.lists(st.tuples(st.binary(max_size=6), st.binary(max_size=500)), max_size=4), min_size=1, max_size=4),
-    st.sampled_from((build.SPEC, build.RCARCH)),
-)
-def test_what_is_written_is_verified(segments: list[list[build.Blob]], convention: str) -> None:
-    archive, sentence = checked(
-        build.archive(
-            *(
-                [(b"%d-%d" % (number, index), data) for index, (_, data) in enumerate(blobs)]
-                for number, blobs in enumerate(segments)
-            ),
-            convention=convention,
-        )
-    )
-    assert state_of([archive]) is State.SOUND
-    assert set(verdicts(archive)) <= {WHOLE}
-    assert sentence.endswith("verified.")
-
-
-def test_hashing_many_segments_in_threads_gives_what_one_gives(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = build.archive(*(noisy(9000, 1, seed) for seed in range(40)), convention=build.RCARCH)
-    found = []
-    for workers in (1, 7):
-        monkeypatch.setattr(hashes, "_WORKERS", workers)
-        monkeypatch.setattr(hashes, "BLOCK", 1024)
-        monkeypatch.setattr("os.cpu_count", lambda: 8)
-        archive = opened(data)
-        compared = compare(archive.detail, Progress())
-        found.append(
-            [(compared.verdict(row), compared.held(row), compared.stored(row)) for row in range(len(compared))]
-        )
-    assert found[0] == found[1]
-    assert {verdict for verdict, _, _ in found[0]} == {WHOLE}

@@ -1,4 +1,4 @@
-"""A check that is paused reads nothing more, in none of its threads."""
+"""The progress of a check, and that one that is paused reads nothing more, in none of its threads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from inspector.core.progress import Progress
 from inspector.core.source import BLOCK, BytesSource
 from inspector.core.verdict import Verdict
 from inspector.formats import rca
+from tests.formats.rca import build
 from tests.formats.rca.build import archive
+from tests.formats.rca.checking import ONE, THREE, TWO, opened
 
 PIECES = 12
 
@@ -62,3 +64,11 @@ def test_a_paused_check_reads_nothing_more() -> None:
     checking.join(30)
     assert not checking.is_alive()
     assert opened.verdict(0) is Verdict.VERIFIED
+
+
+def test_progress_ends_where_it_should() -> None:
+    for convention in (build.SPEC, build.RCARCH):
+        whole, progress = opened(build.archive(ONE, TWO, THREE, convention=convention)), Progress()
+        rca.FORMAT.check(whole, Emitter(whole), progress)
+        assert progress.label == "Comparing hashes"
+        assert 0 <= progress.total - progress.done <= 16  # the hashes that segments leave out
