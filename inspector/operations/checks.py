@@ -14,7 +14,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import count as counted
 from inspector.core.numbers import grouped
 from inspector.core.progress import Cancelled, Progress
-from inspector.core.verdict import Checksum, State, Verdict
+from inspector.core.verdict import VERDICTS, Checksum, State, Verdict
 from inspector.operations.checking import Report, check_opened, forget_check, report_of, state_of, verdict_counts
 from inspector.operations.location import Location
 from inspector.operations.members_view import LARGEST_PAGE
@@ -25,6 +25,7 @@ from inspector.operations.views import CheckResult, ChecksumRow, FindingRow, Pag
 
 Thing = TypeVar("Thing")
 ALL = tuple(Severity)
+_NOT_CHECKED = VERDICTS.index(Verdict.NOT_CHECKED)
 NOT_VERIFIED = "contents are not verified."
 
 
@@ -94,9 +95,13 @@ class Checks:
             self.running = False
         return self._result()
 
+    def judged(self) -> int:
+        """How many members there is a verdict on."""
+        archives = tuple(self._location.archives)
+        return sum(len(archive.verdicts) - archive.verdicts.count(_NOT_CHECKED) for archive in archives)
+
     def _so_far(self) -> str:
-        verdicts = self._verdicts()
-        judged = verdicts.total() - verdicts[Verdict.NOT_CHECKED]
+        verdicts, judged = self._verdicts(), self.judged()
         state = self.state()
         seen = "nothing wrong was seen until then" if state is None else f"what was found until then says {state}"
         members = counted(verdicts.total(), "member")

@@ -6,17 +6,19 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
 from inspector.operations.checking import Report, check_location, unreadable
@@ -35,7 +37,7 @@ _DIED = "The process that was checking this ended unexpectedly, so nothing is kn
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What checking one location came to; ``report`` is written as was asked.
+    """What checking one location came to; ``report`` is written as was asked, ``counts`` are findings by severity.
 
     ``left_out``: it was found in a folder and is no archive that is known here, so it does not count.
     """
@@ -45,6 +47,7 @@ class Outcome:
     sentence: str
     report: str
     left_out: bool = False
+    counts: tuple[tuple[Severity, int], ...] = ()
 
 
 def check_one(wanted: Wanted, kind: ReportKind, progress: Progress) -> Outcome:
@@ -57,7 +60,10 @@ def check_one(wanted: Wanted, kind: ReportKind, progress: Progress) -> Outcome:
 
 def _outcome(report: Report, kind: ReportKind) -> Outcome:
     assert report.state is not None, "a check that has come to its end knows what it has found"
-    return Outcome(report.location, report.state, report.sentence, RENDERED[kind](report))
+    every = chain(report.findings, *(archive.findings for archive in report.archives))
+    found = Counter(finding.severity for finding in every)
+    counts = tuple((severity, found[severity]) for severity in Severity if found[severity])
+    return Outcome(report.location, report.state, report.sentence, RENDERED[kind](report), counts=counts)
 
 
 def check_many(wanted: Iterable[Wanted], kind: ReportKind, progress: Progress, workers: int = 0) -> Generator[Outcome]:
@@ -104,13 +110,18 @@ def _in_processes(wanted: Sequence[Wanted], kind: ReportKind, workers: int) -> I
         yield from (_alone(each, kind) for each, _ in asked)
 
 
+def ended(location: str, kind: ReportKind) -> Outcome:
+    """What is known of a location whose check ended the process it ran in."""
+    return _outcome(unreadable(location, _DIED), kind)
+
+
 def _alone(wanted: Wanted, kind: ReportKind) -> Outcome:
     """Check in a process that nothing else depends on."""
     with _Pool(1) as pool:
         try:
             return pool.ask(wanted, kind).result()
         except BrokenProcessPool:
-            return _outcome(unreadable(wanted.location, _DIED), kind)
+            return ended(wanted.location, kind)
 
 
 class _Pool:

@@ -15,10 +15,10 @@ from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.checks import ALL, Checks
 from inspector.operations.content import SAMPLE, decoded_content, encoding_of, image_of
+from inspector.operations.digest_job import write_beside
 from inspector.operations.fields_view import View
-from inspector.operations.goto import Places, UnknownName, resolve
+from inspector.operations.guide import Guide
 from inspector.operations.layers import Layers
-from inspector.operations.listing import find_member
 from inspector.operations.location import Location, open_location
 from inspector.operations.marks import Marks
 from inspector.operations.members_view import MembersView
@@ -36,6 +36,7 @@ from inspector.operations.views import (
     FindingRow,
     LayerInfo,
     LayerKind,
+    ManifestResult,
     MemberPlace,
     MemberRow,
     Page,
@@ -99,6 +100,7 @@ class Session:
             State.UNREADABLE if failed else self._checks.state() if decoded else None,
             self._checks.checked,
             self._checks.sentence() if decoded else "",
+            self._checks.judged(),
         )
 
     def _sentence(self) -> str:
@@ -204,37 +206,7 @@ class Session:
 
     def goto(self, expression: str, layer: int, caret: int) -> Target:
         """Where an expression (see ``goto``) leads, from a caret in a layer; raises Refused for nonsense."""
-        try:
-            return resolve(expression, self._places(layer), caret)
-        except UnknownName:
-            whole = self._layers[layer].at
-            if whole == layer:
-                raise
-            return resolve(expression, self._places(whole), 0)
-
-    def _places(self, layer: int) -> Places:
-        here = self._layers[layer]
-        return Places(
-            layer, here.fields(), lambda number: self._layers[number].source.size, self._target, self._target_named
-        )
-
-    def _target(self, index: int) -> Target:
-        place = self.place(index)
-        if not place.spans:
-            raise Refused("It is not known where that member is.")
-        return Target(place.layer, *place.spans[0])
-
-    def _target_named(self, name: str) -> Target:
-        """A member by the name that its archive gives it, or by the whole path that it is shown with."""
-        wanted = list(self._archives)
-        for at, archive in enumerate(self._archives):
-            folder = visible(self._shelf.folder(at))
-            if folder and name.startswith(folder):
-                wanted, name = [archive], name.removeprefix(folder)
-                break
-        found, local = find_member(wanted, name)
-        at = next(at for at, archive in enumerate(self._archives) if archive is found)
-        return self._target(self._shelf.number(at, local))
+        return Guide(self._archives, self._shelf, self._layers, self.place).target(expression, layer, caret)
 
     # ---- jobs --------------------------------------------------------------------------------------------------
 
@@ -282,6 +254,12 @@ class Session:
         """Write a report of what is known to a file. Raises Refused, SourceError and Cancelled."""
         progress.begin("Writing the report", 0)
         self._checks.export(Path(path), kind)
+
+    def write_manifest(self, progress: Progress, algorithm: str, replace: bool) -> ManifestResult:
+        """Write digests of all members beside the archive. Raises Refused, SourceError and Cancelled."""
+        if self._stage is not Stage.READY:
+            raise Refused("No manifest was written: not all of the archive has been read.")
+        return write_beside(self._location, algorithm, progress, replace=replace)
 
     def arrange(self, progress: Progress, filter_text: str, sort_key: SortKey, descending: bool) -> int:
         """Show the members whose visible path holds a text, sorted; the count of what is shown. Raises Cancelled."""
@@ -340,6 +318,9 @@ QUICK = frozenset(
 )
 """Methods that answer at once; safe while jobs run."""
 JOBS = frozenset(
-    ("decode", "check", "export", "arrange", "plant", "search", "overview", "verdict_overview", "content"),
+    (
+        *("decode", "check", "export", "write_manifest", "arrange", "plant", "search"),
+        *("overview", "verdict_overview", "content"),
+    )
 )
 """Methods that take a Progress first and may take long; each may run in a thread of its own."""

@@ -43,7 +43,8 @@ class Status:
     ``sentence`` says in words what was opened or why it could not be; ``generation`` grows when fields, layers or
     members have changed, so that what was fetched before is stale; ``counts`` are findings by severity. ``state`` is
     what the archive is as far as is known, None while nothing wrong was seen and not all was read; ``checked`` says
-    that a check has come to its end, ``judgement`` says both in words.
+    that a check has come to its end, ``judgement`` says both in words; ``judged`` is how many members a check, over or
+    not, has come to a verdict on.
     """
 
     stage: Stage
@@ -58,6 +59,7 @@ class Status:
     state: State | None = None
     checked: bool = False
     judgement: str = ""
+    judged: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,15 @@ class CheckResult:
     members: int
     size: int
     cancelled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestResult:
+    """What writing a digest manifest came to, in words; not ``written`` where one was there already."""
+
+    name: str
+    written: bool
+    sentence: str
 
 
 class ReportKind(StrEnum):
