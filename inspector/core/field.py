@@ -6,9 +6,9 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import overload
 
 from inspector.core.kinds import Kind, Role, role_of
+from inspector.core.rows import LazyRows
 from inspector.core.span import Span, Spans, intersect, subtract
 
 Value = int | float | str | bool | list["Value"] | None
@@ -46,7 +46,7 @@ class Field:
         return self.spans[0].start if self.spans else -1
 
 
-class FieldTable(Sequence[Field]):
+class FieldTable(LazyRows[Field]):
     """Very many fields in file order that are made when they are looked at.
 
     Row ``i`` begins at ``starts[i]`` and ends at or before ``starts[i + 1]``; the rows are disjoint and together
@@ -62,18 +62,9 @@ class FieldTable(Sequence[Field]):
     def __len__(self) -> int:
         return len(self.starts)
 
-    @overload
-    def __getitem__(self, index: int) -> Field: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Field]: ...
-    def __getitem__(self, index: int | slice) -> Field | list[Field]:
-        if isinstance(index, slice):
-            return [self.make(i) for i in range(*index.indices(len(self)))]
-        if index < 0:
-            index += len(self)
-        if not 0 <= index < len(self):
-            raise IndexError(index)
-        return self.make(index)
+    def row(self, at: int) -> Field:
+        """See LazyRows."""
+        return self.make(at)
 
     def rows(self, start: int, stop: int) -> range:
         """The rows that may meet the bytes ``[start, stop)``."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 from inspector.core.archive import Archive
 from inspector.core.names import visible
 from inspector.core.numbers import grouped
+from inspector.core.rows import LazyRows
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
 from inspector.operations.digest_manifest import Algorithm
@@ -27,22 +28,7 @@ class Wanted(NamedTuple):
     stored: str
 
 
-class _Rows(Sequence[Checksum]):
-    def row(self, at: int) -> Checksum:
-        """One row, which is there."""
-        raise IndexError(at)
-
-    @overload
-    def __getitem__(self, index: int) -> Checksum: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Checksum]: ...
-    def __getitem__(self, index: int | slice) -> Checksum | list[Checksum]:
-        if isinstance(index, slice):
-            return [self.row(at) for at in range(*index.indices(len(self)))]
-        return self.row(range(len(self))[index])
-
-
-class Ledger(_Rows):
+class Ledger(LazyRows[Checksum]):
     """What one manifest says of an archive, and what was computed so far."""
 
     def __init__(self, archive: Archive, manifest: str, wanted: list[Wanted]) -> None:
@@ -62,7 +48,7 @@ class Ledger(_Rows):
         self._verdicts[at] = VERDICTS.index(verdict)
 
     def row(self, at: int) -> Checksum:
-        """See Sequence."""
+        """See LazyRows."""
         wanted, verdict = self.wanted[at], VERDICTS[self._verdicts[at]]
         whole = wanted.member == WHOLE
         members = self._archive.members
@@ -80,7 +66,7 @@ class Ledger(_Rows):
         )
 
 
-class _Joined(_Rows):
+class _Joined(LazyRows[Checksum]):
     def __init__(self, parts: Sequence[Sequence[Checksum]]) -> None:
         self._parts = parts
         self._stops = list(accumulate(map(len, parts)))
@@ -89,6 +75,7 @@ class _Joined(_Rows):
         return self._stops[-1]
 
     def row(self, at: int) -> Checksum:
+        """See LazyRows."""
         part = bisect_right(self._stops, at)
         return self._parts[part][at - (self._stops[part] - len(self._parts[part]))]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import overload
 
 from inspector.core.field import Field, FieldTable
+from inspector.core.rows import LazyRows
 from inspector.core.source import SplicedSource
 from inspector.core.span import Span, Spans
 
@@ -69,7 +69,7 @@ class Moving:
         return replace(field, spans=spans, children=self.fields(field.children))
 
 
-class MovedStarts(Sequence[int]):
+class MovedStarts(LazyRows[int]):
     """The starts of a table's rows, moved one at a time."""
 
     def __init__(self, starts: Sequence[int], moving: Moving) -> None:
@@ -79,11 +79,6 @@ class MovedStarts(Sequence[int]):
     def __len__(self) -> int:
         return len(self._starts)
 
-    @overload
-    def __getitem__(self, index: int) -> int: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[int]: ...
-    def __getitem__(self, index: int | slice) -> int | list[int]:
-        if isinstance(index, slice):
-            return [self._moving.position(start) for start in self._starts[index]]
-        return self._moving.position(self._starts[index])
+    def row(self, at: int) -> int:
+        """See LazyRows."""
+        return self._moving.position(self._starts[at])

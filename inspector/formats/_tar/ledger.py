@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from typing import overload
 
 from inspector.core.member import Members
 from inspector.core.names import visible
+from inspector.core.rows import LazyRows
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.core.verdict import Checksum, Verdict
 from inspector.formats._tar.header import BLOCK, CHKSUM, checksums, number, parse, text
 
 
-class Ledger(Sequence[Checksum]):
+class Ledger(LazyRows[Checksum]):
     """Very many checksums that are made when they are looked at: ``make(row)`` gives one of ``size``."""
 
     def __init__(self, size: int, make: Callable[[int], Checksum]) -> None:
@@ -28,18 +28,9 @@ class Ledger(Sequence[Checksum]):
     def __len__(self) -> int:
         return self._size
 
-    @overload
-    def __getitem__(self, row: int) -> Checksum: ...
-    @overload
-    def __getitem__(self, row: slice) -> list[Checksum]: ...
-    def __getitem__(self, row: int | slice) -> Checksum | list[Checksum]:
-        if isinstance(row, slice):
-            return [self._make(each) for each in range(*row.indices(self._size))]
-        if row < 0:
-            row += self._size
-        if not 0 <= row < self._size:
-            raise IndexError(row)
-        return self._make(row)
+    def row(self, at: int) -> Checksum:
+        """See LazyRows."""
+        return self._make(at)
 
 
 def header_ledger(source: Source, members: Members, headers: Sequence[int]) -> Ledger:

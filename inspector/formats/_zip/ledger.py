@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 from inspector.core.archive import Archive
 from inspector.core.names import visible
+from inspector.core.rows import LazyRows
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.core.verdict import Checksum, Verdict
@@ -66,7 +66,7 @@ def _local(source: Source, directory: Directory, index: int) -> Recorded | None:
     return Recorded("local header", Span(at, at + _WIDTH), local.crc)
 
 
-class Ledger(Sequence[Checksum]):
+class Ledger(LazyRows[Checksum]):
     """One row a member, by the CRC-32 that readers go by; made when looked at.
 
     ``header`` is a member whose local header has a row of its own behind that one, -1 for none.
@@ -80,21 +80,9 @@ class Ledger(Sequence[Checksum]):
     def __len__(self) -> int:
         return len(self._directory.members) + (self._header >= 0)
 
-    @overload
-    def __getitem__(self, at: int) -> Checksum: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> list[Checksum]: ...
-
-    def __getitem__(self, at: int | slice) -> Checksum | list[Checksum]:
-        if isinstance(at, slice):
-            return [self._row(row) for row in range(*at.indices(len(self)))]
-        row = at + len(self) if at < 0 else at
-        if not 0 <= row < len(self):
-            raise IndexError(at)
-        return self._row(row)
-
-    def _row(self, row: int) -> Checksum:
+    def row(self, at: int) -> Checksum:
+        """See LazyRows."""
+        row = at
         if 0 <= self._header < row:
             row -= 1
             if row == self._header:

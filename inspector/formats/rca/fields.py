@@ -6,14 +6,14 @@ A reset block stands at the head of the segment it opens; the hash in it covers 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
-from typing import overload
+from collections.abc import Iterable
 
 from inspector.core.field import Field, FieldTable, parent
 from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.member import Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes
+from inspector.core.rows import LazyRows
 from inspector.core.span import Spans
 from inspector.formats.rca.blocks import BLOB, HASH, RESET, REST, typed, varint
 from inspector.formats.rca.layout import Layout, OuterStarts
@@ -27,7 +27,7 @@ _ROLES[RESET] |= role_bit(Role.DIGEST)
 _ROLES += [role_bit(Role.EXTENT) | role_bit(Role.DATA), role_bit(Role.GAP)]
 
 
-class _BlockRoles(Sequence[int]):
+class _BlockRoles(LazyRows[int]):
     """The set of roles of each block from ``first`` on."""
 
     def __init__(self, types: bytearray, first: int, last: int) -> None:
@@ -36,17 +36,12 @@ class _BlockRoles(Sequence[int]):
     def __len__(self) -> int:
         return self._last - self._first
 
-    @overload
-    def __getitem__(self, index: int) -> int: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[int]: ...
-    def __getitem__(self, index: int | slice) -> int | list[int]:
-        if isinstance(index, slice):
-            return [_ROLES[kind] for kind in self._types[self._first : self._last][index]]
-        return _ROLES[self._types[self._first + index]]
+    def row(self, at: int) -> int:
+        """See LazyRows."""
+        return _ROLES[self._types[self._first + at]]
 
 
-class _SegmentRoles(Sequence[int]):
+class _SegmentRoles(LazyRows[int]):
     """The set of roles of each segment."""
 
     def __init__(self, layout: Layout) -> None:
@@ -55,17 +50,9 @@ class _SegmentRoles(Sequence[int]):
     def __len__(self) -> int:
         return len(self._blocks.segments)
 
-    @overload
-    def __getitem__(self, index: int) -> int: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[int]: ...
-    def __getitem__(self, index: int | slice) -> int | list[int]:
-        if isinstance(index, slice):
-            return [self._roles(number) for number in range(*index.indices(len(self)))]
-        return self._roles(index)
-
-    def _roles(self, number: int) -> int:
-        first, last = self._blocks.segment(number)
+    def row(self, at: int) -> int:
+        """See LazyRows."""
+        first, last = self._blocks.segment(at)
         roles = 0
         for kind in set(self._blocks.types[first:last]):
             roles |= _ROLES[kind]

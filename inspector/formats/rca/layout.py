@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import overload
 
+from inspector.core.rows import LazyRows
 from inspector.core.source import SplicedSource
 from inspector.formats._zstd import Stream
 from inspector.formats.rca.blocks import BLOB, Blocks
@@ -58,7 +58,7 @@ class Layout:
         return self.blocks.types.count(BLOB, first, last)
 
 
-class OuterStarts(Sequence[int]):
+class OuterStarts(LazyRows[int]):
     """Where blocks begin in the file, for a FieldTable; ``numbers`` are the blocks."""
 
     def __init__(self, layout: Layout, numbers: Sequence[int]) -> None:
@@ -68,11 +68,6 @@ class OuterStarts(Sequence[int]):
     def __len__(self) -> int:
         return len(self._numbers)
 
-    @overload
-    def __getitem__(self, index: int) -> int: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[int]: ...
-    def __getitem__(self, index: int | slice) -> int | list[int]:
-        if isinstance(index, slice):
-            return [self._layout.outer_start(block) for block in self._numbers[index]]
-        return self._layout.outer_start(self._numbers[index])
+    def row(self, at: int) -> int:
+        """See LazyRows."""
+        return self._layout.outer_start(self._numbers[at])
