@@ -51,6 +51,13 @@ class Job(QObject):
         self.asked = False
         self.running = True
         self.cancelled = False
+        self.paused = False
+
+    def pause(self, paused: bool = True) -> None:
+        """Let it wait, or (False) go on."""
+        if self.running and paused is not self.paused:
+            self.paused = paused
+            self._client.order("pause" if paused else "resume", self)
 
     def cancel(self) -> None:
         """Stop it. The answer is dropped, and a worker that does not stop is ended."""
@@ -117,10 +124,14 @@ class Client(QObject):
         if (question := self._questions.get(number)) is not None:
             question.done = question.failed = _ignore
 
+    def order(self, order: str, job: Job) -> None:
+        """Have the worker ``pause``, ``resume`` or ``cancel`` a job. Nothing answers."""
+        self._link.send((order, job.number))
+
     def cancel(self, job: Job) -> None:
         """See Job.cancel."""
         self.forget(job.number)
-        self._link.send(("cancel", job.number))
+        self.order("cancel", job)
         QTimer.singleShot(PATIENCE, job, lambda: self._lose_patience(job))
 
     def close(self) -> None:

@@ -9,10 +9,26 @@ from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPainter, QPalette, QP
 from PySide6.QtSvg import QSvgRenderer
 
 from inspector.core.finding import Severity
+from inspector.core.verdict import State, Verdict
 from inspector.resources import resource
 
 SIZES = (16, 20, 24, 32, 48, 64)
 SEVERITY_COLOUR = {Severity.ERROR: "#C8432B", Severity.WARNING: "#C98A00", Severity.INFO: "#2F7FC1"}
+
+_GOOD, _QUIET = "#1E8449", "#7A828C"
+_STATES = {
+    State.SOUND: ("verified", _GOOD),
+    State.WARNING: ("warning", SEVERITY_COLOUR[Severity.WARNING]),
+    State.TORN: ("torn", SEVERITY_COLOUR[Severity.WARNING]),
+    State.DAMAGED: ("error", SEVERITY_COLOUR[Severity.ERROR]),
+    State.UNREADABLE: ("error", SEVERITY_COLOUR[Severity.ERROR]),
+}
+_VERDICTS = {
+    Verdict.VERIFIED: ("verified", _GOOD),
+    Verdict.MISMATCH: ("error", SEVERITY_COLOUR[Severity.ERROR]),
+    Verdict.NOT_CHECKABLE: ("not-checkable", _QUIET),
+    Verdict.NOT_CHECKED: ("not-checked", _QUIET),
+}
 
 
 def icon(name: str) -> QIcon:
@@ -23,6 +39,16 @@ def icon(name: str) -> QIcon:
 def severity_icon(severity: Severity) -> QIcon:
     """The icon of a severity: another shape and another colour for each."""
     return coloured(severity.value, SEVERITY_COLOUR[severity])
+
+
+def state_icon(state: State) -> QIcon:
+    """The icon of a state."""
+    return coloured(*_STATES[state])
+
+
+def verdict_icon(verdict: Verdict) -> QIcon:
+    """The icon of a verdict: another shape for each."""
+    return coloured(*_VERDICTS[verdict])
 
 
 @cache

@@ -7,15 +7,22 @@ import queue
 import threading
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from typing import Any
+from typing import Any, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
 from inspector.gui.worker import work
 
 
+class Work(Protocol):
+    """What a worker runs: a function of a module, so that the new process can find it."""
+
+    def __call__(self, connection: Connection, *arguments: str) -> None:
+        """Answer until the pipe closes."""
+
+
 class Link(QObject):
-    """Starts a worker for ``location`` and passes messages both ways.
+    """Starts a worker, which runs ``target`` with these arguments, and passes messages both ways.
 
     Signals:
         arrived(object): a message of the worker.
@@ -25,13 +32,13 @@ class Link(QObject):
     arrived = Signal(object)
     ended = Signal()
 
-    def __init__(self, location: str) -> None:
+    def __init__(self, *arguments: str, target: Work = work) -> None:
         super().__init__()
         self._outgoing: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._closed = False
         self._process: BaseProcess | None = None
-        threading.Thread(target=self._send_all, args=(location,), name="to worker").start()
+        threading.Thread(target=self._send_all, args=(target, arguments), name="to worker").start()
 
     def send(self, message: tuple[Any, ...]) -> None:
         """Send soon."""
@@ -50,10 +57,10 @@ class Link(QObject):
                 self._process.kill()
         self._outgoing.put(None)
 
-    def _send_all(self, location: str) -> None:
+    def _send_all(self, target: Work, arguments: tuple[str, ...]) -> None:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        process = context.Process(target=work, args=(theirs, location), name="worker", daemon=True)
+        process = context.Process(target=target, args=(theirs, *arguments), name="worker", daemon=True)
         with self._lock:
             if self._closed:
                 return

@@ -1,4 +1,4 @@
-"""What a document's worker process runs. Importing this is light: what decodes is imported in the worker only."""
+"""What worker processes run. Importing this is light: what decodes is imported in the worker only."""
 
 from __future__ import annotations
 
@@ -6,10 +6,23 @@ import signal
 from multiprocessing.connection import Connection
 
 
-def work(connection: Connection, location: str) -> None:
+def work(connection: Connection, *arguments: str) -> None:
     """Serve one location until the window hangs up."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in the terminal is for the window, which ends its workers
+    _begin()
 
     from inspector.operations.server import serve
 
-    serve(connection, location)
+    serve(connection, *arguments)
+
+
+def check(connection: Connection, *arguments: str) -> None:  # noqa: ARG001 - what to check comes through the pipe
+    """Check one location after another until the window hangs up."""
+    _begin()
+
+    from inspector.operations.check_server import serve_checks
+
+    serve_checks(connection)
+
+
+def _begin() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in the terminal is for the window, which ends its workers
