@@ -31,6 +31,8 @@ os.environ.update(
     }
 )
 
+os.environ.pop("PYTHONUNBUFFERED", None)  # it would hide output that is held back from whoever reads it
+
 ROOT = Path(__file__).parent.parent
 SAMPLES = (ROOT / "resources" / "samples", ROOT / "tests" / "samples")
 

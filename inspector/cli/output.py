@@ -30,10 +30,14 @@ class Lines:
         """Add text; line ends are the caller's."""
         self._pieces.append(text)
         if len(self._pieces) >= _PIECE:
-            self.flush()
+            self._push()
 
     def flush(self) -> None:
-        """Write what has gathered."""
+        """Let the reader have all of it now."""
+        self._push()
+        sys.stdout.buffer.flush()
+
+    def _push(self) -> None:
         text, self._pieces = "".join(self._pieces), []
         sys.stdout.buffer.write(text.encode(self._encoding, "backslashreplace"))
 
@@ -44,7 +48,6 @@ class Lines:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.flush()
-        sys.stdout.buffer.flush()
 
 
 def json_text(value: Any) -> str:
