@@ -21,11 +21,12 @@ class Target(StrEnum):
 
     WINDOW = "window"
     TAB = "tab"
+    CHECKS = "checks"
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One action. ``name`` is also the name of the method it calls: of the window, or (``on``) of the tab shown.
+    """One action. ``name`` is also the name of the method it calls: of the tab shown, or of what ``on`` says.
 
     ``document`` says whether it needs an open one.
     """
@@ -90,6 +91,26 @@ COMMANDS: tuple[Command, ...] = (
     Command("zoom_in", "View", "Zoom &In", (K.ZoomIn, "Ctrl+="), "Larger letters", on=Target.WINDOW),
     Command("zoom_out", "View", "Zoom &Out", (K.ZoomOut,), "Smaller letters", on=Target.WINDOW),
     Command("zoom_reset", "View", "&Normal Size", ("Ctrl+0",), "Letters of the usual size", on=Target.WINDOW),
+    Command("check", "Archive", "Chec&k", ("Ctrl+K",), "Check everything that can be checked", "check"),
+    Command(
+        "check_files",
+        "Archive",
+        "Check &Files…",
+        tip="Check several archives",
+        document=False,
+        on=Target.CHECKS,
+    ),
+    Command(
+        "check_folder",
+        "Archive",
+        "Check Fol&der…",
+        ("Ctrl+Shift+K",),
+        "Check all archives in a folder",
+        document=False,
+        on=Target.CHECKS,
+    ),
+    Command("export_report", "Archive", "&Export Report…", tip="Write what was found as text, JSON or HTML"),
+    Command("write_manifest", "Archive", "&Write Digest Manifest…", tip="Write digests of all members beside it"),
     Command("cancel", "Archive", "&Cancel Work", ("Esc",), "Stop what is being done"),
     Command("show_content", "Archive", "Show &Content", ("Ctrl+Return",), "Show the selected member's content"),
     Command("show_about", "Help", "&About Archive Inspector", document=False, on=Target.WINDOW),

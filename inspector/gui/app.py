@@ -44,7 +44,7 @@ def run(locations: Sequence[str]) -> int:
     theme.apply(app, settings.theme)
     app.styleHints().colorSchemeChanged.connect(lambda _: theme.apply(app, settings.theme))
     window = Window(settings)
-    _report_exceptions(window)
+    report_exceptions(window)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the event loop would not come round to Python's own handler
     window.show()
     # After the first paint: what opening needs is imported only then.
@@ -55,9 +55,10 @@ def run(locations: Sequence[str]) -> int:
 def screenshot(
     out: str, locations: Sequence[str], size: tuple[int, int] = SCREENSHOT_SIZE, look: Theme = Theme.LIGHT
 ) -> int:
-    """Render the window with these locations into a PNG file; 0, or 2 with a sentence on standard error.
+    """Render the window with these locations into a PNG file, ``size`` in pixels.
 
-    ``size`` in pixels.
+    Gives 0, or 2 with a sentence on standard error where the picture could not be written, lacks something, or shows a
+    location that could not be opened.
     """
     if not _has_display():
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
@@ -74,10 +75,14 @@ def screenshot(
         window.open_locations(locations)
         settled = wait_until_settled(window)
         picture = window.grab()
+        failed = [tab.document.status for tab in window.tabs.all() if tab.document.status.stage == "failed"]
         window.close()
     if not settled:
         print("The window did not come to rest in time, so the picture may lack something.", file=sys.stderr)
-    return 0 if _save(picture, Path(out)) else 2
+    for status in failed:
+        print(status.sentence, file=sys.stderr)
+    saved = _save(picture, Path(out))
+    return 0 if saved and settled and not failed else 2
 
 
 def wait_until_settled(window: Window, deadline: int = DEADLINE) -> bool:
@@ -130,7 +135,7 @@ def _application() -> QApplication:
     return app
 
 
-def _report_exceptions(window: Window) -> None:
+def report_exceptions(window: Window) -> None:
     """Exceptions in slots are printed and said; the loop goes on."""
 
     def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

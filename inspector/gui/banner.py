@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QIcon, QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout
 
 from inspector.core.finding import Severity
 from inspector.core.numbers import count, in_bytes, rounded
-from inspector.gui.document import Document, Selection
-from inspector.gui.icons import icon, severity_icon
+from inspector.gui.document import Document
+from inspector.gui.icons import icon, severity_icon, state_icon
 from inspector.gui.message import Message
 from inspector.gui.panels.parts import SelectableLabel
+from inspector.gui.selection import Selection
 from inspector.operations.views import Stage, Status
 
 _SEPARATOR = "  ·  "
@@ -21,7 +24,7 @@ GAP = 8
 
 
 def state_text(status: Status) -> str:
-    """The state in words."""
+    """What it is, in words."""
     if status.stage is Stage.OPENING:
         return "Opening…"
     if status.stage is Stage.FAILED:
@@ -30,7 +33,8 @@ def state_text(status: Status) -> str:
     parts = [status.title, size]
     if status.format != "bytes":
         parts.append(count(status.members, "member"))
-    parts += _counts(status)
+    if not status.judgement:
+        parts += _counts(status)
     if status.stage is Stage.DECODING:
         parts.append("still reading")
     if status.stage is Stage.CANCELLED:
@@ -40,14 +44,11 @@ def state_text(status: Status) -> str:
 
 def _counts(status: Status) -> list[str]:
     counts = dict(status.counts)
-    found = [
+    return [
         count(counts[severity], str(severity))
         for severity in (Severity.ERROR, Severity.WARNING)
         if counts.get(severity, 0)
     ]
-    if not found and status.stage is Stage.READY and status.format != "bytes":
-        return ["nothing wrong was seen in its structure"]
-    return found
 
 
 class Banner(QFrame):
@@ -71,7 +72,8 @@ class Banner(QFrame):
         self.sentence = SelectableLabel()
         self.sentence.setContentsMargins(MARK + GAP, 0, 0, 0)
         self.message = Message(MARK + GAP)
-        self.message.acted.connect(self.reopen)
+        self.message.acted.connect(self._act)
+        self._then: Callable[[], object] = self.reopen.emit
         first = QHBoxLayout()
         first.setSpacing(GAP)
         first.addWidget(self.mark)
@@ -93,8 +95,9 @@ class Banner(QFrame):
         status = self._document.status
         self.mark.setPixmap(self._icon(status).pixmap(QSize(20, 20)))
         self.state.setText(state_text(status))
-        # What was decoded is said above; the sentence adds to it where the location is no archive.
-        more = status.sentence if status.stage is Stage.READY and status.format == "bytes" else ""
+        # What was decoded is said above; the sentence adds to it what is known of whether it is right.
+        is_plain = status.stage is Stage.READY and status.format == "bytes"
+        more = status.sentence if is_plain else status.judgement
         self.sentence.setText(more)
         self.sentence.setVisible(bool(more))
 
@@ -103,15 +106,22 @@ class Banner(QFrame):
             return severity_icon(Severity.ERROR)
         if status.stage in (Stage.OPENING, Stage.DECODING):
             return icon("reload")
-        counts = dict(status.counts)
-        found = next((severity for severity in Severity if counts.get(severity, 0)), None)
-        if found in (Severity.ERROR, Severity.WARNING):
-            return severity_icon(found)
-        # No tick: the contents have not been verified.
-        return severity_icon(Severity.INFO)
+        if status.format == "bytes" or status.state is None:
+            # No tick: the contents have not been verified.
+            return severity_icon(Severity.INFO)
+        return state_icon(status.state)
 
     def _lost(self, sentence: str) -> None:
-        self.message.say(f"{sentence} What was read until then is still shown.", "Reopen")
+        self.ask(f"{sentence} What was read until then is still shown.", "Reopen", self.reopen.emit)
+
+    def ask(self, sentence: str, action: str, then: Callable[[], object]) -> None:
+        """Show a sentence with a button, which does ``then`` when it is pressed."""
+        self._then = then
+        self.message.say(sentence, action)
+
+    def _act(self) -> None:
+        self.message.hide()
+        self._then()
 
     def _say(self, sentence: str) -> None:
         self._said_at = self._document.selection

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector.core.names import visible
-from inspector.core.span import Span, Spans
+from inspector.core.span import Span
 from inspector.gui.client import Client, Job
 from inspector.gui.explainer import Explainer
 from inspector.gui.history import History, Place
+from inspector.gui.selection import Selection
 from inspector.operations.views import (
+    ChecksumRow,
     ContentInfo,
     Explanation,
     FieldRow,
@@ -30,21 +32,6 @@ REFRESH = 250
 """Milliseconds between two looks at the status while the archive is being decoded."""
 
 NOTHING = Status(Stage.OPENING, "", "", "", 0, 0, -1, (), False)
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """What is selected, everywhere: a byte of a layer, the bytes outlined, and the field and member they belong to.
-
-    ``origin`` names the panel that the user chose it in, which therefore does not scroll.
-    """
-
-    layer: int
-    caret: int
-    spans: Spans = ()
-    field: tuple[int, ...] | None = None
-    member: int | None = None
-    origin: str = ""
 
 
 class Document(QObject):
@@ -104,9 +91,9 @@ class Document(QObject):
         self._hover.answered.connect(self.hovered)
         self._refresh = QTimer(self)
         self._refresh.setInterval(REFRESH)
-        self._refresh.timeout.connect(self._look)
-        self._look()
-        self._start("decode")
+        self._refresh.timeout.connect(self.look)
+        self.look()
+        self.start("decode")
         self._refresh.start()
 
     @property
@@ -138,9 +125,8 @@ class Document(QObject):
         self._refresh.stop()
         self.lost.emit(sentence)
 
-    # ---- decoding ----------------------------------------------------------------------------------------------
-
-    def _look(self) -> None:
+    def look(self) -> None:
+        """Ask how it stands."""
         self.client.call("status", done=self._take_status, failed=self.said.emit)
 
     def _take_status(self, status: Status) -> None:
@@ -160,7 +146,7 @@ class Document(QObject):
         if first and self.layers:
             self.select_byte(0, min(self.first_caret, max(0, self.layers[0].size - 1)), "")
 
-    def _start(self, method: str, *args: Any, done: Any = None) -> Job:
+    def start(self, method: str, *args: Any, done: Any = None) -> Job:
         """Start a job that takes the place of an earlier one of the same kind."""
         earlier = self._jobs.get(method)
         if earlier is not None:
@@ -175,12 +161,12 @@ class Document(QObject):
             del self._jobs[method]
         if method == "decode" and self._refresh.isActive():
             self._refresh.stop()
-            self._look()
-            self._resolve_again()
+            self.look()
+            self.resolve_again()
             if self.status.stage is not Stage.FAILED:
                 self.arrange(self.filter, *self.sort)
 
-    def _resolve_again(self) -> None:
+    def resolve_again(self) -> None:
         """What only the caret has chosen may be another field now that the archive is decoded."""
         if self._by_caret:
             self._select(Selection(self.selection.layer, self.selection.caret, origin=self.selection.origin))
@@ -189,27 +175,25 @@ class Document(QObject):
 
     def _failed(self, sentence: str) -> None:
         self.said.emit(sentence)
-        self._look()
+        self.look()
 
     def cancel_jobs(self) -> None:
         """Stop all long work."""
         for job in self.client.jobs:
             job.cancel()
 
-    # ---- members -----------------------------------------------------------------------------------------------
-
     def arrange(self, text: str, key: SortKey, descending: bool) -> None:
         """Show the members whose names hold ``text``, in this order."""
         self.filter, self.sort = text, (key, descending)
-        self._start("arrange", text, key, descending, done=self._arranged)
+        self.start("arrange", text, key, descending, done=self._arranged)
 
     def _arranged(self, _: object) -> None:
         self.arranged.emit()
-        self._start("plant", done=lambda _: self.planted.emit())
+        self.start("plant", done=lambda _: self.planted.emit())
 
     def open_content(self, member: int) -> None:
         """Decode a member's content and show it as a layer."""
-        self._start("content", member, done=self._take_content)
+        self.start("content", member, done=self._take_content)
 
     def _take_content(self, content: ContentInfo) -> None:
         self.content = content
@@ -220,8 +204,6 @@ class Document(QObject):
         self.layersChanged.emit()
         self._select(Selection(layer, 0, member=content.layer.member))
         self.contentReady.emit(content)
-
-    # ---- selecting ---------------------------------------------------------------------------------------------
 
     def show_layer(self, layer: int) -> None:
         """Show another layer, where one was last in it."""
@@ -254,6 +236,14 @@ class Document(QObject):
         elif row.member is not None:
             self.select_member(row.member, origin)
 
+    def select_checksum(self, row: ChecksumRow, origin: str) -> None:
+        """Select the bytes that a checksum covers; where it stands and what it leaves out are marked too."""
+        lit = row.covers or row.place
+        if lit:
+            self._visit(Selection(row.layer, lit[0].start, lit, None, row.member, origin, 0, row.place, row.omits))
+        elif row.member is not None:
+            self.select_member(row.member, origin)
+
     def select_member(self, member: int, origin: str) -> None:
         """Select a member, and with it its bytes and fields; where content is being shown, its content."""
         self._ticket += 1
@@ -273,7 +263,8 @@ class Document(QObject):
 
     def go_to(self, layer: int, start: int, stop: int, origin: str = "go") -> None:
         """Show the bytes ``[start, stop)`` and select them."""
-        self._visit(Selection(layer, start, (Span(start, stop),) if stop > start else (), origin=origin))
+        spans = (Span(start, stop),) if stop > start else ()
+        self._visit(Selection(layer, start, spans, origin=origin, length=stop - start))
 
     def go_to_expression(self, expression: str) -> None:
         """Go where an expression leads, or say why it leads nowhere."""
@@ -333,7 +324,7 @@ class Document(QObject):
     def find(self, pattern: bytes, backwards: bool = False, ignore_case: bool = False) -> None:
         """Search the layer shown from the caret on; what is found is selected."""
         caret, layer = self.selection.caret, self.layer
-        fresh = not (self.selection.origin == "find" and self.selection.spans)
+        fresh = self.selection.origin != "find"
         start = caret if fresh or backwards else caret + 1
 
         def found(offset: int | None) -> None:
@@ -343,7 +334,7 @@ class Document(QObject):
             else:
                 self.go_to(layer, offset, offset + len(pattern), "find")
 
-        self._start("search", layer, pattern, start, backwards, ignore_case, done=found)
+        self.start("search", layer, pattern, start, backwards, ignore_case, done=found)
 
     def _layer_word(self, layer: int) -> str:
         info = self.layer_info(layer)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from inspector.core.numbers import grouped, rounded
-from inspector.operations.views import JobState
+
+if TYPE_CHECKING:  # not for the first paint to wait for
+    from inspector.operations.views import JobState
 
 FORECAST = 3.0
 """Seconds after which the time that is left is told."""

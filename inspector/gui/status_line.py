@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton, QWidget
 
-from inspector.core.numbers import grouped, hexadecimal, in_bytes, rounded
+from inspector.core.numbers import count, grouped, hexadecimal, in_bytes
 from inspector.gui.icons import icon
+from inspector.gui.pace import Pace
 from inspector.gui.panels.parts import ElidedLabel
 from inspector.gui.words import path_text
 
@@ -20,23 +21,7 @@ if TYPE_CHECKING:  # not for the first paint to wait for
 
 PATIENCE = 400
 """Milliseconds that work may take before it is shown."""
-FORECAST = 3.0
-"""Seconds after which the time that is left is told."""
 STEPS = 1_000
-
-
-def progress_text(state: JobState, seconds: float) -> str:
-    """How far work has come, in words."""
-    if state.unit == "bytes":
-        done, total = rounded(state.done), rounded(state.total)
-        rate = f" · {rounded(int(state.done / seconds))}/s" if seconds >= 1 else ""
-    else:
-        done, total, rate = grouped(state.done), grouped(state.total), ""
-    text = f"{state.label or 'Working'}: {done}" + (f" of {total}" if state.total else f" {state.unit}")
-    if not state.done or not state.total or seconds < FORECAST:
-        return text + rate
-    left = seconds * (state.total - state.done) / state.done
-    return f"{text}{rate} · {max(0, round(left))} s left"
 
 
 class StatusLine(QStatusBar):
@@ -49,6 +34,8 @@ class StatusLine(QStatusBar):
         self.offset = QLabel()
         self.selection = QLabel()
         self.path = ElidedLabel()
+        for label in (self.offset, self.selection):
+            label.setContentsMargins(0, 0, 12, 0)
         self.work = QLabel()
         self.bar = QProgressBar()
         self.bar.setFixedWidth(140)
@@ -57,14 +44,18 @@ class StatusLine(QStatusBar):
         self.stop.setIcon(icon("close"))
         self.stop.setAutoRaise(True)
         self.stop.setToolTip("Cancel this work (Esc)")
+        self.stop.setAccessibleName("Cancel this work")
+        self.wait = QToolButton()
+        self.wait.setAutoRaise(True)
+        self.wait.clicked.connect(self._toggle_waiting)
         self.addWidget(self.offset)
         self.addWidget(self.selection)
         self.addWidget(self.path, 1)
-        for widget in (self.work, self.bar, self.stop):
+        for widget in (self.work, self.bar, self.wait, self.stop):
             self.addPermanentWidget(widget)
         self._document: Document | None = None
         self._job: Job | None = None
-        self._began = 0.0
+        self._pace = Pace(0.0)
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
         self._patience.setInterval(PATIENCE)
@@ -128,7 +119,8 @@ class StatusLine(QStatusBar):
         if job is None:
             self._hide_work()
             return
-        self._began = monotonic()
+        self._pace = Pace(monotonic())
+        self._show_waiting()
         job.progressed.connect(self._progressed)
         if not self.bar.isVisible():
             self._patience.start()
@@ -136,6 +128,7 @@ class StatusLine(QStatusBar):
     def _show_work(self) -> None:
         for widget in (self.work, self.bar, self.stop):
             widget.show()
+        self._show_waiting()
         if self._job is not None and self._job.state is not None:
             self._progressed(self._job.state)
 
@@ -143,16 +136,37 @@ class StatusLine(QStatusBar):
         self._patience.stop()
         self.work.setText("")
         self.bar.setRange(0, 0)
-        for widget in (self.work, self.bar, self.stop):
+        for widget in (self.work, self.bar, self.wait, self.stop):
             widget.hide()
 
     def _progressed(self, state: JobState) -> None:
         if self.sender() not in (None, self._job):
             return
-        self.work.setText(progress_text(state, monotonic() - self._began))
+        self.work.setText(self._pace.tell(state, monotonic(), self._judged()))
         self.bar.setRange(0, STEPS if state.total else 0)
         if state.total:
             self.bar.setValue(min(STEPS, state.done * STEPS // state.total))
+
+    def _judged(self) -> str:
+        """How many members a running check has judged."""
+        if self._document is None or self._job is None or self._job.method != "check":
+            return ""
+        status = self._document.status
+        return f"{grouped(status.judged)} of {count(status.members, 'member')}" if status.judged else ""
+
+    def _show_waiting(self) -> None:
+        """A check can be paused: nothing waits for it."""
+        job = self._job
+        self.wait.setVisible(job is not None and job.method == "check" and not self.bar.isHidden())
+        paused = job is not None and job.paused
+        self.wait.setIcon(icon("resume" if paused else "pause"))
+        for tell in (self.wait.setToolTip, self.wait.setAccessibleName):
+            tell("Go on with this work" if paused else "Pause this work")
+
+    def _toggle_waiting(self) -> None:
+        if self._job is not None:
+            self._job.pause(not self._job.paused)
+            self._show_waiting()
 
     def _cancel(self) -> None:
         if self._document is not None:

@@ -6,16 +6,19 @@ from PySide6.QtCore import QByteArray, Qt
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabWidget, QVBoxLayout, QWidget
 
 from inspector.gui.banner import Banner
+from inspector.gui.checking import Checking
 from inspector.gui.document import Document
 from inspector.gui.panels.byte import BytePanel
+from inspector.gui.panels.digests import DigestsPanel
 from inspector.gui.panels.findings import FindingsPanel
 from inspector.gui.panels.hex_pane import HexPane
 from inspector.gui.panels.members import MembersPanel
 from inspector.gui.panels.structure import StructurePanel
+from inspector.gui.saving import Saving
 
 NARROWEST = 200
 """Pixels that the panels beside the bytes have at least."""
-VERSION = 1
+VERSION = 2
 """Of the arrangement of docks; a stored one of another version is not used."""
 
 
@@ -32,6 +35,10 @@ class Tab(QWidget):
         self.structure = StructurePanel(document, self.hex_pane.swatch)
         self.byte = BytePanel(document, self.hex_pane.inspector)
         self.findings = FindingsPanel(document)
+        self.digests = DigestsPanel(document)
+        self.checking = Checking(document)
+        self.saving = Saving(document, self.banner, self)
+        self.findings.exportWanted.connect(self.saving.ask_report)
         self.area = QMainWindow()
         self.area.setWindowFlags(Qt.WindowType.Widget)
         self.area.setDockOptions(QMainWindow.DockOption.AllowTabbedDocks | QMainWindow.DockOption.AllowNestedDocks)
@@ -47,7 +54,10 @@ class Tab(QWidget):
             "Structure": self._dock("Structure", self.structure, left),
             "Byte": self._dock("Byte", self.byte, right),
             "Findings": self._dock("Findings", self.findings, foot),
+            "Digests": self._dock("Digests", self.digests, foot),
         }
+        self.area.tabifyDockWidget(self.docks["Findings"], self.docks["Digests"])
+        self.docks["Findings"].raise_()
         self._first_layout = self.area.saveState(VERSION)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -89,7 +99,8 @@ class Tab(QWidget):
         self.area.resizeDocks(sides, wanted, Qt.Orientation.Horizontal)
         left = [self.docks["Members"], self.docks["Structure"]]
         self.area.resizeDocks(left, [height * 45 // 100, height * 55 // 100], Qt.Orientation.Vertical)
-        self.area.resizeDocks([self.docks["Findings"]], [max(90, height * 14 // 100)], Qt.Orientation.Vertical)
+        self.area.resizeDocks([self.docks["Findings"]], [max(120, height * 20 // 100)], Qt.Orientation.Vertical)
+        self.docks["Findings"].raise_()
 
     def arrangement(self) -> QByteArray:
         """How the docks are arranged, to be remembered."""
@@ -99,9 +110,8 @@ class Tab(QWidget):
 
     def _step_pane(self, step: int) -> None:
         """Move the keyboard to the next (1) or previous (-1) pane that is shown."""
-        panes = [
-            pane for pane in (self.members, self.structure, self.hex_pane, self.byte, self.findings) if pane.isVisible()
-        ]
+        every = (self.members, self.structure, self.hex_pane, self.byte, self.findings, self.digests)
+        panes = [pane for pane in every if pane.isVisible() and not pane.visibleRegion().isEmpty()]
         focus = QApplication.focusWidget()
         at = next((i for i, pane in enumerate(panes) if focus is not None and pane.isAncestorOf(focus)), -step)
         panes[(at + step) % len(panes)].setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -146,6 +156,18 @@ class Tab(QWidget):
         """Show the content of the selected member."""
         if self.document.selection.member is not None:
             self.document.open_content(self.document.selection.member)
+
+    def check(self) -> None:
+        """Check everything."""
+        self.checking.start()
+
+    def export_report(self) -> None:
+        """Write what is known to a file."""
+        self.saving.ask_report()
+
+    def write_manifest(self) -> None:
+        """Write digests of all members beside the archive."""
+        self.saving.ask_manifest()
 
     def cancel(self) -> None:
         """Stop what is being done."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QTabWidget
+from PySide6.QtWidgets import QTabWidget, QWidget
 
 from inspector.gui.words import escaped, plain
 
@@ -13,6 +13,22 @@ if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.tab import Tab
 
 LONGEST_TITLE = 40
+
+
+class SideTab(QWidget):
+    """A tab that shows no document but is about several."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self.title = title
+
+    @property
+    def settled(self) -> bool:
+        """Whether it has no work under way."""
+        return True
+
+    def cancel(self) -> None:
+        """Stop its work."""
 
 
 class Tabs(QTabWidget):
@@ -27,11 +43,25 @@ class Tabs(QTabWidget):
 
     def shown(self) -> Tab | None:
         """The tab that is shown."""
-        return cast("Tab | None", self.currentWidget())
+        return self.document_tab(self.currentIndex())
+
+    def document_tab(self, at: int) -> Tab | None:
+        """The tab in a place, None where it shows no document."""
+        widget = self.widget(at)
+        return None if isinstance(widget, SideTab) else cast("Tab | None", widget)
 
     def all(self) -> list[Tab]:
-        """All tabs from the left."""
-        return [cast("Tab", self.widget(i)) for i in range(self.count())]
+        """All tabs with documents from the left."""
+        return [tab for i in range(self.count()) if (tab := self.document_tab(i)) is not None]
+
+    def sides(self) -> list[SideTab]:
+        """All tabs without documents from the left."""
+        return [widget for i in range(self.count()) if isinstance(widget := self.widget(i), SideTab)]
+
+    def insert_side(self, tab: SideTab) -> None:
+        """Put a tab without a document behind all others and show it."""
+        self.addTab(tab, escaped(tab.title))
+        self.setCurrentWidget(tab)
 
     def insert(self, at: int, tab: Tab) -> None:
         """Put a tab into a place and show it."""
@@ -41,9 +71,26 @@ class Tabs(QTabWidget):
         self.setTabToolTip(at, plain(tab.document.location))
         self.setCurrentIndex(at)
 
+    def title(self) -> str:
+        """What the tab that is shown is called, empty where there is none."""
+        widget = self.currentWidget()
+        if isinstance(widget, SideTab):
+            return widget.title
+        tab = self.shown()
+        return tab.document.name if tab is not None else ""
+
+    def take_away(self, at: int) -> None:
+        """Remove a tab; the work of one without a document is stopped."""
+        widget = self.widget(at)
+        if isinstance(widget, SideTab):
+            widget.cancel()
+        self.removeTab(at)
+        widget.deleteLater()
+
     def place_of(self, location: str) -> int:
         """Where the tab of a location is, -1 for nowhere."""
-        return next((i for i, tab in enumerate(self.all()) if tab.document.location == location), -1)
+        tabs = ((i, self.document_tab(i)) for i in range(self.count()))
+        return next((i for i, tab in tabs if tab is not None and tab.document.location == location), -1)
 
     def step(self, step: int) -> None:
         """Show the tab so many further to the right, round the end."""

@@ -10,7 +10,6 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplicat
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
-    QFileDialog,
     QMainWindow,
     QMessageBox,
     QStackedWidget,
@@ -20,6 +19,8 @@ from PySide6.QtWidgets import (
 
 from inspector.gui import actions, door, theme
 from inspector.gui.actions import Command, Target
+from inspector.gui.asking import ask_for_files, ask_for_folder
+from inspector.gui.check_lists import CheckLists
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.icons import coloured
 from inspector.gui.menus import Menus
@@ -59,6 +60,7 @@ class Window(QMainWindow):
         self.message = Message()
         self.start_page = StartPage()
         self.tabs = Tabs()
+        self.checks = CheckLists(self, self.tabs, self.open_location)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.start_page)
         self._stack.addWidget(self.tabs)
@@ -87,11 +89,10 @@ class Window(QMainWindow):
 
     def run(self, command: Command) -> None:
         """Do what a command says."""
-        target = self if command.on is Target.WINDOW else self.tab()
+        targets = {Target.WINDOW: self, Target.TAB: self.tab(), Target.CHECKS: self.checks}
+        target = targets[command.on]
         if target is not None:
             getattr(target, command.name)()
-
-    # ---- opening -----------------------------------------------------------------------------------------------
 
     def open_locations(self, locations: Iterable[str]) -> None:
         """Open locations, one tab each: the one door that all ways of opening lead through."""
@@ -128,18 +129,11 @@ class Window(QMainWindow):
 
     def open_files(self) -> None:
         """Ask for files and open them."""
-        self._ask_with(QFileDialog.FileMode.ExistingFiles, "Open Archives")
+        ask_for_files(self, "Open Archives", self.open_locations)
 
     def open_folder(self) -> None:
         """Ask for a folder and open it."""
-        self._ask_with(QFileDialog.FileMode.Directory, "Open Folder")
-
-    def _ask_with(self, mode: QFileDialog.FileMode, title: str) -> None:
-        dialog = QFileDialog(self, title)
-        dialog.setFileMode(mode)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.filesSelected.connect(self.open_locations)
-        dialog.open()
+        ask_for_folder(self, "Open Folder", self.open_locations)
 
     def paste_locations(self) -> None:
         """Open the paths in the clipboard."""
@@ -163,25 +157,24 @@ class Window(QMainWindow):
         else:
             self.say("What was dropped is no file or folder that could be opened.")
 
-    # ---- tabs --------------------------------------------------------------------------------------------------
-
     def tab(self) -> Tab | None:
         """The tab that is shown."""
         return self.tabs.shown()
 
     def _change_tab(self) -> None:
         tab = self.tab()
-        self._stack.setCurrentWidget(self.start_page if tab is None else self.tabs)
-        if tab is None:
+        self._stack.setCurrentWidget(self.tabs if self.tabs.count() else self.start_page)
+        if not self.tabs.count():
             self.start_page.show_recent(self.settings.recent)
         if tab is not self._shown:
             self._keep_arrangement()
             self._shown = tab
             self.line.set_document(tab.document if tab is not None else None)
-            self.setWindowTitle(f"{tab.document.name} – {TITLE}" if tab is not None else TITLE)
             if tab is not None:
                 tab.arrange(self._arrangement)
                 tab.hex_pane.setFocus()
+        title = self.tabs.title()
+        self.setWindowTitle(f"{title} – {TITLE}" if title else TITLE)
         self._enable()
 
     def _keep_arrangement(self) -> None:
@@ -194,6 +187,8 @@ class Window(QMainWindow):
         for command in actions.COMMANDS:
             if command.document:
                 self.actions_[command.name].setEnabled(tab is not None)
+        for name in ("close_tab", "next_tab", "previous_tab"):
+            self.actions_[name].setEnabled(self.tabs.count() > 0)
         self.tools.set_document(tab is not None)
         self.menus.copying.setEnabled(tab is not None)
         if tab is not None:
@@ -202,14 +197,14 @@ class Window(QMainWindow):
             self.actions_["show_content"].setEnabled(tab.document.selection.member is not None)
 
     def _close_tab(self, at: int) -> None:
-        tab = self.tabs.all()[at]
-        if tab is self._shown:
-            self._keep_arrangement()
-            self.line.set_document(None)
-            self._shown = None
-        tab.document.close()
-        self.tabs.removeTab(at)
-        tab.deleteLater()
+        tab = self.tabs.document_tab(at)
+        if tab is not None:
+            if tab is self._shown:
+                self._keep_arrangement()
+                self.line.set_document(None)
+                self._shown = None
+            tab.document.close()
+        self.tabs.take_away(at)
         self._change_tab()
 
     def close_tab(self) -> None:
@@ -243,9 +238,9 @@ class Window(QMainWindow):
         self.settings.set_state("geometry", self.saveGeometry())
         for tab in self.tabs.all():
             tab.document.close()
+        for side in self.tabs.sides():
+            side.cancel()
         super().closeEvent(event)
-
-    # ---- going and finding -------------------------------------------------------------------------------------
 
     def go_to(self) -> None:
         """Move the keyboard to the field that says where to go."""
@@ -283,8 +278,6 @@ class Window(QMainWindow):
             return
         tab.document.find(pattern, backwards, self.tools.ignore_case)
 
-    # ---- the document that is shown ----------------------------------------------------------------------------
-
     def copy(self) -> None:
         """Copy what is selected where the keyboard is: cells of a list, or else bytes."""
         focus = QApplication.focusWidget()
@@ -305,8 +298,6 @@ class Window(QMainWindow):
     def _show_selection(self, start: int, stop: int) -> None:
         if (tab := self.tab()) is not None and self.sender() is tab.hex_pane:
             self.line.show_selection(start, stop)
-
-    # ---- looks -------------------------------------------------------------------------------------------------
 
     def set_bytes_per_row(self, count: int) -> None:
         """Show so many bytes a row, 0 for as many as fit."""
@@ -340,8 +331,6 @@ class Window(QMainWindow):
         for tab in self.tabs.all():
             tab.hex_pane.set_zoom(self._zoom)
 
-    # ---- words -------------------------------------------------------------------------------------------------
-
     def say(self, sentence: str) -> None:
         """Show a sentence about the program, not about one document."""
         self.message.say(sentence)
@@ -349,7 +338,7 @@ class Window(QMainWindow):
     @property
     def settled(self) -> bool:
         """Whether all that was asked for has arrived, in every tab."""
-        return all(tab.document.settled for tab in self.tabs.all())
+        return all(tab.document.settled for tab in self.tabs.all()) and all(s.settled for s in self.tabs.sides())
 
     def show_about(self) -> None:
         """Say what this is."""

@@ -91,6 +91,17 @@ def test_going_to_an_expression_and_back(opened: Open, qtbot: QtBot) -> None:
     assert document.selection.caret == document.size - 4
 
 
+def test_going_to_a_place_selects_bytes_only_where_it_has_a_size(opened: Open, qtbot: QtBot) -> None:
+    document = opened("journey.caf")
+    document.go_to_expression("footer")
+    settle(qtbot, document)
+    assert (document.selection.caret, document.selection.length) == (document.size - 4, 4)
+    document.go_to_expression("1")
+    settle(qtbot, document)
+    assert document.selection.length == 0
+    assert document.selection.spans
+
+
 def test_an_expression_that_leads_nowhere_says_why(opened: Open, qtbot: QtBot) -> None:
     document = opened("journey.caf")
     with qtbot.waitSignal(document.said, timeout=WAIT) as said:

@@ -53,7 +53,7 @@ class FieldTree:
 
     def range_text(self, first: int, stop: int) -> str:
         """See Rows."""
-        return f"fields {first + 1:,} to {stop:,}"
+        return f"{first + 1:,} – {stop:,}"
 
 
 def _text(row: FieldRow, column: int) -> str:

@@ -7,7 +7,9 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 
+from inspector.core.finding import Severity
 from inspector.core.numbers import hexadecimal, in_bytes
+from inspector.core.span import Spans
 from inspector.gui.client import Client
 from inspector.gui.icons import severity_icon
 from inspector.gui.words import plain, short
@@ -24,10 +26,11 @@ class FindingColumns:
 
     def __init__(self, client: Client) -> None:
         self._client = client
+        self.severities: tuple[Severity, ...] = tuple(Severity)
 
     def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
         """See Columns."""
-        self._client.call("findings", first, count, done=deliver)
+        self._client.call("findings", first, count, self.severities, done=deliver)
 
     def data(self, row: FindingRow, column: int, role: int) -> Any:
         """See Columns."""
@@ -46,15 +49,22 @@ class FindingColumns:
 
 def _text(row: FindingRow, column: int) -> str:
     if column == BYTES:
-        return where(row)
+        return where(row.spans)
     texts = {SEVERITY: str(row.severity), MESSAGE: row.message, MEMBER: row.member_name, CODE: row.code}
     return short(texts[column])
 
 
-def where(row: FindingRow) -> str:
-    """The bytes a finding is about, in words."""
-    if not row.spans:
+def line(row: FindingRow) -> str:
+    """A finding as a line of text."""
+    places = ", ".join(f"{hexadecimal(start)}..{hexadecimal(stop)}" for start, stop in row.spans)
+    details = (row.code, f"bytes {places}" if places else "", f"member {row.member_name}" if row.member_name else "")
+    return f"{row.severity}: {row.message} [{', '.join(filter(None, details))}]"
+
+
+def where(spans: Spans) -> str:
+    """Bytes in few words: where the first of them are, and how many other stretches there are."""
+    if not spans:
         return ""
-    start, stop = row.spans[0]
-    more = f" and {len(row.spans) - 1} more" if len(row.spans) > 1 else ""
+    start, stop = spans[0]
+    more = f" and {len(spans) - 1} more" if len(spans) > 1 else ""
     return f"{hexadecimal(start)} ({in_bytes(stop - start)}){more}"

@@ -122,4 +122,4 @@ class MemberPaths:
 
     def range_text(self, first: int, stop: int) -> str:
         """See Rows."""
-        return f"members {first + 1:,} to {stop:,}"
+        return f"{first + 1:,} – {stop:,}"

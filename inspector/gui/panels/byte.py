@@ -9,9 +9,10 @@ from PySide6.QtWidgets import QFormLayout, QFrame, QHBoxLayout, QLabel, QScrollA
 from inspector.core.finding import Severity
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span, Spans, total
-from inspector.gui.document import Document, Selection
+from inspector.gui.document import Document
 from inspector.gui.icons import severity_icon
 from inspector.gui.panels.parts import SelectableLabel, sentence_label
+from inspector.gui.selection import Selection
 from inspector.gui.words import path_text
 from inspector.operations.views import Explanation, MemberRow
 

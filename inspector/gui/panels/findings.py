@@ -2,43 +2,86 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtWidgets import QHeaderView, QVBoxLayout, QWidget
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QMenu, QToolButton, QVBoxLayout, QWidget
 
+from inspector.core.finding import Severity
+from inspector.core.numbers import grouped
 from inspector.gui.document import Document
-from inspector.gui.models.findings import BYTES, CODE, MEMBER, MESSAGE, SEVERITY, FindingColumns
+from inspector.gui.icons import severity_icon
+from inspector.gui.models.findings import BYTES, CODE, MEMBER, MESSAGE, SEVERITY, FindingColumns, line
 from inspector.gui.models.paged_table import PagedTable
-from inspector.gui.panels.parts import Emptiable, table_view
+from inspector.gui.panels.parts import Emptiable
+from inspector.gui.panels.row_table import RowTable
 from inspector.operations.views import FindingRow, Stage
 
 ORIGIN = "findings"
 WIDTHS = {SEVERITY: 90, BYTES: 170, MEMBER: 130, CODE: 150}
+_WORDS = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.INFO: "Information"}
 
 
 class FindingsPanel(QWidget):
-    """Shows the findings of a document; choosing one shows its bytes."""
+    """Shows the findings of a document; choosing one shows its bytes.
+
+    Signals:
+        exportWanted(): a report is to be written to a file.
+    """
+
+    exportWanted = Signal()
 
     def __init__(self, document: Document) -> None:
         super().__init__()
         self._document = document
-        self.model = PagedTable(FindingColumns(document.client), self)
-        self.table = table_view(self.model, WIDTHS, "Findings")
+        self._columns = FindingColumns(document.client)
+        self.model = PagedTable(self._columns, self)
+        self.table = RowTable(self.model, WIDTHS, "Findings", line)
         header = self.table.horizontalHeader()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(MESSAGE, QHeaderView.ResizeMode.Stretch)
         self.table.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.severities = {severity: self._severity_button(severity) for severity in Severity}
+        self.copying = _button("Copy", "Copy findings as text")
+        self.copying.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(self.copying)
+        menu.addAction("&Selected Findings").triggered.connect(self.table.copy)
+        menu.addAction("&All Findings Shown").triggered.connect(self.table.copy_all)
+        self.copying.setMenu(menu)
+        self.exporting = _button("Export…", "Write a report as text, JSON or HTML")
+        self.exporting.clicked.connect(self.exportWanted)
         self._stack = Emptiable(self.table)
         self.setFocusProxy(self._stack)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._stack)
+        self._lay_out()
         document.rowsChanged.connect(self.model.refetch)
-        document.statusChanged.connect(self._choose_view)
-        self.model.rowsInserted.connect(self._choose_view)
-        self.model.rowsRemoved.connect(self._choose_view)
+        document.statusChanged.connect(self._refresh)
+        self.model.rowsInserted.connect(self._refresh)
+        self.model.rowsRemoved.connect(self._refresh)
         self.table.clicked.connect(self._chosen)
         self.table.activated.connect(self._chosen)
-        self._choose_view()
+        self._refresh()
+
+    def _severity_button(self, severity: Severity) -> QToolButton:
+        button = _button(_WORDS[severity], f"Show findings that are {_WORDS[severity].lower()}")
+        button.setIcon(severity_icon(severity))
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button.setCheckable(True)
+        button.setChecked(True)
+        button.toggled.connect(self._filter)
+        return button
+
+    def _lay_out(self) -> None:
+        bar = QHBoxLayout()
+        bar.setContentsMargins(4, 2, 4, 2)
+        bar.setSpacing(4)
+        for button in self.severities.values():
+            bar.addWidget(button)
+        bar.addStretch(1)
+        bar.addWidget(self.copying)
+        bar.addWidget(self.exporting)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(bar)
+        layout.addWidget(self._stack, 1)
 
     def step(self, step: int) -> None:
         """Show the next (1) or previous (-1) finding."""
@@ -50,21 +93,48 @@ class FindingsPanel(QWidget):
             self.table.setCurrentIndex(index)
             self._chosen(index)
 
-    def _choose_view(self, *_: object) -> None:
+    def empty_sentence(self) -> str:
+        """Why there is nothing to see, empty where there is."""
+        return self._stack.shown_sentence()
+
+    def _filter(self, *_: object) -> None:
+        self._columns.severities = tuple(severity for severity, button in self.severities.items() if button.isChecked())
+        self.table.clearSelection()
+        self.table.setCurrentIndex(QModelIndex())
+        self.model.refetch()
+        self._refresh()
+
+    def _refresh(self, *_: object) -> None:
+        counts = dict(self._document.status.counts)
+        for severity, button in self.severities.items():
+            button.setText(f"{_WORDS[severity]} ({grouped(counts.get(severity, 0))})")
+        self.copying.setEnabled(self.model.rowCount() > 0)
+        self.exporting.setEnabled(self._document.status.stage in (Stage.READY, Stage.CANCELLED))
         if self.model.rowCount():
             self._stack.show_view(self.table)
-            return
-        stage = self._document.status.stage
-        if stage in (Stage.OPENING, Stage.DECODING):
-            self._stack.show_sentence("Reading…")
-        elif stage is Stage.FAILED:
-            self._stack.show_sentence("Nothing could be opened.")
         else:
-            self._stack.show_sentence(
-                "Nothing wrong was seen while the structure was read. Contents were not verified."
-            )
+            self._stack.show_sentence(self._why_empty())
+
+    def _why_empty(self) -> str:
+        status = self._document.status
+        if status.stage in (Stage.OPENING, Stage.DECODING):
+            return "Reading…"
+        if status.stage is Stage.FAILED:
+            return "Nothing could be opened."
+        if status.counts:
+            return "All findings are of severities that are not shown."
+        return status.judgement or "Nothing wrong was seen until reading was cancelled."
 
     def _chosen(self, index: QModelIndex) -> None:
         row = self.model.row(index)
         if isinstance(row, FindingRow):
             self._document.select_finding(row, ORIGIN)
+
+
+def _button(text: str, tip: str) -> QToolButton:
+    button = QToolButton()
+    button.setText(text)
+    button.setToolTip(tip)
+    button.setAutoRaise(True)
+    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    return button

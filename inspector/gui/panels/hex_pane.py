@@ -15,7 +15,7 @@ from inspector.core.finding import Severity
 from inspector.core.kinds import Role
 from inspector.core.span import Span
 from inspector.gui.client import Job
-from inspector.gui.document import Document, Selection
+from inspector.gui.document import Document
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.hex.file_map import FileMap
 from inspector.gui.hex.inspector import DataInspector
@@ -26,12 +26,11 @@ from inspector.gui.hex.view import HexView
 from inspector.gui.panels.content_views import IMAGE_LIMIT, TEXT_LIMIT, ImageView, TextView
 from inspector.gui.panels.layer_bar import LayerBar, Mode
 from inspector.gui.reading import read_start
+from inspector.gui.selection import Selection
 from inspector.gui.words import path_text, short
 from inspector.operations.views import ContentInfo, Explanation, FindingRow, LayerInfo, Page
 
 ORIGIN = "hex"
-SELECTING = ("find", "go")
-"""Ways of getting somewhere that select the bytes there, not only outline them."""
 MOST_DAMAGE = 1_000
 """The most findings whose bytes are marked."""
 
@@ -214,9 +213,9 @@ class HexPane(QWidget):
         if self._info is None or selection.layer != self._info.layer:
             return
         self._following = True
-        if selection.origin != ORIGIN and (selection.caret != self.hex.caret() or selection.origin in SELECTING):
-            span = selection.spans[0] if selection.spans and selection.origin in SELECTING else None
-            self.hex.goTo(selection.caret, span.size if span is not None else 0)
+        is_there = (selection.caret, selection.length) == (self.hex.caret(), self.hex.selection().size)
+        if selection.origin != ORIGIN and not is_there:
+            self.hex.goTo(selection.caret, selection.length)
         self.hex.setOutline(selection.spans)
         self._following = False
 

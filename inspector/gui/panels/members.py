@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QModelIndex, Qt, QTimer
 from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
-from inspector.gui.document import Document, Selection
+from inspector.gui.document import Document
 from inspector.gui.models.members import (
     CODEC,
     DIGEST,
@@ -21,6 +21,7 @@ from inspector.gui.models.members import (
 from inspector.gui.models.paged_table import PagedTable
 from inspector.gui.models.paged_tree import PagedTree
 from inspector.gui.panels.parts import Emptiable, FirstColumnFits, select_row, table_view, tree_view
+from inspector.gui.selection import Selection
 from inspector.operations.views import MemberPlace, MemberRow, SortKey, Stage, TreeRow
 
 ORIGIN = "members"

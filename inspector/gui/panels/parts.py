@@ -20,6 +20,8 @@ from inspector.gui.words import plain
 
 BREAK = "\u200b"
 """A zero-width space: a place where a word may be broken."""
+LONG_WORD = 16
+"""Characters of a word that is broken rather than cut off."""
 INDENTATION = 15
 """Pixels a level of a tree is moved to the right: fields lie deep, panels are narrow."""
 NARROWEST = 140
@@ -49,6 +51,12 @@ def tree_view(model: QAbstractItemModel, widths: dict[int, int], name: str) -> Q
 def table_view(model: QAbstractItemModel, widths: dict[int, int], name: str) -> QTableView:
     """A table that selects whole rows; ``widths`` of columns in pixels."""
     view = QTableView()
+    dress_table(view, model, widths, name)
+    return view
+
+
+def dress_table(view: QTableView, model: QAbstractItemModel, widths: dict[int, int], name: str) -> None:
+    """Make a table look and behave like all others."""
     view.setAccessibleName(name)
     view.setModel(model)
     view.setShowGrid(False)
@@ -68,7 +76,6 @@ def table_view(model: QAbstractItemModel, widths: dict[int, int], name: str) -> 
     header.setHighlightSections(False)
     header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     _set_widths(header, widths)
-    return view
 
 
 def _set_widths(header: QHeaderView, widths: dict[int, int]) -> None:
@@ -191,8 +198,9 @@ class SelectableLabel(QLabel):
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
 
     def set_breakable(self, text: str) -> None:
-        """Show a text whose words may be broken anywhere."""
-        self.setText(BREAK.join(text))
+        """Show a text whose long words may be broken anywhere."""
+        words = (BREAK.join(word) if len(word) > LONG_WORD else word for word in text.split(" "))
+        self.setText(" ".join(words))
 
     def said(self) -> str:
         """The text without the places where it may be broken."""

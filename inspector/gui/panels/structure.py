@@ -9,10 +9,11 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from inspector.core.kinds import Role
-from inspector.gui.document import Document, Selection
+from inspector.gui.document import Document
 from inspector.gui.models.fields import NAME, OFFSET, SIZE, VALUE, FieldTree
 from inspector.gui.models.paged_tree import PagedTree
 from inspector.gui.panels.parts import Emptiable, FirstColumnFits, select_row, tree_view
+from inspector.gui.selection import Selection
 from inspector.operations.views import FieldRow, LayerKind, Stage
 
 ORIGIN = "structure"

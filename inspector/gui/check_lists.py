@@ -1,0 +1,37 @@
+"""Asking for files or a folder to check, and showing the list of what each came to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from inspector.gui.asking import ask_for_files, ask_for_folder
+from inspector.gui.tabs import Tabs
+
+
+class CheckLists(QObject):
+    """What the actions that check many archives call. ``open_location`` opens one of them."""
+
+    def __init__(self, parent: QWidget, tabs: Tabs, open_location: Callable[[str], object]) -> None:
+        super().__init__(parent)
+        self._parent = parent
+        self._tabs = tabs
+        self._open_location = open_location
+
+    def check_files(self) -> None:
+        """Ask for files and check them."""
+        ask_for_files(self._parent, "Check Files", self.check)
+
+    def check_folder(self) -> None:
+        """Ask for a folder and check all in it and beneath."""
+        ask_for_folder(self._parent, "Check Folder", self.check)
+
+    def check(self, locations: list[str]) -> None:
+        """Check these files and folders in a tab of their own."""
+        from inspector.gui.panels.check_list import CheckTab  # the first paint does not wait for it
+
+        tab = CheckTab(list(locations))
+        tab.chosen.connect(self._open_location)
+        self._tabs.insert_side(tab)

@@ -1,0 +1,93 @@
+"""The checksums that an archive records: what the rows say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import Qt
+
+from inspector.core.numbers import hexadecimal, in_bytes
+from inspector.core.span import Spans, total
+from inspector.gui.client import Client
+from inspector.gui.icons import verdict_icon
+from inspector.gui.models.findings import where
+from inspector.gui.words import plain, short
+from inspector.operations.views import ChecksumRow, Page
+
+TITLES = ("Checksum", "State", "Algorithm", "Stored", "Computed", "Covers")
+NAME, STATE, ALGORITHM, STORED, COMPUTED, COVERS = range(len(TITLES))
+
+
+class ChecksumColumns:
+    """The ledger of checksums, in the order of the archive."""
+
+    titles: tuple[str, ...] = TITLES
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
+        """See Columns."""
+        self._client.call("checksums", first, count, done=deliver)
+
+    def data(self, row: ChecksumRow, column: int, role: int) -> Any:
+        """See Columns."""
+        if role == Qt.ItemDataRole.DisplayRole:
+            return _text(row, column)
+        if role == Qt.ItemDataRole.DecorationRole and column == STATE:
+            return verdict_icon(row.verdict)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain(short(covered(row) if column == COVERS else f"{_text(row, column)}\n{row.note}".strip()))
+        return None
+
+    def header(self, column: int, role: int) -> Any:  # noqa: ARG002 - nothing but the titles
+        """See Columns."""
+        return None
+
+
+def _text(row: ChecksumRow, column: int) -> str:
+    if column == COVERS:
+        return where(row.covers)
+    texts = {
+        NAME: row.name,
+        STATE: str(row.verdict),
+        ALGORITHM: row.algorithm,
+        STORED: row.stored,
+        COMPUTED: row.computed or "not computed",
+    }
+    return short(texts[column])
+
+
+def line(row: ChecksumRow) -> str:
+    """A checksum as a line of text."""
+    computed = f"computed {row.computed}" if row.computed else "not computed"
+    return f"{row.verdict}: {row.name}, {row.algorithm}: stored {row.stored}, {computed}. {described(row)}"
+
+
+def described(row: ChecksumRow) -> str:
+    """All about a checksum in sentences: how it compares, what it covers, leaves out, and where it stands."""
+    stored = f"The stored value is in {_stretches(row.place)}." if row.place else "The stored value is in another file."
+    left_out = f"It leaves out {_stretches(row.omits)}." if row.omits else ""
+    note = row.note if not row.note or row.note.endswith(".") else f"{row.note[0].upper()}{row.note[1:]}."
+    return " ".join(part for part in (covered(row), left_out, stored, note) if part)
+
+
+def covered(row: ChecksumRow) -> str:
+    """What a checksum is computed over, in a sentence."""
+    if not row.covers:
+        return "It is computed over bytes that are not in this file."
+    size = f" ({in_bytes(total(row.covers))})" if len(row.covers) > 1 else ""
+    return f"It covers {_stretches(row.covers)}{size}."
+
+
+def _stretches(spans: Spans) -> str:
+    told = [f"{hexadecimal(start)} to {hexadecimal(stop)}" for start, stop in spans[:TOLD]]
+    if len(spans) > TOLD:
+        told.append(f"{len(spans) - TOLD:,} stretches more")
+    size = f" ({in_bytes(spans[0].size)})" if len(spans) == 1 else ""
+    return f"bytes {' and '.join(told)}{size}"
+
+
+TOLD = 4
+"""Stretches that are told one by one."""

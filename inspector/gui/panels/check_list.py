@@ -1,0 +1,135 @@
+"""A tab that checks many archives and lists what each came to."""
+
+from __future__ import annotations
+
+import os
+
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout
+
+from inspector.core.names import visible
+from inspector.core.numbers import grouped
+from inspector.gui.check_many import ManyChecks
+from inspector.gui.models.check_list import ERRORS, LOCATION, SENTENCE, STATE, WARNINGS, CheckListModel
+from inspector.gui.panels.parts import Emptiable, SelectableLabel, table_view
+from inspector.gui.tabs import SideTab
+from inspector.operations.folders import Wanted
+from inspector.operations.many import Outcome
+
+WIDTHS = {LOCATION: 320, STATE: 130, ERRORS: 70, WARNINGS: 80, SENTENCE: 500}
+TOLD = 100
+"""Milliseconds between two sentences about how far it is."""
+
+
+class CheckTab(SideTab):
+    """The check of many locations, which begins at once.
+
+    Signals:
+        chosen(str): a location is to be opened.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self, locations: list[str]) -> None:
+        super().__init__("Check")
+        self._locations = locations
+        self.checks = ManyChecks(locations, self)
+        self.model = CheckListModel(self)
+        self.table = table_view(self.model, WIDTHS, "Archives that are checked")
+        self.sentence = SelectableLabel()
+        self.sentence.setAccessibleName("How far the checks are")
+        self.bar = QProgressBar()
+        self.bar.setAccessibleName("Archives checked")
+        self.bar.setTextVisible(False)
+        self.bar.setFixedWidth(160)
+        self.bar.setRange(0, 0)
+        self.stop = QPushButton("Cancel")
+        self.stop.setToolTip("Stop checking; what was checked stays (Esc)")
+        self._stack = Emptiable(self.table)
+        self.setFocusProxy(self._stack)
+        self._told = QTimer(self)
+        self._told.setSingleShot(True)
+        self._told.setInterval(TOLD)
+        self._told.timeout.connect(self._tell)
+        self._lay_out()
+        self.checks.found.connect(self._found)
+        self.checks.began.connect(self.model.begin)
+        self.checks.came.connect(self._came)
+        self.checks.finished.connect(self._finished)
+        self.stop.clicked.connect(self.cancel)
+        self.table.activated.connect(self._open)
+        self._stack.show_sentence("Looking for archives…")
+        self._tell()
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setContentsMargins(10, 6, 8, 6)
+        head.setSpacing(8)
+        head.addWidget(self.sentence, 1)
+        head.addWidget(self.bar)
+        head.addWidget(self.stop)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(head)
+        layout.addWidget(self._stack, 1)
+
+    @property
+    def settled(self) -> bool:
+        """See SideTab."""
+        return not self.checks.running
+
+    def cancel(self) -> None:
+        """See SideTab."""
+        self.checks.cancel()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """See QWidget: Escape cancels."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.cancel()
+        else:
+            super().keyPressEvent(event)
+
+    def _found(self, wanted: list[Wanted]) -> None:
+        self.model.fill(wanted, _common_start([each.location for each in wanted]))
+        self.bar.setRange(0, max(1, len(wanted)))
+        if wanted:
+            self._stack.show_view(self.table)
+        else:
+            self._stack.show_sentence("There is no file here that could be checked.")
+        self._tell()
+
+    def _came(self, at: int, outcome: Outcome) -> None:
+        self.model.take(at, outcome)
+        if not self._told.isActive():
+            self._told.start()
+
+    def _finished(self) -> None:
+        self.model.cancel()
+        self.bar.hide()
+        self.stop.hide()
+        self._told.stop()
+        self._tell()
+
+    def _tell(self) -> None:
+        total = self.model.rowCount()
+        if self.checks.running:
+            self.bar.setValue(self.model.done)
+            where = visible(self._locations[0]) if len(self._locations) == 1 else "several places"
+            done = f"{grouped(self.model.done)} of {grouped(total)} archives" if total else "looking for archives"
+            self.sentence.setText(f"Checking {where}: {done}. {self.model.summary() if total else ''}".strip())
+        else:
+            self.sentence.setText(self.model.summary())
+
+    def _open(self, index: QModelIndex) -> None:
+        self.chosen.emit(self.model.location(index))
+
+
+def _common_start(locations: list[str]) -> str:
+    """The folder that all locations are in, with the separator at its end."""
+    folders = {os.path.dirname(location) for location in locations}  # noqa: PTH120 - text, not a place on the disk
+    if not folders:
+        return ""
+    start = os.path.commonpath(folders) if len(folders) > 1 else next(iter(folders))
+    return start.rstrip(os.sep) + os.sep

@@ -1,0 +1,63 @@
+"""The program from outside: a picture of the window without a screen."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QImage
+from pytestqt.qtbot import QtBot
+
+from inspector.gui import app
+from inspector.gui.settings import Settings
+from inspector.gui.window import Window
+
+Sample = Callable[[str], Path]
+
+
+def run(root: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "inspector", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=root, check=False)
+
+
+def test_a_screenshot_shows_the_window(root: Path, sample: Sample, tmp_path: Path) -> None:
+    out = tmp_path / "picture.png"
+    done = run(root, "--screenshot", out, sample("two-entries.tacozip"), sample("journey.caf"))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    picture = QImage(str(out))
+    assert (picture.width(), picture.height()) == (1280, 800)
+    colours = {picture.pixelColor(x, 240).name() for x in range(0, 1280, 4)}
+    assert len(colours) > 4
+    assert [path.name for path in tmp_path.iterdir()] == ["picture.png"]
+
+
+def test_a_screenshot_of_what_is_missing_says_so(root: Path, tmp_path: Path) -> None:
+    out = tmp_path / "picture.png"
+    done = run(root, "--screenshot", out, tmp_path / "missing.caf")
+    assert done.returncode == 2
+    assert "missing.caf does not exist" in done.stderr
+    assert not QImage(str(out)).isNull()
+
+
+def test_a_screenshot_that_cannot_be_written_says_so(root: Path, sample: Sample, tmp_path: Path) -> None:
+    done = run(root, "--screenshot", tmp_path / "no" / "folder.png", sample("journey.caf"))
+    assert done.returncode == 2
+    assert "could not be written" in done.stderr
+
+
+def test_an_exception_in_a_slot_is_said_and_the_window_goes_on(
+    qtbot: QtBot, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = Window(settings)
+    qtbot.addWidget(window)
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    app.report_exceptions(window)
+    try:
+        raise LookupError("a lost thing")
+    except LookupError as error:
+        sys.excepthook(type(error), error, error.__traceback__)
+    assert "a lost thing" in window.message.text.text()
+    assert not window.message.isHidden()
