@@ -6,14 +6,22 @@ import argparse
 import sys
 
 from inspector.cli.archives import parts
+from inspector.cli.output import complain
+from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.operations.listing import content, find_member
+from inspector.operations.listing import NoSuchMember, find_member
+from inspector.operations.reading import Reading
+
+FINE = 0
+NOT_SOUND = 1
+_SAID = 5
+"""Doubts that are said."""
 
 
-def run(options: argparse.Namespace) -> None:
-    """Write the content of one member as it comes, in pieces of bounded size.
+def run(options: argparse.Namespace) -> int:
+    """Write the content of one member as it comes, in pieces of bounded size, and give the exit status.
 
-    Raises NoSuchMember, MemberError (some of the content may have been written by then) and SourceError.
+    It is NOT_SOUND, with a sentence on standard error, where something speaks against what was written. Raises NoSuchMember, MemberError (some of the content may have been written by then) and SourceError.
     """
     opened = parts(options.location)
     name = options.member
@@ -21,7 +29,17 @@ def run(options: argparse.Namespace) -> None:
     if named:
         # In a folder the range may be said before the member, as list does in text.
         opened, name = named[:1], name.removeprefix(f"{named[0].key}/")
-    archive, index = find_member([part.archive for part in opened], name)
-    for piece in content(archive, index, Progress()):
+    try:
+        archive, index = find_member([part.archive for part in opened], name)
+    except NoSuchMember as error:
+        raise NoSuchMember(f"{error} What there is, list {options.location} shows.") from None
+    reading = Reading(archive, index)
+    for piece in reading.pieces(Progress()):
         sys.stdout.buffer.write(piece)
     sys.stdout.buffer.flush()
+    doubts = reading.doubts()
+    for doubt in doubts[:_SAID]:
+        complain(doubt)
+    if doubts:
+        complain(f"So what was written of {visible(name)} may not be what was archived.")
+    return NOT_SOUND if doubts else FINE

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from difflib import get_close_matches
+from itertools import islice
 
 from inspector.core.format import MemberError
 from inspector.core.names import decoded, encoded, visible
@@ -12,6 +14,13 @@ from inspector.core.progress import Progress
 from inspector.operations.location import open_location
 from inspector.operations.opening import Opened, decode
 from inspector.operations.refused import Refused
+
+_CLOSE = 3
+"""Names that are suggested."""
+_LOOKED_AT = 5_000
+"""Names that are looked at for a suggestion."""
+_LONGEST = 300
+"""Characters of names that are compared: it takes the square of their number."""
 
 
 class NoSuchMember(Refused):
@@ -39,7 +48,9 @@ def find_member(archives: list[Opened], name: str) -> tuple[Opened, int]:
     if len(found) == 1:
         return found[0]
     if not found:
-        raise NoSuchMember(f"There is no member called {visible(name)}.")
+        close = _close(archives, name)
+        more = f" Names like it: {', '.join(map(visible, close))}." if close else ""
+        raise NoSuchMember(f"There is no member called {visible(name)}.{more}")
     raise NoSuchMember(
         f"There are {count(len(found), 'member')} called {visible(name)}, so it is not clear which is meant."
     )
@@ -55,6 +66,19 @@ def _named(archive: Opened, name: str) -> Iterator[int]:
         path = members.path(index)
         if path in wanted or (replaced and decoded(path)[0] == name):
             yield index
+
+
+def _close(archives: list[Opened], name: str) -> list[str]:
+    """The names most like one that is not there: those that end with it, then those spelt alike."""
+    if not 0 < len(name) <= _LONGEST:
+        return []
+    every = (
+        decoded(members.path(at))[0] for members in (each.members for each in archives) for at in range(len(members))
+    )
+    names = [each for each in dict.fromkeys(islice(every, _LOOKED_AT)) if len(each) <= _LONGEST]
+    ending = [each for each in names if each.lower().endswith("/" + name.lower())]
+    alike = [*ending[:_CLOSE], *get_close_matches(name, names, _CLOSE)]
+    return list(dict.fromkeys(alike))[:_CLOSE]
 
 
 def content(archive: Opened, index: int, progress: Progress) -> Iterator[bytes]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -313,3 +314,54 @@ def test_formats_are_listed_with_their_limitations(run: Run) -> None:
     assert ".caf" in known[0]["suffixes"]
     assert all(one["title"] in text for one in known)
     assert all(limitation.endswith(".") for one in known for limitation in one["limitations"])
+
+
+@pytest.mark.parametrize(
+    ("archive", "member", "words"),
+    [
+        ("flipped-member-byte.tacozip", "DATA/tile_0001.png", "does not fit"),
+        ("flipped-blob-byte.rca", None, "Hash mismatch"),
+    ],
+)
+def test_cat_of_what_is_known_to_be_wrong_writes_it_and_says_so(
+    archive: str, member: str | None, words: str, run: Run, sample: Sample
+) -> None:
+    _, listed, _ = run("list", "--json", sample(archive))
+    rows = [json.loads(line) for line in listed.splitlines()]
+    chosen = member or rows[0]["path"]
+
+    done = process("cat", sample(archive), chosen)
+
+    assert done.returncode == 1
+    assert len(done.stdout) == next(row["size"] for row in rows if row["path"] == chosen)
+    assert words in done.stderr.decode()
+    assert done.stderr.endswith(b"may not be what was archived.\n")
+
+
+def test_cat_of_a_datapoint_that_does_not_fit_its_hash_says_so(sample: Sample, tmp_path: Path) -> None:
+    folder = tmp_path / "dataset/weather/datapoints"
+    shutil.copytree(sample("weather") / "dataset/weather/datapoints", folder)
+    tar = min(folder.glob("*.tar"))
+    data = bytearray(tar.read_bytes())
+    data[512] ^= 1
+    tar.write_bytes(data)
+
+    done = process("cat", tar, f"{1:020d}.json")
+
+    assert done.returncode == 1
+    assert b"xxHash64" in done.stderr
+
+
+def test_cat_beside_damage_is_fine(sample: Sample) -> None:
+    for archive, member in (("flipped-member-byte.tacozip", "DATA/tile_0002.png"), ("wrong-reset-hash.rca", None)):
+        listed = process("list", "--json", sample(archive)).stdout.splitlines()
+        done = process("cat", sample(archive), member or json.loads(listed[0])["path"])
+        assert (done.returncode, done.stderr) == (0, b""), archive
+
+
+def test_a_name_that_is_not_there_brings_up_those_like_it(run: Run, sample: Sample) -> None:
+    _, _, err = run("cat", sample("journey.caf"), "readme.tx")
+    assert "Names like it: readme.txt" in err
+    _, _, err = run("cat", sample("journey.caf"), "deep.json")
+    assert "a/b/c/deep.json" in err
+    assert f"list {sample('journey.caf')} shows." in err
