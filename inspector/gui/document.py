@@ -7,6 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.span import Span
 from inspector.gui.client import Client, Job
@@ -232,7 +233,9 @@ class Document(QObject):
     def select_finding(self, row: FindingRow, origin: str) -> None:
         """Select the bytes a finding is about, or else its member."""
         if row.spans:
-            self._visit(Selection(row.layer, row.spans[0].start, row.spans, member=row.member, origin=origin))
+            wrong = row.severity is not Severity.INFO
+            start = row.spans[0].start
+            self._visit(Selection(row.layer, start, row.spans, member=row.member, origin=origin, wrong=wrong))
         elif row.member is not None:
             self.select_member(row.member, origin)
 

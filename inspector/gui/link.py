@@ -40,7 +40,7 @@ class Link(QObject):
         self._process: BaseProcess | None = None
         threading.Thread(target=self._send_all, args=(target, arguments), name="to worker").start()
 
-    def send(self, message: tuple[Any, ...]) -> None:
+    def send(self, message: Any) -> None:
         """Send soon."""
         self._outgoing.put(message)
 

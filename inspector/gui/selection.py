@@ -13,7 +13,7 @@ class Selection:
 
     ``length`` bytes from the caret on are selected in the hex view too. ``origin`` names the panel that the user chose
     it in, which therefore does not scroll. Of a checksum, whose bytes ``spans`` are, ``stored`` is where its value
-    stands and ``omitted`` what it leaves out.
+    stands and ``omitted`` what it leaves out. ``wrong`` says that they are what a finding calls wrong.
     """
 
     layer: int
@@ -25,3 +25,4 @@ class Selection:
     length: int = 0
     stored: Spans = ()
     omitted: Spans = ()
+    wrong: bool = False

@@ -85,7 +85,8 @@ class Tabs(QTabWidget):
         if isinstance(widget, SideTab):
             widget.cancel()
         self.removeTab(at)
-        widget.deleteLater()
+        if widget is not None:
+            widget.deleteLater()
 
     def place_of(self, location: str) -> int:
         """Where the tab of a location is, -1 for nowhere."""

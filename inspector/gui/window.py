@@ -25,7 +25,7 @@ from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.icons import coloured
 from inspector.gui.menus import Menus
 from inspector.gui.message import Message
-from inspector.gui.panels.parts import SelectableLabel
+from inspector.gui.panels.parts import Copies
 from inspector.gui.settings import Settings
 from inspector.gui.start_page import StartPage
 from inspector.gui.status_line import StatusLine
@@ -173,8 +173,7 @@ class Window(QMainWindow):
             if tab is not None:
                 tab.arrange(self._arrangement)
                 tab.hex_pane.setFocus()
-        title = self.tabs.title()
-        self.setWindowTitle(f"{title} – {TITLE}" if title else TITLE)
+        self.setWindowTitle(" – ".join(filter(None, (self.tabs.title(), TITLE))))
         self._enable()
 
     def _keep_arrangement(self) -> None:
@@ -281,12 +280,12 @@ class Window(QMainWindow):
     def copy(self) -> None:
         """Copy what is selected where the keyboard is: cells of a list, or else bytes."""
         focus = QApplication.focusWidget()
-        if isinstance(focus, QAbstractItemView):
+        if isinstance(focus, Copies):
+            focus.copy()
+        elif isinstance(focus, QAbstractItemView):
             index = focus.currentIndex()
             text = index.data(Qt.ItemDataRole.DisplayRole) if index.isValid() else None
             QGuiApplication.clipboard().setText(str(text or ""))
-        elif isinstance(focus, SelectableLabel):
-            focus.copy()
         elif (tab := self.tab()) is not None:
             tab.hex_pane.copy()
 

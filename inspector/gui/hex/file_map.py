@@ -15,6 +15,7 @@ from inspector.core.span import Span
 from inspector.gui.hex.highlights import joined, meets
 from inspector.gui.hex.painting import hatching, scheme_for
 from inspector.gui.hex.palette import COLOURS, Scheme
+from inspector.gui.hex.verdict_lane import LANE, draw_verdicts, told
 
 _WIDTH = 60
 _EDGE = 4
@@ -51,6 +52,7 @@ class FileMap(QWidget):
         self._sets: Sequence[int] = ()
         self._shown = Span(0, 0)
         self._damage: list[Span] = []
+        self._verdicts: Sequence[int] = ()
         self._picture: QPixmap | None = None
         self._scheme = scheme_for(self.palette())
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
@@ -63,6 +65,7 @@ class FileMap(QWidget):
     def setSize(self, size: int) -> None:
         """The map is of so many bytes; nothing is known of them yet."""
         self._size, self._sets, self._damage, self._shown = size, (), [], Span(0, 0)
+        self._verdicts = ()
         self._picture = None
         self.update()
 
@@ -73,6 +76,12 @@ class FileMap(QWidget):
     def setRows(self, sets: Sequence[int]) -> None:
         """Show the role set (see ``core.kinds.role_bit``) of each of equal stretches of the layer."""
         self._sets = sets
+        self._picture = None
+        self.update()
+
+    def setVerdicts(self, sets: Sequence[int]) -> None:
+        """Show, in a lane of its own, what checking has said (see ``Judged``) of each of equal stretches."""
+        self._verdicts = sets if any(sets) else ()
         self._picture = None
         self.update()
 
@@ -96,9 +105,11 @@ class FileMap(QWidget):
         if self._sets:
             roles = roles_in(self._sets[y * len(self._sets) // self.height()])
             words.append(", ".join(roles))
+        if self._verdicts:
+            words.append(told(self._verdicts[y * len(self._verdicts) // self.height()]))
         if meets(self._damage, start, stop):
             words.append("damaged: see the findings")
-        return "\n".join(words)
+        return "\n".join(filter(None, words))
 
     # ---- places ------------------------------------------------------------------------------------------------
 
@@ -121,11 +132,14 @@ class FileMap(QWidget):
 
     # ---- painting ----------------------------------------------------------------------------------------------
 
+    def _roles_width(self) -> int:
+        return self.width() - 2 * _EDGE - _LANE - (LANE + 2 if self._verdicts else 0)
+
     def _drawn(self) -> QPixmap:
         """The rows as a picture, drawn once."""
         if self._picture is None:
             ratio = self.devicePixelRatioF()
-            width = self.width() - 2 * _EDGE - _LANE
+            width = self._roles_width()
             self._picture = QPixmap(round(width * ratio), max(1, round(len(self._sets) * ratio)))
             self._picture.setDevicePixelRatio(ratio)
             painter = QPainter(self._picture)
@@ -145,7 +159,10 @@ class FileMap(QWidget):
             if not self._size:
                 return
             if self._sets:
-                painter.drawPixmap(QRect(_EDGE, 0, self.width() - 2 * _EDGE - _LANE, self.height()), self._drawn())
+                painter.drawPixmap(QRect(_EDGE, 0, self._roles_width(), self.height()), self._drawn())
+            if self._verdicts:
+                lane = QRect(_EDGE + self._roles_width() + 2, 0, LANE, self.height())
+                draw_verdicts(painter, self._verdicts, lane, colours)
             damage = QColor(colours.damage)
             for span in self._damage:
                 top, height = self._pixels(span, _TICK)

@@ -10,6 +10,8 @@ from inspector.core.kinds import ROLES, Role
 from inspector.gui.hex.file_map import roles_in
 from inspector.gui.hex.painting import hatching, scheme_for
 from inspector.gui.hex.palette import COLOURS, Colours
+from inspector.gui.hex.verdict_lane import LEGEND, fill_judged, judged_in
+from inspector.operations.views import Judged
 
 _SWATCH = 13
 _BETWEEN = 5
@@ -18,7 +20,7 @@ _APART = 14
 """Pixels between two entries."""
 _MARGIN = 8
 _DAMAGED = "damaged"
-_Entry = Role | str
+_Entry = Role | Judged | str
 
 
 class Legend(QWidget):
@@ -33,16 +35,17 @@ class Legend(QWidget):
         self.setAccessibleName("Legend")
         self._tell()
 
-    def setRoles(self, role_set: int, damaged: bool = False) -> None:
-        """Explain only the roles of a set of roles, and the mark of damage if there is any."""
-        self._entries = [*roles_in(role_set), *([_DAMAGED] if damaged else [])]
+    def setRoles(self, role_set: int, damaged: bool = False, judged: int = 0) -> None:
+        """Explain only the roles of a set of roles, the mark of damage if there is any, and a set of verdicts."""
+        verdicts = [each for each in judged_in(judged) if each in LEGEND]
+        self._entries = [*roles_in(role_set), *([_DAMAGED] if damaged else []), *verdicts]
         self._tell()
         self.updateGeometry()
         self.update()
 
     def words(self) -> list[str]:
         """The words that are shown."""
-        return [str(entry) for entry in self._entries]
+        return [LEGEND[entry] if isinstance(entry, Judged) else str(entry) for entry in self._entries]
 
     def _tell(self) -> None:
         self.setAccessibleDescription(", ".join(self.words()))
@@ -98,18 +101,24 @@ class Legend(QWidget):
         colours = COLOURS[scheme_for(self.palette())]
         painter = QPainter(self)
         try:
-            for entry, place in zip(self._entries, self._places(self.width()), strict=True):
+            entries = zip(self._entries, self.words(), self._places(self.width()), strict=True)
+            for entry, word, place in entries:
                 top = place.top() + (place.height() - _SWATCH) // 2
                 _swatch(painter, QRect(place.left(), top, _SWATCH, _SWATCH), entry, colours)
                 painter.setPen(self.palette().windowText().color())
-                words = place.adjusted(_SWATCH + _BETWEEN, 0, 0, 0)
-                painter.drawText(words, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), str(entry))
+                box = place.adjusted(_SWATCH + _BETWEEN, 0, 0, 0)
+                painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), word)
         finally:
             painter.end()
 
 
 def _swatch(painter: QPainter, place: QRect, entry: _Entry, colours: Colours) -> None:
     painter.setBrush(Qt.BrushStyle.NoBrush)
+    if isinstance(entry, Judged):
+        fill_judged(painter, place, entry, colours)
+        painter.setPen(QColor(colours.quiet))
+        painter.drawRect(place.adjusted(0, 0, -1, -1))
+        return
     if not isinstance(entry, Role):
         painter.fillRect(place, QColor(colours.base))
         painter.setPen(QPen(QColor(colours.damage), 2))

@@ -69,6 +69,8 @@ class Look:
         width = 2 if scheme in (Scheme.CONTRAST_LIGHT, Scheme.CONTRAST_DARK) else 1
         self.outline = QPen(QColor(self.colours.outline), width)
         self.damage = QPen(QColor(self.colours.damage), 2)
+        self.stored = QPen(QColor(self.colours.selection), 2)
+        self.omitted = QPen(QColor(self.colours.text), 2, Qt.PenStyle.DotLine)
         self.text, self.quiet, self.selection_text = (
             QPen(QColor(colour)) for colour in (self.colours.text, self.colours.quiet, self.colours.selection_text)
         )
@@ -115,7 +117,10 @@ class Grid:
 
 @dataclass(slots=True)
 class Scene:
-    """What is painted: bytes, caret, contours (joined spans). ``focused`` is whether the keyboard works here."""
+    """What is painted: bytes, caret, contours (joined spans). ``focused`` is whether the keyboard works here.
+
+    ``stored`` is where a checksum stands whose bytes are outlined, ``omitted`` what it leaves out.
+    """
 
     model: HexModel
     layout: Layout
@@ -124,6 +129,13 @@ class Scene:
     outline: Sequence[Span] = field(default_factory=list)
     damage: Sequence[Span] = field(default_factory=list)
     focused: bool = False
+    stored: Sequence[Span] = field(default_factory=list)
+    omitted: Sequence[Span] = field(default_factory=list)
+
+    @property
+    def has_contours(self) -> bool:
+        """Whether any contour has to be painted."""
+        return bool(self.outline or self.damage or self.stored or self.omitted)
 
 
 PANES = (Pane.HEX, Pane.TEXT)
@@ -149,7 +161,7 @@ class RowPainter:
             return
         whole = Span(spans[0].start, spans[-1].stop)
         self._backgrounds(whole, top)
-        if self._scene.outline or self._scene.damage:
+        if self._scene.has_contours:
             for index, span in enumerate(spans):
                 self._contours(span, top + index * line)
         self._offsets(spans, top)
@@ -213,7 +225,12 @@ class RowPainter:
 
     def _contours(self, span: Span, top: int) -> None:
         scene, look = self._scene, self._look
-        for spans, pen, inset in ((scene.outline, look.outline, 0), (scene.damage, look.damage, 1)):
+        for spans, pen, inset in (
+            (scene.outline, look.outline, 0),
+            (scene.damage, look.damage, 1),
+            (scene.stored, look.stored, 0),
+            (scene.omitted, look.omitted, 0),
+        ):
             if not spans:
                 continue
             lines = contour(spans, span, scene.layout.columns)

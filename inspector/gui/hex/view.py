@@ -55,6 +55,8 @@ class HexView(RowArea):
         self._cursor = Cursor(0)
         self._outline: list[Span] = []
         self._damage: list[Span] = []
+        self._stored: list[Span] = []
+        self._omitted: list[Span] = []
         self._empty_text = "Nothing is shown here."
         self._pointer = Pointer(self)
         self._pointer.placed.connect(self._place_caret)
@@ -74,7 +76,7 @@ class HexView(RowArea):
         self._size = model.size if model is not None else 0
         self._cursor = Cursor(self._size)
         self._scroll.top = 0
-        self._outline, self._damage = [], []
+        self._outline, self._damage, self._stored, self._omitted = [], [], [], []
         if model is not None:
             model.changed.connect(self._arrived)
             model.resized.connect(self._resized)
@@ -93,6 +95,11 @@ class HexView(RowArea):
     def setOutline(self, spans: Iterable[tuple[int, int]]) -> None:
         """Draw a line around these bytes: the selected field."""
         self._outline = joined(spans, self._size)
+        self.viewport().update()
+
+    def setChecksum(self, stored: Iterable[tuple[int, int]], omitted: Iterable[tuple[int, int]]) -> None:
+        """Mark where a checksum stands and what it leaves out; what it covers is outlined."""
+        self._stored, self._omitted = joined(stored, self._size), joined(omitted, self._size)
         self.viewport().update()
 
     def setDamage(self, spans: Iterable[tuple[int, int]]) -> None:
@@ -213,7 +220,15 @@ class HexView(RowArea):
             # Hatching belongs to the bytes: scrolled rows fit together with those that are painted anew.
             painter.setBrushOrigin(0, -(self._scroll.top * self._look.line) % HATCH)
             scene = Scene(
-                self._model, self._layout, self._grid, self._cursor, self._outline, self._damage, self.hasFocus()
+                self._model,
+                self._layout,
+                self._grid,
+                self._cursor,
+                self._outline,
+                self._damage,
+                self.hasFocus(),
+                self._stored,
+                self._omitted,
             )
             line = self._look.line
             first, last = max(0, event.rect().top()) // line, event.rect().bottom() // line

@@ -8,14 +8,16 @@ from typing import Any
 from PySide6.QtCore import Qt
 
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, rounded
+from inspector.core.verdict import Verdict
 from inspector.gui.client import Client
-from inspector.gui.icons import icon, severity_icon
+from inspector.gui.icons import icon, severity_icon, verdict_icon
 from inspector.gui.words import plain, short
 from inspector.operations.views import MemberRow, Page, SortKey, TreeRow
 
-TITLES = ("Name", "Size", "Mark", "Stored", "Codec", "Digest", "Offset")
+TITLES = ("Name", "Verdict", "Size", "Mark", "Stored", "Codec", "Digest", "Offset")
 SORT_KEYS: tuple[SortKey | None, ...] = (
     SortKey.NAME,
+    None,
     SortKey.SIZE,
     None,
     SortKey.STORED,
@@ -23,7 +25,13 @@ SORT_KEYS: tuple[SortKey | None, ...] = (
     SortKey.DIGEST,
     SortKey.OFFSET,
 )
-NAME, SIZE, MARK, STORED, CODEC, DIGEST, OFFSET = range(len(TITLES))
+NAME, VERDICT, SIZE, MARK, STORED, CODEC, DIGEST, OFFSET = range(len(TITLES))
+_VERDICTS = {
+    Verdict.VERIFIED: "Its bytes are those that a checksum was computed over.",
+    Verdict.MISMATCH: "Its bytes do not fit what was recorded of them.",
+    Verdict.NOT_CHECKABLE: "Nothing was recorded that its bytes could be compared with.",
+    Verdict.NOT_CHECKED: "Nothing is known of its bytes yet.",
+}
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -36,6 +44,8 @@ def member_data(row: MemberRow, name: str, column: int, role: int) -> Any:
     if role == Qt.ItemDataRole.DecorationRole:
         if row.wrong is not None and column in (NAME, MARK):
             return severity_icon(row.wrong)
+        if column == VERDICT:
+            return verdict_icon(row.verdict)
         return icon("folder" if row.folder else "file") if column == NAME else None
     if role == Qt.ItemDataRole.ToolTipRole:
         return _tip(row, column)
@@ -46,6 +56,7 @@ def _text(row: MemberRow, name: str, column: int) -> str:
     texts: dict[int, Callable[[], str]] = {
         NAME: lambda: short(name),
         SIZE: lambda: "" if row.folder and not row.size else grouped(row.size),
+        VERDICT: lambda: str(row.verdict),
         MARK: lambda: str(row.wrong) if row.wrong is not None else "",
         STORED: lambda: "" if row.folder and not row.stored else grouped(row.stored),
         CODEC: lambda: row.codec,
@@ -63,6 +74,8 @@ def _tip(row: MemberRow, column: int) -> str | None:
         return f"{in_bytes(size)} ({rounded(size)})" if size >= 1024 else in_bytes(size)
     if column == OFFSET and row.offset >= 0:
         return f"byte {grouped(row.offset)} of the file"
+    if column == VERDICT:
+        return _VERDICTS[row.verdict]
     if column == DIGEST:
         return row.digest
     return None

@@ -65,6 +65,8 @@ class HexPane(QWidget):
         self._mapping: Job | None = None
         self._damage: list[Span] = []
         self._roles = 0
+        self._judged = 0
+        self._judging: Job | None = None
         self.bar = LayerBar(document)
         self.hex = HexView()
         self.map = FileMap()
@@ -175,21 +177,35 @@ class HexPane(QWidget):
 
     def _mark_damage(self) -> None:
         def take(page: Page[FindingRow]) -> None:
-            wrong = [
-                row for row in page.rows if row.severity is not Severity.INFO and row.layer == self._document.layer
-            ]
+            wrong = [row for row in page.rows if row.layer == self._document.layer]
             self._damage = [span for row in wrong for span in row.spans]
-            self.hex.setDamage(self._damage)
             self.map.setDamage(self._damage)
+            self._show_damage()
             self._explain_colours()
 
-        self._document.client.call("findings", 0, MOST_DAMAGE, done=take)
+        self._document.client.call("findings", 0, MOST_DAMAGE, (Severity.ERROR, Severity.WARNING), done=take)
+
+    def _show_damage(self) -> None:
+        """The bytes of the selected finding are marked even where it is one of very many."""
+        selection = self._document.selection
+        chosen = selection.spans if selection.wrong else ()
+        self.hex.setDamage([*self._damage, *chosen])
 
     def _draw_map(self, rows: int) -> None:
-        if self._mapping is not None and self._mapping.running:
-            self._mapping.cancel()
+        for job in (self._mapping, self._judging):
+            if job is not None:
+                job.cancel()
         if self._info is not None and rows > 0:
             self._mapping = self._document.client.job("overview", self._info.layer, rows, done=self._show_map)
+            status = self._document.status
+            if status.checked or status.judged:
+                layer = self._info.layer
+                self._judging = self._document.client.job("verdict_overview", layer, rows, done=self._show_verdicts)
+
+    def _show_verdicts(self, sets: list[int]) -> None:
+        self.map.setVerdicts(sets)
+        self._judged = reduce(or_, sets, 0)
+        self._explain_colours()
 
     def _show_map(self, sets: list[int]) -> None:
         self.map.setRows(sets)
@@ -198,7 +214,7 @@ class HexPane(QWidget):
 
     def _explain_colours(self) -> None:
         """The legend speaks of the colours that there are."""
-        self.legend.setRoles(self._roles, bool(self._damage))
+        self.legend.setRoles(self._roles, bool(self._damage), self._judged)
 
     def _jump(self, offset: int) -> None:
         self._document.go_to(self._document.layer, offset, offset, "map")
@@ -217,6 +233,8 @@ class HexPane(QWidget):
         if selection.origin != ORIGIN and not is_there:
             self.hex.goTo(selection.caret, selection.length)
         self.hex.setOutline(selection.spans)
+        self.hex.setChecksum(selection.stored, selection.omitted)
+        self._show_damage()
         self._following = False
 
     def _explained(self, explanation: Explanation) -> None:

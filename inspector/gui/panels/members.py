@@ -15,6 +15,7 @@ from inspector.gui.models.members import (
     SIZE,
     SORT_KEYS,
     STORED,
+    VERDICT,
     MemberColumns,
     MemberPaths,
 )
@@ -27,7 +28,7 @@ from inspector.operations.views import MemberPlace, MemberRow, SortKey, Stage, T
 ORIGIN = "members"
 DEBOUNCE = 150
 """Milliseconds without a key before the filter is applied."""
-WIDTHS = {NAME: 190, SIZE: 98, MARK: 80, STORED: 80, CODEC: 70, DIGEST: 150, OFFSET: 90}
+WIDTHS = {NAME: 190, VERDICT: 106, SIZE: 98, MARK: 80, STORED: 80, CODEC: 70, DIGEST: 150, OFFSET: 90}
 
 
 class MembersPanel(QWidget):
@@ -47,7 +48,8 @@ class MembersPanel(QWidget):
         self.tree = tree_view(self.tree_model, WIDTHS, "Members as a tree")
         self.table = table_view(self.table_model, WIDTHS, "Members as a table")
         for view in (self.tree, self.table):
-            FirstColumnFits(view, SIZE)
+            view.setColumnHidden(VERDICT, True)
+        self._fits = [FirstColumnFits(view, SIZE) for view in (self.tree, self.table)]
         self._stack = Emptiable(self.tree, self.table)
         self._buttons = QButtonGroup(self)
         self.as_tree = self._button("Tree", "Members in their folders")
@@ -95,6 +97,7 @@ class MembersPanel(QWidget):
         document.arranged.connect(self._follow_again)
         document.planted.connect(self._planted)
         document.statusChanged.connect(self._choose_view)
+        document.statusChanged.connect(self._show_verdicts)
         document.selected.connect(self._follow)
         self.tree_model.revealed.connect(self._show_revealed)
         self.tree_model.rowsInserted.connect(self._choose_view)
@@ -119,6 +122,15 @@ class MembersPanel(QWidget):
     def empty_sentence(self) -> str:
         """Why there is nothing to see, empty where there is."""
         return self._stack.shown_sentence()
+
+    def _show_verdicts(self) -> None:
+        """There are verdicts from when a check has come to the first one."""
+        status = self._document.status
+        if self.tree.isColumnHidden(VERDICT) and (status.checked or status.judged):
+            for view in (self.tree, self.table):
+                view.setColumnHidden(VERDICT, False)
+            for fits in self._fits:
+                fits.fit()
 
     def _choose_view(self, *_: object) -> None:
         if self.table_model.rowCount():

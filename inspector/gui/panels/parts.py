@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol, runtime_checkable
+
 from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QObject, QSize, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
@@ -28,6 +30,14 @@ NARROWEST = 140
 """Pixels that a first column has at least."""
 ROW_SPACE = 6
 """Pixels added to the height of a line of text for a row of a table."""
+
+
+@runtime_checkable
+class Copies(Protocol):
+    """A widget that knows what to copy of it."""
+
+    def copy(self) -> None:
+        """Copy what is selected in it."""
 
 
 def tree_view(model: QAbstractItemModel, widths: dict[int, int], name: str) -> QTreeView:
@@ -99,12 +109,16 @@ class FirstColumnFits(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """See QObject."""
         if event.type() is QEvent.Type.Resize and watched is self._viewport:
-            room = self._viewport.width()
-            beside = sum(self._header.sectionSize(column) for column in range(1, self._neighbours + 1))
-            self._fitting = True
-            self._header.resizeSection(0, max(NARROWEST, room - beside))
-            self._fitting = False
+            self.fit()
         return False
+
+    def fit(self) -> None:
+        """Fit it now."""
+        room = self._viewport.width()
+        beside = sum(self._header.sectionSize(column) for column in range(1, self._neighbours + 1))
+        self._fitting = True
+        self._header.resizeSection(0, max(NARROWEST, room - beside))
+        self._fitting = False
 
     def _resized(self, *_: object) -> None:
         if not self._fitting and QGuiApplication.mouseButtons() is not Qt.MouseButton.NoButton:
