@@ -130,7 +130,7 @@ class _Explanation:
         elif segment in self._layout.damaged:
             why, spans = self._undecodable(row)
         elif resumed_wrongly(hashes, row):
-            code, why, spans = "rca-hash-resumed-wrongly", self._resumed(row), self._suspects(row)
+            code, why, spans = "rca-hash-resumed-wrongly", self._resumed(row), place
         else:
             why, spans = self._decodable(row), self._suspects(row)
         return (
@@ -170,7 +170,7 @@ class _Explanation:
                 f" The hash covers the segment as a whole, so the {count(before, 'blob')} before cannot be proved "
                 f"whole, though {'it decodes' if before == 1 else 'they decode'}."
             )
-        return why, self._with_place(row, spans)
+        return why, (*spans, *self._place(row))
 
     def _decodable(self, row: int) -> str:
         first, last = self._blocks(row)
@@ -215,12 +215,14 @@ class _Explanation:
         )
 
     def _suspects(self, row: int) -> Spans:
-        return self._with_place(row, self._spans(self._first(row), self._blocks(row)[1]))
+        """Where the damage may lie that a hash tells of: the few bytes of the hash first, unless they are proved."""
+        region = self._spans(self._first(row), self._blocks(row)[1])
+        place = self._place(row)
+        return (*region, *place) if self._written(row) else (*place, *region)
 
-    def _with_place(self, row: int, spans: Spans) -> Spans:
-        """Spans and, with them, the stored hash: in a chunk header the size beside it, which says where the end is."""
-        place = (self._layout.chunks.chunks[-1].header,) if self._hashes.final(row) else self._hashes.place(row)
-        return tuple(sorted((*spans, *place)))
+    def _place(self, row: int) -> Spans:
+        """The stored hash; in a chunk header with the size beside it, which says where the end is."""
+        return (self._layout.chunks.chunks[-1].header,) if self._hashes.final(row) else self._hashes.place(row)
 
     def _spans(self, first: int, last: int) -> Spans:
         """The file bytes of the blocks ``[first, last)``; none where there are none."""

@@ -120,7 +120,7 @@ def test_a_change_that_decodes_can_lie_anywhere_in_its_segment() -> None:
     assert ledger(archive) == [WRONG, WHOLE]
     (finding,) = bad(archive)
     end = 10 + len(build.segment(noisy(300)))
-    assert finding.spans == (Span(10, end), Span(end + 2, end + 10))
+    assert finding.spans == (Span(end + 2, end + 10), Span(10, end)), "the smallest that may have changed comes first"
     assert "nothing tells which" in finding.message
     assert "none of them can be proved whole" in finding.message
 
@@ -195,7 +195,7 @@ def test_where_the_blocks_may_have_shifted_the_damage_may_lie_further_up() -> No
     archive, sentence = checked(bytes(data))
     assert sentence == "2 of 3 segments are damaged; 1 of 13 blobs is whole."
     first, second = bad(archive)
-    assert (first.spans[0].start, second.spans[0].start) == (10, 10)
+    assert (first.spans[1].start, second.spans[1].start) == (10, 10)
     assert "may begin elsewhere" not in first.message
     assert "may begin elsewhere" in second.message
 
@@ -209,6 +209,8 @@ def test_a_wrong_resume_is_named_and_the_right_hash_given(convention: str) -> No
     assert ledger(archive) == [WRONG, WHOLE]
     (finding,) = bad(archive)
     assert finding.code == "rca-hash-resumed-wrongly"
+    (place,) = finding.spans
+    assert data[place.start : place.stop] == b"deadhash", "every blob is whole: only the hash is wrong"
     assert build.digest(first).hex() in finding.message
     assert ("so it was written so" in finding.message) == (convention == build.RCARCH)
 

@@ -216,7 +216,7 @@ def test_a_wrong_hash_names_the_segment_and_the_place() -> None:
     assert codes(archive) == {"rca-reset-hash-mismatch"}
     sentence = message(archive, "rca-reset-hash-mismatch")
     assert sentence.startswith("Hash mismatch at the reset block: segment 1 hashes to ")
-    assert archive.findings[0].spans == (Span(10, 8 + at), Span(10 + at, 18 + at))
+    assert archive.findings[0].spans == (Span(10 + at, 18 + at), Span(10, 8 + at))
     assert len(archive.members) == 3
 
 
