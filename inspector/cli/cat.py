@@ -21,7 +21,8 @@ _SAID = 5
 def run(options: argparse.Namespace) -> int:
     """Write the content of one member as it comes, in pieces of bounded size, and give the exit status.
 
-    It is NOT_SOUND, with a sentence on standard error, where something speaks against what was written. Raises NoSuchMember, MemberError (some of the content may have been written by then) and SourceError.
+    It is NOT_SOUND, with a sentence on standard error, where something speaks against what was written. Raises
+    NoSuchMember, MemberError (some of the content may have been written by then) and SourceError.
     """
     opened = parts(options.location)
     name = options.member
