@@ -202,12 +202,13 @@ class DirectoryWalk:
         if is_malformed(rest[local.name_length :]):
             self._malformed((head + LOCAL_SIZE + local.name_length, begin), name, index)
         different = differences(central, local, name, rest[: local.name_length], rest[local.name_length :])
-        for word, grave, words in different:
-            if word == "crc" and head in self.quiet:
+        for code, grave, words, here, there in different:
+            if code == "crc" and head in self.quiet:
                 continue
             severity = Severity.ERROR if grave else Severity.INFO
             message = f"The local header and the central directory disagree on {visible(name)}: {words}."
-            self.emitter.find(severity, f"zip-local-{word}", message, (place, (head, begin)), index)
+            spans = [(base + start, base + stop) for base, (start, stop) in ((place[0], there), (head, here))]
+            self.emitter.find(severity, f"zip-local-{code}", message, spans, index)
         return begin
 
     def _malformed(self, span: tuple[int, int], name: bytes, index: int) -> None:

@@ -110,6 +110,11 @@ def test_stored_archives_are_not_searched_for_headers() -> None:
 def test_local_header_against_central_directory(at: int, new: bytes, code: str) -> None:
     archive = opened(patched(PLAIN, at, new))
     assert doubts(archive) == {code}
+    (central, local) = next(finding.spans for finding in archive.findings if finding.code == code)
+    assert (local.start, local.size) == (at, central.size), "only the fields that differ"
+    data = archive.source.read(0, archive.source.size)
+    if at:
+        assert data[local.start : local.stop] != data[central.start : central.stop]
     assert content(archive, 0) == b"content of a"
     covered(archive)
 
