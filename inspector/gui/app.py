@@ -49,7 +49,9 @@ def run(locations: Sequence[str]) -> int:
     window.show()
     # After the first paint: what opening needs is imported only then.
     QTimer.singleShot(0, window, lambda: window.open_locations(locations))
-    return app.exec()
+    status = app.exec()
+    window.end()  # whatever ended the loop, no worker stays
+    return status
 
 
 def screenshot(

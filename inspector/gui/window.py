@@ -11,13 +11,12 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QMainWindow,
-    QMessageBox,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 
-from inspector.gui import actions, door, theme
+from inspector.gui import about, actions, door, theme
 from inspector.gui.actions import Command, Target
 from inspector.gui.asking import ask_for_files, ask_for_folder
 from inspector.gui.check_lists import CheckLists
@@ -235,11 +234,15 @@ class Window(QMainWindow):
         if not self._arrangement.isEmpty():
             self.settings.set_state("docks", self._arrangement)
         self.settings.set_state("geometry", self.saveGeometry())
+        self.end()
+        super().closeEvent(event)
+
+    def end(self) -> None:
+        """End the work of all tabs."""
         for tab in self.tabs.all():
             tab.document.close()
         for side in self.tabs.sides():
             side.cancel()
-        super().closeEvent(event)
 
     def go_to(self) -> None:
         """Move the keyboard to the field that says where to go."""
@@ -341,10 +344,4 @@ class Window(QMainWindow):
 
     def show_about(self) -> None:
         """Say what this is."""
-        from inspector import __version__
-
-        box = QMessageBox(QMessageBox.Icon.NoIcon, f"About {TITLE}", TITLE, QMessageBox.StandardButton.Ok, self)
-        box.setInformativeText(f"Version {__version__}. Shows what every byte of an archive means.")
-        box.setIconPixmap(self.windowIcon().pixmap(64, 64))
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.open()
+        about.show_about(self, TITLE)

@@ -7,10 +7,15 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from inspector.gui import theme
 from inspector.gui.document import Document
 from inspector.gui.settings import Settings
+from inspector.gui.tab import Tab
+from inspector.gui.theme import Theme
+from inspector.gui.window import Window
 
 WAIT = 30_000
 """Milliseconds that anything may take on a busy machine."""
@@ -37,3 +42,46 @@ def opened(qtbot: QtBot, sample: Callable[[str], Path]) -> Iterator[Callable[[st
     for document in documents:
         document.close()
         qtbot.waitUntil(lambda document=document: document.client.link.process is None, timeout=WAIT)
+
+
+@pytest.fixture
+def window(qtbot: QtBot, settings: Settings) -> Iterator[Window]:
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    theme.apply(app, Theme.LIGHT)
+    made = Window(settings)
+    qtbot.addWidget(made)
+    made.resize(1280, 800)
+    with qtbot.waitExposed(made):
+        made.show()
+    yield made
+    links = [tab.document.client.link for tab in made.tabs.all()]
+    made.close()
+    qtbot.waitUntil(lambda: all(link.process is None for link in links), timeout=WAIT)
+
+
+@pytest.fixture
+def show(window: Window, qtbot: QtBot, sample: Callable[[str], Path]) -> Callable[[str | Path], Tab]:
+    """Open a sample, or a path, in the window and wait until everything has arrived."""
+
+    def open_tab(location: str | Path) -> Tab:
+        window.open_location(str(location if isinstance(location, Path) else sample(location)))
+        settle(qtbot, window)
+        tab = window.tab()
+        assert tab is not None
+        return tab
+
+    return open_tab
+
+
+Show = Callable[[str | Path], Tab]
+
+
+def settle(qtbot: QtBot, window: Window) -> None:
+    """Wait until nothing is outstanding, painting included."""
+    window.grab()
+    qtbot.waitUntil(lambda: window.settled, timeout=WAIT)
+
+
+def press(window: Window, name: str) -> None:
+    window.actions_[name].trigger()

@@ -1,0 +1,152 @@
+"""Opening, closing and remembering: the window around its documents."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent, QGuiApplication
+from pytestqt.qtbot import QtBot
+
+from inspector.gui.settings import Settings
+from inspector.gui.theme import Theme
+from inspector.gui.window import Window
+from inspector.operations.views import Stage
+from tests.gui.conftest import WAIT, Show, press, settle
+
+Sample = Callable[[str], Path]
+
+
+def test_dropped_files_open(window: Window, qtbot: QtBot, sample: Sample) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(sample(name))) for name in ("journey.caf", "plain.zip")])
+    place, action = QPointF(10, 10), Qt.DropAction.CopyAction
+    event = QDropEvent(place, action, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+    window.dropEvent(event)
+    assert event.isAccepted()
+    settle(qtbot, window)
+    assert [tab.document.name for tab in window.tabs.all()] == ["journey.caf", "plain.zip"]
+    assert all(tab.document.status.stage is Stage.READY for tab in window.tabs.all())
+
+
+def test_pasted_paths_open_and_other_text_is_refused(window: Window, qtbot: QtBot, sample: Sample) -> None:
+    QGuiApplication.clipboard().setText("just some words")
+    press(window, "paste_locations")
+    assert window.message.isVisible()
+    assert not window.tabs.all()
+    QGuiApplication.clipboard().setText(f"'{sample('journey.caf')}'\n{sample('plain.tar').as_uri()}\n")
+    press(window, "paste_locations")
+    settle(qtbot, window)
+    assert [tab.document.name for tab in window.tabs.all()] == ["journey.caf", "plain.tar"]
+
+
+def test_opening_twice_shows_the_tab(show: Show, window: Window) -> None:
+    first = show("journey.caf")
+    show("plain.tar")
+    assert show("journey.caf") is first
+    assert window.tabs.count() == 2
+
+
+def test_closing_a_tab_ends_its_worker(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("journey.caf")
+    link = tab.document.client.link
+    process = link.process
+    assert process is not None
+    assert process.is_alive()
+    press(window, "close_tab")
+    assert window.tabs.count() == 0
+    assert window.start_page.isVisible()
+    qtbot.waitUntil(lambda: link.process is None, timeout=WAIT)
+
+
+def test_a_dead_worker_is_said_and_the_location_can_be_reopened(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("journey.caf")
+    process = tab.document.client.link.process
+    assert process is not None
+    with qtbot.waitSignal(tab.document.lost, timeout=WAIT):
+        process.kill()
+    assert "ended unexpectedly" in tab.banner.message.text.text()
+    tab.banner.message.button.click()
+    settle(qtbot, window)
+    fresh = window.tab()
+    assert fresh is not None
+    assert fresh is not tab
+    assert fresh.document.status.stage is Stage.READY
+
+
+def test_reloading_sees_what_changed_and_stays_in_place(
+    show: Show, window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = tmp_path / "notes"
+    path.write_bytes(b"0123456789")
+    tab = show(path)
+    tab.document.go_to_expression("5")
+    settle(qtbot, window)
+    path.write_bytes(b"0123456789 and more")
+    press(window, "reload")
+    settle(qtbot, window)
+    fresh = window.tab()
+    assert fresh is not None
+    assert (fresh.document.size, fresh.hex_pane.hex.caret()) == (19, 5)
+
+
+def test_missing_and_unknown_and_empty_files_are_sentences(show: Show, tmp_path: Path) -> None:
+    missing = show(tmp_path / "missing.rca")
+    assert "missing.rca" in missing.banner.state.text()
+    assert missing.members.empty_sentence() == "Nothing could be opened."
+    unknown = tmp_path / "unknown"
+    unknown.write_bytes(b"who knows")
+    tab = show(unknown)
+    assert "plain bytes" in tab.banner.sentence.text()
+    assert tab.members.empty_sentence() == "These bytes have no members."
+    empty = tmp_path / "empty"
+    empty.touch()
+    tab = show(empty)
+    assert tab.byte.title.text() == "There is not a single byte here."
+
+
+def test_names_are_never_rich_text(show: Show, tmp_path: Path) -> None:
+    path = tmp_path / "<b>bold & bad<"
+    path.write_bytes(b"x")
+    tab = show(path)
+    window = tab.window()
+    assert isinstance(window, Window)
+    assert window.tabs.tabText(0) == "<b>bold && bad<"
+    assert "&lt;b&gt;" in window.tabs.tabToolTip(0)
+    assert tab.banner.state.textFormat() is Qt.TextFormat.PlainText
+
+
+def test_looks_are_remembered(show: Show, window: Window, settings: Settings) -> None:
+    tab = show("journey.caf")
+    window.set_bytes_per_row(8)
+    window.zoom_in()
+    window.set_theme(Theme.DARK)
+    tab.docks["Findings"].hide()
+    window.close()
+    assert settings.number("bytes_per_row", 16) == 8
+    assert settings.theme is Theme.DARK
+    again = Window(settings)
+    again.open_location(tab.document.location)
+    fresh = again.tab()
+    assert fresh is not None
+    assert again.menus.rows.actions()[1].isChecked()
+    assert fresh.docks["Findings"].isHidden()
+    assert not fresh.docks["Members"].isHidden()
+    again.close()
+
+
+def test_the_process_of_the_window_decodes_nothing() -> None:
+    import subprocess
+
+    code = """
+import sys
+from inspector.gui import app
+heavy = {"numpy", "boto3", "msgspec", "zstandard", "charset_normalizer"} & set(sys.modules)
+own = [name for name in sys.modules if name.startswith(("inspector.formats", "inspector.sources"))]
+own += [name for name in sys.modules if name.startswith("inspector.operations.") and not name.endswith(".views")]
+print(sorted(heavy), own)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[] []"
