@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 from inspector.core.archive import Emitter
 from inspector.core.format import Likeness
+from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError
 from inspector.formats import _tar
@@ -38,7 +41,8 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
             "The metadata is missing: no .tar.metadata and no .index stands beside the tar, so no offsets and no "
             "hashes are recorded for its datapoints.",
         )
-    beside = Beside(_rows(metadata, emitter), _index(index, emitter))
+    named = "" if metadata is None else visible(PurePath(metadata.name).name)
+    beside = Beside(_rows(metadata, emitter), _index(index, emitter), named)
     digest = "xxh64" if beside.rows is not None else ""
     _tar.decode(source, emitter, progress, digest=digest, extras=beside.extras)
     beside.take(emitter.members)

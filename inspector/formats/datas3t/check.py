@@ -87,6 +87,7 @@ class _Hashes:
         self._archive = archive
         self._emitter = emitter
         self._progress = progress
+        self._beside = beside
         self._computed = beside.computed
         self._padding = Padding(emitter)
 
@@ -156,8 +157,9 @@ class _Hashes:
         self._emitter.error(
             MISMATCH,
             f"The hash of the datapoint {visible(members.path(index))} does not fit: its {in_bytes(there)}{cut} hash "
-            f"to {computed:016x}, the metadata says {stored:016x}. Either its bytes or the metadata row have changed "
-            "since they were written; a reader that compares will refuse it.",
+            f"to {computed:016x}, the metadata says {stored:016x} (the row of key {self._beside.keys[index]:,} in "
+            f"{self._beside.metadata}). Either its bytes or that row have changed since they were written; a reader "
+            "that compares will refuse it.",
             (start, stop),
             member=index,
         )

@@ -31,12 +31,14 @@ AGREES = "Agrees with the tar."
 class Beside:
     """What stands beside one tar, and which row belongs to which member. Filled in once the members are known.
 
-    ``computed`` are the hashes that checking computed where they are not the recorded ones, by member.
+    ``metadata`` names the file of the metadata rows; ``computed`` are the hashes that checking computed where they are
+    not the recorded ones, by member.
     """
 
-    def __init__(self, rows: Rows | None, index: IndexRows | None) -> None:
+    def __init__(self, rows: Rows | None, index: IndexRows | None, metadata: str) -> None:
         self.rows = rows
         self.index = index
+        self.metadata = metadata
         self.members = Members()
         self.keys: list[int | None] = []
         self.row_of = array("q")
@@ -213,10 +215,10 @@ def check_rows(emitter: Emitter, beside: Beside) -> None:
         key = beside.keys[index]
         name = visible(members.path(index))
         if row == NONE and key is not None:
-            words = f"The metadata has no row for key {key:,} ({name}), so it cannot be found through it."
+            words = f"The metadata, {beside.metadata}, has no row for key {key:,} ({name}), so it is not found by it."
             emitter.error(ROW_MISSING, words, _head(members, index), member=index)
         elif row != NONE and (wrong := beside.row_error(index)):
-            words = f"The metadata row of key {key:,} ({name}) is wrong. {wrong}"
+            words = f"The metadata row of key {key:,} ({name}) is wrong, in {beside.metadata}. {wrong}"
             emitter.error("datas3t-metadata-offset", words, _head(members, index), member=index)
     _check_left_over(emitter, beside, rows)
     _check_readings(emitter, beside, rows)
@@ -246,11 +248,12 @@ def _check_left_over(emitter: Emitter, beside: Beside, rows: Rows) -> None:
     known = {key for key in beside.keys if key is not None}
     for row, key in enumerate(rows.ids):
         if row in rows.unreadable:
-            words = f"Row {row:,} of the metadata is broken: {rows.unreadable[row]} cannot be read."
+            words = f"Row {row:,} of the metadata, {beside.metadata}, is broken: {rows.unreadable[row]} cannot be read."
             emitter.error("datas3t-metadata-row", words)
         elif row not in used:
             what = "stands twice" if key in known else "has no datapoint in the tar"
-            emitter.error("datas3t-metadata-row-extra", f"Row {row:,} of the metadata, for key {key:,}, {what}.")
+            words = f"Row {row:,} of the metadata, {beside.metadata}, for key {key:,}, {what}."
+            emitter.error("datas3t-metadata-row-extra", words)
     check_row_form(emitter, rows)
 
 

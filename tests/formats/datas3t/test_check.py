@@ -86,7 +86,7 @@ def test_a_datapoint_that_does_not_fit_its_hash() -> None:
     stored = f"{int(ROWS[1]['data_hash'], 16):016x}"
     assert (row.stored, row.verdict, row.member) == (stored, Verdict.MISMATCH, 1)
     assert (row.place, row.covers) == ((), (Span(start, stop),))
-    for word in ("hash", f"{2:020d}.json", stored, row.computed):
+    for word in ("hash", f"{2:020d}.json", stored, row.computed, f"the row of key 2 in {NAME}.metadata"):
         assert word in finding.message
     assert row.computed != stored
     assert verdicts(archive) == [Verdict.VERIFIED, Verdict.MISMATCH, Verdict.VERIFIED, Verdict.VERIFIED]

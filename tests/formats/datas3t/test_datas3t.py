@@ -155,6 +155,12 @@ def test_metadata_that_disagrees(
     archive = opened(place(SOUND, metadata=packed(change(ROWS))))
     assert codes(archive) == expected
     assert any(words in finding.message for finding in archive.findings)
+    rowed = [
+        finding
+        for finding in archive.findings
+        if finding.code.startswith(("datas3t-metadata-row", "datas3t-metadata-off"))
+    ]
+    assert all(".tar.metadata" in finding.message for finding in rowed), "the wrong value stands in another file"
     assert len(archive.members) == 4
 
 
