@@ -16,6 +16,7 @@ from operator import le
 from isal.isal_zlib import crc32
 
 from inspector.core.archive import Archive, Emitter
+from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.member import UNREADABLE, Codec
 from inspector.core.names import visible
@@ -35,6 +36,9 @@ _DISPUTED = frozenset({"zip-local-crc", "zip-descriptor-differs"})
 """Findings of decoding after which the content tells which of two records is wrong."""
 _TOLD = frozenset({"zip-member-cut-off", "taco-crc", "taco-torn-after-write-1", "taco-torn-after-write-2"})
 """Findings of decoding that say already that the content and a CRC-32 do not fit."""
+
+_OF_DATA = frozenset({"zip-crc-mismatch", "zip-content-damaged", "zip-member-cut-off"})
+"""Errors that the verdicts count already."""
 
 
 def check_members(archive: Archive, directory: Directory, emitter: Emitter, progress: Progress) -> str:
@@ -233,8 +237,14 @@ def _summary(archive: Archive) -> str:
     if not total:
         return "There are no members."
     counts = {verdict: archive.verdicts.count(at) for at, verdict in enumerate(VERDICTS)}
+    structural = sum(each.severity is Severity.ERROR and each.code not in _OF_DATA for each in archive.findings)
+    errors = [f"{count(structural, 'error')} in the structure"] if structural else []
+    if structural and counts[Verdict.VERIFIED] == total:
+        whose = "its one member" if total == 1 else f"all {total:,} members"
+        return f"{errors[0]}; the data of {whose} fits its CRC-32."
     mismatches, blank = counts[Verdict.MISMATCH], counts[Verdict.NOT_CHECKABLE]
-    parts = [f"{counts[Verdict.VERIFIED]:,} of {count(total, 'member')} {'is' if total == 1 else 'are'} verified"]
+    verified = f"{counts[Verdict.VERIFIED]:,} of {count(total, 'member')} {'is' if total == 1 else 'are'} verified"
+    parts = [*errors, verified]
     if mismatches:
         words = "does not fit its" if mismatches == 1 else "do not fit their"
         parts.append(f"{mismatches:,} {words} CRC-32")

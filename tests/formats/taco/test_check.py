@@ -136,7 +136,7 @@ def test_the_ledger_has_both_crcs_of_the_header(data: bytes) -> None:
 
 def test_the_first_157_bytes_alone(data: bytes) -> None:
     archive, sentence = checked(data[:157])
-    assert sentence == "1 of 1 member is verified."
+    assert sentence == "1 error in the structure; the data of its one member fits its CRC-32."
     assert [row.place for row in archive.checksums] == [((14, 18),)]
     assert state_of([archive]) is State.DAMAGED
 

@@ -149,7 +149,7 @@ def test_without_central_directory_the_local_headers_are_gone_by() -> None:
     assert state_of([archive]) is State.DAMAGED
     cut, sentence = checked(PLAIN[:90])
     assert verdicts(cut) == [Verdict.VERIFIED, Verdict.MISMATCH]
-    assert sentence == "1 of 2 members are verified; 1 does not fit its CRC-32."
+    assert sentence == "1 error in the structure; 1 of 2 members are verified; 1 does not fit its CRC-32."
     # Decoding has said that its data are cut off; that they do not fit any more is no news.
     assert "zip-crc-mismatch" not in grave(cut)
 
