@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from inspector.cli.output import complain
 from inspector.cli.progress_bar import ProgressBar
@@ -11,6 +10,7 @@ from inspector.core.finding import Severity
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
 from inspector.operations.listing import load
+from inspector.operations.location import inside
 from inspector.operations.opening import Opened
 
 _SAID = 5
@@ -41,10 +41,5 @@ def parts(location: str) -> list[Part]:
     """Open and decode ``location``, with a bar on standard error; raises SourceError."""
     with ProgressBar(Progress()) as progress:
         archives = load(location, progress)
-    folder = Path(location).resolve()
-    found = []
-    for archive in archives:
-        place = Path(archive.source.name)
-        key = place.relative_to(folder).as_posix() if place != folder and place.is_relative_to(folder) else ""
-        found.append(Part(archive, key or location, key))
-    return found
+    keys = [inside(location, archive.source.name) for archive in archives]
+    return [Part(archive, key or location, key) for archive, key in zip(archives, keys, strict=True)]

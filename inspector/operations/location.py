@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 
 from inspector.core.collection import Collection
 from inspector.core.names import visible
@@ -60,6 +61,12 @@ def open_location(location: str) -> Location:
         raise SourceError(f"{visible(location)} holds no range. {collection.findings[0].message}")
     _allow_descriptors(len(collection.ranges))
     return Location([], collection)
+
+
+def inside(location: str, name: str) -> str:
+    """The path of the file ``name`` inside the folder ``location``; empty where the location is the file itself."""
+    folder, path = Path(location).resolve(), Path(name)
+    return path.relative_to(folder).as_posix() if path != folder and path.is_relative_to(folder) else ""
 
 
 def _open(location: str) -> Opened:

@@ -6,15 +6,20 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
+from itertools import chain, islice
 from pathlib import Path
 
 from inspector.core.finding import Finding
 from inspector.core.names import decoded, visible
 from inspector.core.numbers import count, hexadecimal, in_bytes
+from inspector.core.verdict import VERDICTS, Verdict
 from inspector.operations.checking import Report
+from inspector.operations.location import inside
 from inspector.operations.views import ReportKind
 from inspector.sources.replacing import Replacing
 
+_NAMED = 20
+"""Members that are named because they are not verified; the rest is counted."""
 _STYLE = """
 :root { color-scheme: light dark; --line: #ccd; --soft: #f2f3f7; --bad: #b00020; --warn: #8a5a00; --good: #1a6b35 }
 @media (prefers-color-scheme: dark) {
@@ -36,7 +41,7 @@ td.bytes { font-family: ui-monospace, monospace }
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """A finding of a report; ``label`` names its archive where there are several, ``member`` is a name."""
+    """A finding of a report; ``label`` is its archive's path inside a folder, ``member`` is a name."""
 
     finding: Finding
     label: str
@@ -55,7 +60,7 @@ def _told(report: Report) -> Iterator[_Told]:
     for finding in report.findings:
         yield _Told(finding, "", None)
     for archive in report.archives:
-        label = Path(archive.source.name).name if len(report.archives) > 1 else ""
+        label = inside(report.location, archive.source.name)
         for finding in archive.findings:
             member = finding.member
             known = member is not None and member < len(archive.members)
@@ -69,6 +74,32 @@ def _summary(report: Report) -> str:
     return f"{words}: {verdicts}" if verdicts else words
 
 
+def _unverified(report: Report) -> list[str]:
+    """Lines that name members which are not verified: without them it is not known which ones are whole.
+
+    Where no member is verified, only those are named that are known to be wrong.
+    """
+    kinds = [Verdict.MISMATCH]
+    if report.verdicts.get(Verdict.VERIFIED):
+        kinds += [Verdict.NOT_CHECKABLE, Verdict.NOT_CHECKED]
+    total = sum(report.verdicts.get(kind, 0) for kind in kinds)
+    judged = chain.from_iterable(_judged(report, kind) for kind in kinds)
+    lines = [f"{kind}: {name}" for kind, name in islice(judged, _NAMED)]
+    return [*lines, f"... and {total - len(lines):,} more"] if total > len(lines) else lines
+
+
+def _judged(report: Report, verdict: Verdict) -> Iterator[tuple[Verdict, str]]:
+    """The members of which checking has said this, by their visible names."""
+    code = VERDICTS.index(verdict)
+    for archive in report.archives:
+        label = inside(report.location, archive.source.name)
+        at = archive.verdicts.find(code)
+        while at >= 0:
+            name = visible(archive.members.path(at))
+            yield verdict, f"{visible(label)}/{name}" if label else name
+            at = archive.verdicts.find(code, at + 1)
+
+
 def _dropped(report: Report) -> str:
     dropped = sum(archive.findings_dropped for archive in report.archives)
     return f"{count(dropped, 'more finding')} of the same kinds." if dropped else ""
@@ -77,6 +108,7 @@ def _dropped(report: Report) -> str:
 def as_text(report: Report) -> str:
     """Lines for a person; every name is visible text."""
     lines = [f"{visible(report.location)}: {visible(report.sentence)}", f"  {_summary(report)}"]
+    lines += [f"  {line}" for line in _unverified(report)]
     for told in _told(report):
         member = "" if told.member is None else f"member {visible(told.member)}"
         details = filter(None, (told.finding.code, f"bytes {told.place}" if told.place else "", member))

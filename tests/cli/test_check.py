@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -110,9 +111,28 @@ def test_text_names_what_and_where(run: Run, sample: Sample) -> None:
     assert status == 1
     lines = out.splitlines()
     assert "4 verified, 1 mismatch" in lines[1]
-    assert lines[2].startswith("  error: ")
-    assert "[zip-crc-mismatch, bytes 0xCD..0x9F6, member DATA/tile_0001.png]" in lines[2]
-    assert lines[3].startswith(f"{sample('journey.caf')}: Sound")
+    assert lines[2] == "  mismatch: DATA/tile_0001.png"
+    assert lines[3].startswith("  error: ")
+    assert "[zip-crc-mismatch, bytes 0xCD..0x9F6, member DATA/tile_0001.png]" in lines[3]
+    assert lines[4].startswith(f"{sample('journey.caf')}: Sound")
+
+
+def test_text_names_the_members_that_are_not_verified(run: Run, sample: Sample, tmp_path: Path) -> None:
+    _, out, _ = run(sample("weather-missing-row"))
+    ranged = f"dataset/weather/datapoints/{1:020d}-{4:020d}.tar"
+    lines = out.splitlines()
+    assert lines[2] == f"  not checkable: {ranged}/{3:020d}.json"
+    assert lines[3].startswith(f"  error: {ranged}: "), "findings name the range in the same way"
+    # Where nothing at all is recorded, there is nobody to be told from the others.
+    assert "not checkable: " not in run(sample("journey.caf"))[1]
+    many = tmp_path / "many.zip"
+    with zipfile.ZipFile(many, "w") as archive:
+        for number in range(30):
+            archive.writestr(f"{number:02d}", b"content")
+    many.write_bytes(many.read_bytes().replace(b"content", b"spoiled", 25))
+    lines = run(many)[1].splitlines()
+    assert lines[2:22] == [f"  mismatch: {number:02d}" for number in range(20)]
+    assert lines[22] == "  ... and 5 more"
 
 
 def test_several_files_are_checked_in_their_order_by_processes(
