@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 NO_SCREEN = (
     "archive-inspector: There is no screen to open a window on. --screenshot OUT.png LOCATION draws the window into a "
-    "picture; list, dump and cat work in the terminal."
+    "picture; list, dump, check and cat work in the terminal."
 )
 
 
@@ -24,13 +24,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         freeze_support()
     # Imported late: the worker process imports this module again and needs neither face.
-    from inspector.cli.parser import COMMANDS, window_parser
+    from inspector.cli.parser import COMMANDS, PROGRAM, mistyped, window_parser
 
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments and arguments[0] in COMMANDS:
         from inspector.cli.run import run_command
 
         return run_command(arguments)
+    if arguments and (sentence := mistyped(arguments[0])):
+        print(f"{PROGRAM}: {sentence}", file=sys.stderr)
+        return 2
     options = window_parser().parse_args(arguments)
     if options.screenshot is None and _screen_is_missing():
         print(NO_SCREEN, file=sys.stderr)

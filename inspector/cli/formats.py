@@ -9,6 +9,9 @@ from inspector.cli.output import Lines, json_text
 from inspector.core.format import Format
 from inspector.formats import FORMATS
 
+_INDENT = max(len(known.name) for known in FORMATS) + 2
+"""Characters of the column of names."""
+
 
 def run(options: argparse.Namespace) -> None:
     """Write a paragraph or a JSON object a format."""
@@ -28,7 +31,9 @@ def _object(known: Format) -> str:
 
 
 def _paragraph(known: Format) -> str:
-    lines = [f"{known.name:<10}{known.title} ({' '.join(known.suffixes) or 'told by content alone'})"]
+    lines = [f"{known.name:<{_INDENT}}{known.title} ({' '.join(known.suffixes) or 'told by content alone'})"]
     for limitation in known.limitations:
-        lines += textwrap.wrap(limitation, 100, initial_indent=" " * 10 + "- ", subsequent_indent=" " * 12)
+        lines += textwrap.wrap(
+            limitation, 100, initial_indent=" " * _INDENT + "- ", subsequent_indent=" " * (_INDENT + 2)
+        )
     return "\n".join(lines) + "\n"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from difflib import get_close_matches
+from pathlib import Path
 
 from inspector import __version__
 
@@ -32,6 +34,14 @@ def window_parser() -> argparse.ArgumentParser:
     parser.add_argument("--screenshot", metavar="OUT.png", help="render the window into a picture, and end")
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     return parser
+
+
+def mistyped(word: str) -> str:
+    """A sentence about a word that is neither a location nor a command, but looks like one; empty for any other."""
+    if word in COMMANDS or not word.isalpha() or Path(word).exists():
+        return ""
+    close = get_close_matches(word.lower(), COMMANDS, 1)
+    return f"{word} is no file and no command; did you mean {close[0]}?" if close else ""
 
 
 def command_parser() -> argparse.ArgumentParser:
