@@ -99,7 +99,7 @@ class Tab(QWidget):
         self.area.resizeDocks(sides, wanted, Qt.Orientation.Horizontal)
         left = [self.docks["Members"], self.docks["Structure"]]
         self.area.resizeDocks(left, [height * 45 // 100, height * 55 // 100], Qt.Orientation.Vertical)
-        self.area.resizeDocks([self.docks["Findings"]], [max(120, height * 20 // 100)], Qt.Orientation.Vertical)
+        self.area.resizeDocks([self.docks["Findings"]], [max(150, height * 24 // 100)], Qt.Orientation.Vertical)
         self.docks["Findings"].raise_()
 
     def arrangement(self) -> QByteArray:

@@ -72,6 +72,7 @@ class PagedTree(QAbstractItemModel):
         self._generation = 0
         self._target: tuple[int, ...] | None = None
         self._nodes: list[_Node] = [_Node(-1, 0, rows.root)]
+        self._stale: set[int] = set()
 
     def refetch(self) -> None:
         """Forget all rows: they are stale."""
@@ -79,7 +80,12 @@ class PagedTree(QAbstractItemModel):
         self._generation += 1
         self._target = None
         self._nodes = [_Node(-1, 0, self.rows.root)]
+        self._stale.clear()
         self.endResetModel()
+
+    def renew(self) -> None:
+        """The same rows may say something else: each is fetched anew when it is looked at, the tree stays as it is."""
+        self._stale = {number for number, node in enumerate(self._nodes) if node.children and node.total <= GROUP}
 
     def row(self, index: Index) -> Any | None:
         """The row at an index, None for the root and for a range of rows."""
@@ -117,6 +123,24 @@ class PagedTree(QAbstractItemModel):
         else:
             self._append(number, [_Node(number, i, self.rows.key(row), row) for i, row in enumerate(page.rows)])
         self._walk()
+
+    def _fetch_again(self, number: int) -> None:
+        self._stale.discard(number)
+        node, generation = self._nodes[number], self._generation
+
+        def deliver(page: Page[Any]) -> None:
+            if generation != self._generation:
+                return
+            for child, row in zip((self._nodes[child] for child in node.children), page.rows, strict=False):
+                if self._name(row) == self._name(child.row):
+                    child.row = row
+            first, last = self._index(node.children[0]), self._index(node.children[-1])
+            self.dataChanged.emit(first, last.siblingAtColumn(len(self.rows.titles) - 1))
+
+        self.rows.fetch(node.key, node.first, min(node.total, GROUP), deliver)
+
+    def _name(self, row: Any) -> Any:
+        return self.rows.data(row, 0, Qt.ItemDataRole.DisplayRole)
 
     def _append_ranges(self, number: int) -> None:
         node = self._nodes[number]
@@ -212,6 +236,8 @@ class PagedTree(QAbstractItemModel):
             return None
         node = self._at(index)
         if not node.is_range:
+            if node.parent in self._stale:
+                self._fetch_again(node.parent)
             return self.rows.data(node.row, index.column(), role)
         if role == Qt.ItemDataRole.DisplayRole and index.column() == 0:
             return self.rows.range_text(node.first, node.first + node.total)

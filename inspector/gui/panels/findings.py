@@ -11,7 +11,7 @@ from inspector.gui.document import Document
 from inspector.gui.icons import severity_icon
 from inspector.gui.models.findings import BYTES, CODE, MEMBER, MESSAGE, SEVERITY, FindingColumns, line
 from inspector.gui.models.paged_table import PagedTable
-from inspector.gui.panels.parts import Emptiable
+from inspector.gui.panels.parts import Emptiable, SelectableLabel
 from inspector.gui.panels.row_table import RowTable
 from inspector.operations.views import FindingRow, Stage
 
@@ -48,6 +48,10 @@ class FindingsPanel(QWidget):
         self.copying.setMenu(menu)
         self.exporting = _button("Export…", "Write a report as text, JSON or HTML")
         self.exporting.clicked.connect(self.exportWanted)
+        self.about = SelectableLabel()
+        self.about.setAccessibleName("The selected finding in full")
+        self.about.setContentsMargins(8, 4, 8, 4)
+        self.about.hide()
         self._stack = Emptiable(self.table)
         self.setFocusProxy(self._stack)
         self._lay_out()
@@ -55,6 +59,8 @@ class FindingsPanel(QWidget):
         document.statusChanged.connect(self._refresh)
         self.model.rowsInserted.connect(self._refresh)
         self.model.rowsRemoved.connect(self._refresh)
+        self.table.selectionModel().currentRowChanged.connect(self._describe)
+        self.model.dataChanged.connect(self._describe)
         self.table.clicked.connect(self._chosen)
         self.table.activated.connect(self._chosen)
         self._refresh()
@@ -82,6 +88,7 @@ class FindingsPanel(QWidget):
         layout.setSpacing(0)
         layout.addLayout(bar)
         layout.addWidget(self._stack, 1)
+        layout.addWidget(self.about)
 
     def step(self, step: int) -> None:
         """Show the next (1) or previous (-1) finding."""
@@ -124,6 +131,12 @@ class FindingsPanel(QWidget):
         if status.counts:
             return "All findings are of severities that are not shown."
         return status.judgement or "Nothing wrong was seen until reading was cancelled."
+
+    def _describe(self, *_: object) -> None:
+        """The cell of a finding is often too narrow for what it says."""
+        row = self.model.row(self.table.currentIndex())
+        self.about.setText(row.message if isinstance(row, FindingRow) else "")
+        self.about.setVisible(isinstance(row, FindingRow))
 
     def _chosen(self, index: QModelIndex) -> None:
         row = self.model.row(index)

@@ -39,6 +39,7 @@ class MembersPanel(QWidget):
         self._document = document
         self._following = False
         self._placed: int | None = None
+        self._judged = 0
         self.table_model = PagedTable(MemberColumns(document.client), self)
         self.tree_model = PagedTree(MemberPaths(document.client), self)
         self.filter = QLineEdit()
@@ -93,6 +94,7 @@ class MembersPanel(QWidget):
     def _connect(self) -> None:
         document = self._document
         document.rowsChanged.connect(self.table_model.refetch)
+        document.rowsChanged.connect(self._renew_tree)
         document.arranged.connect(self.table_model.refetch)
         document.arranged.connect(self._follow_again)
         document.planted.connect(self._planted)
@@ -126,11 +128,19 @@ class MembersPanel(QWidget):
     def _show_verdicts(self) -> None:
         """There are verdicts from when a check has come to the first one."""
         status = self._document.status
+        if status.judged != self._judged:
+            self._judged = status.judged
+            self.table_model.refetch()
+            self._renew_tree()
         if self.tree.isColumnHidden(VERDICT) and (status.checked or status.judged):
             for view in (self.tree, self.table):
                 view.setColumnHidden(VERDICT, False)
             for fits in self._fits:
                 fits.fit()
+
+    def _renew_tree(self) -> None:
+        self.tree_model.renew()
+        self.tree.viewport().update()
 
     def _choose_view(self, *_: object) -> None:
         if self.table_model.rowCount():
