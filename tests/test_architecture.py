@@ -120,16 +120,18 @@ def test_a_sub_command_never_loads_the_windows_library(arguments: list[str]) -> 
 
 
 FIRST_PAINT = f"""
+import os
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 from inspector.gui import app
 
 def look():
-    for window in application.topLevelWidgets():
-        window.grab()
-    print(*sys.modules, file=sys.stderr)
-    application.closeAllWindows()
-    application.quit()
+    try:
+        for window in application.topLevelWidgets():
+            window.grab()
+        print(*sys.modules, file=sys.stderr, flush=True)
+    finally:
+        os._exit(0)
 
 application = QApplication([])
 QTimer.singleShot(0, look)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from inspector.__main__ import main
+from inspector.cli.parser import mistyped
 
 ROOT = Path(__file__).parent.parent.parent
 Sample = Callable[[str], Path]
@@ -204,6 +205,24 @@ def test_listing_what_is_no_archive_is_refused(run: Run, tmp_path: Path) -> None
 
     assert (status, out) == (2, "")
     assert "no archive format that is known" in err
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("lsit", "list"), ("chekc", "check"), ("LIST", "list"), ("format", "formats"), ("dmup", "dump")]
+)
+def test_a_mistyped_command_is_no_location(word: str, meant: str, run: Run, sample: Sample) -> None:
+    status, out, err = run(word, sample("journey.caf"))
+
+    assert (status, out) == (2, "")
+    assert err == f"archive-inspector: {word} is no file and no command; did you mean {meant}?\n"
+
+
+def test_a_location_that_looks_like_a_command_is_a_location(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lists").write_bytes(b"")
+
+    assert mistyped("lists") == ""
+    assert mistyped("./lsit") == mistyped("holiday") == ""
 
 
 def test_formats_are_listed_with_their_limitations(run: Run) -> None:

@@ -1,0 +1,118 @@
+"""The program as a process: usage, standard output that is cut off, interrupts, and a machine without a screen."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from inspector.__main__ import main
+
+ROOT = Path(__file__).parent.parent.parent
+Sample = Callable[[str], Path]
+
+
+def process(*arguments: object, **options: object) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "inspector", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, check=False, **options)  # type: ignore[call-overload,no-any-return]
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["dump", "x", "--depth", "0"], ["list", "--wrong", "x"]])
+def test_wrong_usage_ends_with_status_2(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+
+    assert ended.value.code == 2
+
+
+def test_the_version_is_the_projects(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith("archive-inspector 0.")
+
+
+def test_without_a_screen_the_window_is_refused_with_a_sentence(sample: Sample) -> None:
+    environment = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    del environment["QT_QPA_PLATFORM"]
+
+    done = process(sample("journey.caf"), env=environment)
+
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"There is no screen" in done.stderr
+
+
+def test_help_names_the_sub_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+
+    shown = capsys.readouterr().out
+    assert all(f"  {name} " in shown for name in ("list", "dump", "check", "cat", "formats"))
+
+
+def test_a_location_named_like_a_sub_command_is_reached_through_its_folder(tmp_path: Path, sample: Sample) -> None:
+    (tmp_path / "list").write_bytes(sample("journey.caf").read_bytes())
+
+    done = subprocess.run(
+        [sys.executable, "-m", "inspector", "list", "./list"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=False,
+    )
+
+    assert done.returncode == 0
+    assert b"readme.txt" in done.stdout
+
+
+def test_a_reader_that_stops_early_is_no_error(big_archive: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "inspector", "list", "--json", str(big_archive)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.readline()
+        running.stdout.close()
+        err = running.stderr.read()
+        status = running.wait()
+
+    assert (status, err) == (0, b"")
+
+
+def test_an_interrupt_ends_with_status_130(big_archive: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "inspector", "list", "--json", str(big_archive)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.readline()  # it is writing now, and waits for us to read on
+        running.send_signal(signal.SIGINT)
+        running.stdout.read()
+        err = running.stderr.read()
+        status = running.wait()
+
+    assert (status, err) == (130, b"")
+
+
+@pytest.fixture
+def big_archive(tmp_path: Path) -> Path:
+    """A CAF whose list is longer than any pipe holds."""
+    entries = ",".join(
+        f'"a name of some length/{number:06d}":{{"start_byte":0,"end_byte":0}}' for number in range(20_000)
+    )
+    index = f'{{"format_version":"1.0","files":{{{entries}}}}}'.encode()
+    path = tmp_path / "big.caf"
+    path.write_bytes(index + len(index).to_bytes(4, "little"))
+    return path
