@@ -1,0 +1,54 @@
+"""What ``dump`` writes behind the fields that are wrong, and that its JSON is untouched by it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from inspector.__main__ import main
+
+Sample = Callable[[str], Path]
+Dump = Callable[..., str]
+
+
+@pytest.fixture
+def dump(capfd: pytest.CaptureFixture[str], sample: Sample) -> Dump:
+    def call(name: str, *options: str) -> str:
+        assert main(["dump", *options, str(sample(name))]) == 0
+        return capfd.readouterr().out
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "words"),
+    [
+        ("overlap.caf", "file data photos/tile_0001.png", "<- error: 'photos/tile_0001.png' and"),
+        ("wrong-reset-hash.rca", "hash 1810065ac7ccc159", "<- error: Hash mismatch"),
+        ("wrong-name.tacozip", "file name TACO_HEADER", "<- error: The local header and the central directory"),
+        ("hostile-name.caf", "name ", "(and 1 more)"),
+    ],
+)
+def test_a_finding_stands_behind_the_innermost_field_it_is_about(name: str, field: str, words: str, dump: Dump) -> None:
+    (line,) = [line for line in dump(name).splitlines() if words in line]
+    assert line.split(maxsplit=1)[1].startswith(field)
+
+
+def test_of_the_fields_that_are_shown_the_innermost_is_marked(dump: Dump) -> None:
+    marked = [line for line in dump("wrong-reset-hash.rca", "--depth", "1").splitlines() if "<- error" in line]
+    assert len(marked) == 1
+    assert marked[0].count("blob layer") >= 1
+
+
+def test_nothing_is_marked_where_nothing_is_wrong(dump: Dump) -> None:
+    for name in ("journey.caf", "two-chunks.rca", "plain.zip", "weather"):
+        assert " <- " not in dump(name)
+
+
+def test_json_is_not_marked(dump: Dump) -> None:
+    text = dump("wrong-reset-hash.rca", "--json")
+    assert "<-" not in text
+    assert list(json.loads(text)) == ["source", "format", "size", "fields"]
