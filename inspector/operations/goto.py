@@ -2,8 +2,9 @@
 
 ``1024``, ``0x400``, ``+16`` and ``-16`` from the caret, ``start``, ``end``, ``end-4``, the name of a field (``footer``,
 ``central directory``; upper or lower case, spaces or underscores), one of several (``block[10]``, ``entry[3]``),
-``member[5]``, ``member:path/name``, and sums of these with numbers: ``index + 0x10``. Chunks and segments are counted
-from 1, as the specification of RCA and the field tree do; everything else from 0.
+``member[5]``, ``member:path/name`` (``member:`` may be left out where nothing else is called so), and sums of these with
+numbers: ``index + 0x10``. Chunks and segments are counted from 1, as the specification of RCA and the field tree do;
+everything else from 0.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from dataclasses import dataclass
 
 from inspector.core.field import Field
 from inspector.core.kinds import Kind
+from inspector.core.names import visible
+from inspector.core.numbers import in_bytes
 from inspector.operations.refused import Refused
 from inspector.operations.views import Target
 
@@ -21,6 +24,8 @@ LOOKED_AT = 20_000
 """Fields that are looked at for a name."""
 SCANNED = 1_000
 """Fields of the same parent that are looked at one by one."""
+SUGGESTED = 8
+"""Words that are named where one leads nowhere."""
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<sign>[+-])"
@@ -52,11 +57,12 @@ class UnknownName(Nonsense):
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """What an expression may speak of: the fields of a layer, the sizes of all layers in bytes, and members."""
+    """What an expression may speak of: the fields of a layer, members, and of all layers the size and what they are."""
 
     layer: int
     fields: Sequence[Field]
     size: Callable[[int], int]
+    what: Callable[[int], str]
     member: Callable[[int], Target]
     named: Callable[[str], Target]
 
@@ -78,7 +84,7 @@ def resolve(expression: str, places: Places, caret: int) -> Target:
         found = Target(places.layer, *field.spans[0])
     size = places.size(found.layer)
     if not 0 <= found.start <= size:
-        raise Nonsense(f"Byte {found.start:,} is not there: there are {size:,} bytes.")
+        raise Nonsense(f"Byte {found.start:,} is not there: {places.what(found.layer)} has {in_bytes(size)}.")
     return found
 
 
@@ -124,7 +130,9 @@ def _term(match: re.Match[str], places: Places) -> Target:
     field = _find(places.fields, name, (at or 0) - (at is not None and name in _FROM_ONE))
     if field is None:
         which = match["name"].strip() + ("" if at is None else f"[{at}]")
-        raise UnknownName(f"There is no “{which}” here.")
+        known = ", ".join(_words(places.fields))
+        more = f" There is: {known}." if known else ""
+        raise UnknownName(f"There is no “{visible(which)}” in {places.what(places.layer)}.{more}")
     return Target(places.layer, *field.spans[0])
 
 
@@ -148,6 +156,16 @@ def _find(fields: Sequence[Field], name: str, wanted: int) -> Field | None:
 
 def _is_called(field: Field, name: str) -> bool:
     return name in (_folded(field.name), field.kind.value.lower()) or field.kind in _SHORT.get(name, ())
+
+
+def _words(fields: Sequence[Field]) -> list[str]:
+    """Some of the words that lead to fields, those for the outer ones first."""
+    words: dict[str, None] = {}
+    for siblings in _groups(fields):
+        words |= dict.fromkeys(field.kind.value.lower() for field in siblings[:SUGGESTED] if field.spans)
+        if len(words) >= SUGGESTED:
+            break
+    return list(words)[:SUGGESTED]
 
 
 def _groups(fields: Sequence[Field]) -> Iterator[Sequence[Field]]:

@@ -27,6 +27,10 @@ class NoSuchMember(Refused):
     """No member, or more than one, has the name that was asked for."""
 
 
+class SeveralMembers(NoSuchMember):
+    """More than one has it."""
+
+
 def load(location: str, progress: Progress) -> list[Opened]:
     """The archives at ``location``, wholly decoded: one for a file, one a range for a folder of ranges.
 
@@ -51,7 +55,7 @@ def find_member(archives: list[Opened], name: str) -> tuple[Opened, int]:
         close = _close(archives, name)
         more = f" Names like it: {', '.join(map(visible, close))}." if close else ""
         raise NoSuchMember(f"There is no member called {visible(name)}.{more}")
-    raise NoSuchMember(
+    raise SeveralMembers(
         f"There are {count(len(found), 'member')} called {visible(name)}, so it is not clear which is meant."
     )
 

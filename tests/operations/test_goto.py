@@ -75,6 +75,32 @@ def test_nonsense_is_refused_in_a_sentence(session: Session, expression: str) ->
     assert str(refusal.value)
 
 
+def test_a_members_name_by_itself(session: Session, sample: Sample) -> None:
+    assert lead(session, "b/two.txt") == lead(session, "member:b/two.txt")
+    tar = opened(sample("plain.tar"))
+    assert lead(tar, "journey/readme.txt") == (0, 512, 1536), "a field of that name comes first, its header with it"
+    taco = opened(sample("flipped-member-byte.tacozip"))
+    assert lead(taco, "DATA/tile_0001.png") == (0, 0xCD, 0x9F6)
+    weather = opened(sample("weather"))
+    assert lead(weather, f"{2:020d}.json") == lead(weather, "member[1]")
+    twice = opened(sample("two-alike.caf"))
+    with pytest.raises(Refused, match="not clear"):
+        twice.goto("one.txt", 0, 0)
+
+
+def test_a_name_that_is_not_there_brings_up_those_that_are(session: Session, sample: Sample) -> None:
+    with pytest.raises(Refused, match=r"no “trailer” in the file\. There is: .*index.*footer"):
+        session.goto("trailer", 0, 0)
+    rca = opened(sample("two-chunks.rca"))
+    with pytest.raises(Refused, match=r"no “footer” in the file\. There is: .*chunk header") as refusal:
+        rca.goto("footer", 0, 0)
+    for word in str(refusal.value).partition("There is: ")[2].rstrip(".").split(", "):
+        assert lead(rca, word)
+    content = rca.content(Progress(), 0).layer
+    with pytest.raises(Refused, match=f"this content has {content.size:,} bytes"):
+        rca.goto("end+1", content.layer, 0)
+
+
 def test_two_members_of_one_name_are_not_chosen_between(sample: Sample) -> None:
     session = opened(sample("two-alike.caf"))
     name = session.member(0).name
