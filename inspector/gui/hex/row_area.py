@@ -40,6 +40,7 @@ class RowArea(QAbstractScrollArea):
         self._zoom = 0
         self._wheel = 0
         self._shown: Span | None = None
+        self._laying = False
         self._layout = Layout(0, 16)
         self._scroll = RowScroll()
         self._look = Look(fixed_font(), scheme_for(self.palette()))
@@ -97,9 +98,12 @@ class RowArea(QAbstractScrollArea):
         sideways.setPageStep(width)
         sideways.setSingleStep(round(look.cell))
         bar = self.verticalScrollBar()
+        # A smaller range moves the bar's old value, which says nothing about where to be.
+        self._laying = True
         bar.setRange(0, self._scroll.bar_maximum)
         bar.setPageStep(self._scroll.page)
         self._mirror()
+        self._laying = False
         self.viewport().update()
         self._update_heads()
         self._tell_shown()
@@ -203,7 +207,7 @@ class RowArea(QAbstractScrollArea):
             self.viewport().update()
             self._update_heads()
         value = self.verticalScrollBar().value()
-        if dy and value != self._scroll.bar_value:
+        if dy and not self._laying and value != self._scroll.bar_value:
             self._scroll_to(self._scroll.from_bar(value))
 
     def wheelEvent(self, event: QWheelEvent) -> None:

@@ -13,7 +13,7 @@ from inspector.core.span import Span
 from inspector.gui.hex.copying import LARGEST, CopyFormat
 from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.pages import HexModel
-from tests.gui.hex.conftest import Shown, byte_at
+from tests.gui.hex.conftest import Shown, byte_at, fetch
 
 Show = Callable[..., Shown]
 Key = Qt.Key
@@ -98,6 +98,15 @@ def test_going_somewhere_shows_and_selects_it_unless_told_not_to(show: Show) -> 
     before = shown.view.shown()
     shown.view.goTo(3, reveal=False)
     assert (shown.view.caret(), shown.view.shown()) == (3, before)
+
+
+def test_another_layer_is_shown_from_its_start_however_far_down_the_last_one_was(show: Show) -> None:
+    shown = show(size=40_000)
+    shown.view.goTo(39_000)
+    assert shown.view.shown().start > 0
+    shown.view.setModel(HexModel(7_000, fetch, shown.view))
+    assert shown.view.shown().start == 0
+    assert shown.view.verticalScrollBar().value() == 0
 
 
 def test_scrolled_pixels_are_the_same_as_painted_ones(show: Show) -> None:
