@@ -76,8 +76,8 @@ class View:
             member = member if field.member is None else self.member(field)
         inside = 0 <= offset < self.layer.source.size
         outer = self.layer.in_file((Span(offset, offset + 1),)) if inside else ()
-        sentences = self.marks.sentences(outer[0].start) if outer else ()
-        return Explanation(self.layer.info.layer, offset, tuple(rows), member, sentences)
+        findings = self.marks.at(outer[0].start) if outer else ()
+        return Explanation(self.layer.info.layer, offset, tuple(rows), member, findings)
 
 
 def _descend(fields: Sequence[Field], path: Sequence[int]) -> tuple[Field, Role, Role] | None:

@@ -49,12 +49,12 @@ class Marks:
         """The worst severity of findings about the member."""
         return self._members.get(index)
 
-    def sentences(self, offset: int) -> tuple[str, ...]:
-        """What the findings at a byte say."""
+    def at(self, offset: int) -> tuple[tuple[Severity, str], ...]:
+        """How bad the findings at a byte are, and what they say."""
         found = []
         for finding in self.findings:
             if any(start <= offset < stop for start, stop in map(self.widened, finding.spans)):
-                found.append(finding.message)
+                found.append((finding.severity, finding.message))
                 if len(found) == SENTENCES:
                     break
         return tuple(found)

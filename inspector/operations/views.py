@@ -168,13 +168,13 @@ class FieldRow:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What a byte is: the fields that own it, outermost first."""
+    """What a byte is: the fields that own it, outermost first, and what was found wrong with it."""
 
     layer: int
     offset: int
     fields: tuple[FieldRow, ...]
     member: int | None
-    findings: tuple[str, ...]
+    findings: tuple[tuple[Severity, str], ...]
 
 
 @dataclass(frozen=True, slots=True)

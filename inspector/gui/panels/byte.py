@@ -143,7 +143,8 @@ class BytePanel(QScrollArea):
         self.title.setText(row.name)
         self._say("Value", row.value)
         self._say("Meaning", row.note)
-        self._say("Kind", f"{row.kind} (shown as {row.role})")
+        kind, role = str(row.kind), str(row.role)
+        self._say("Kind", kind if kind == role else f"{kind} (shown as {role})")
         self._say("Bytes", spans_text(row.spans))
         self._say("Size", in_bytes(total(row.spans)))
         section = next((one.specification for one in reversed(fields[: chosen + 1]) if one.specification), "")
@@ -154,17 +155,17 @@ class BytePanel(QScrollArea):
         """What is said to be wrong."""
         return self._sentences
 
-    def _show_findings(self, findings: tuple[str, ...]) -> None:
+    def _show_findings(self, findings: tuple[tuple[Severity, str], ...]) -> None:
         while (item := self.findings.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
-        self._sentences = findings
-        for sentence in findings[:MOST_FINDINGS]:
+        self._sentences = tuple(sentence for _, sentence in findings)
+        for severity, sentence in findings[:MOST_FINDINGS]:
             line = QWidget()
             layout = QHBoxLayout(line)
             layout.setContentsMargins(0, 4, 0, 0)
             mark = QLabel()
-            mark.setPixmap(severity_icon(Severity.WARNING).pixmap(QSize(16, 16)))
+            mark.setPixmap(severity_icon(severity).pixmap(QSize(16, 16)))
             layout.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
             layout.addWidget(sentence_label(sentence), 1)
             self.findings.addWidget(line)

@@ -41,7 +41,8 @@ def explained(explanation: Explanation) -> str:
         return ""
     leaf = explanation.fields[-1]
     value = f" = {short(leaf.value)}" if leaf.value else ""
-    lines = [path_text(explanation.fields) + value, short(leaf.note), *explanation.findings[:3]]
+    wrong = [sentence for _, sentence in explanation.findings[:3]]
+    lines = [path_text(explanation.fields) + value, short(leaf.note), *wrong]
     return "\n".join(line for line in lines if line)
 
 

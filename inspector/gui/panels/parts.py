@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QObject, QSize, Qt
@@ -213,8 +214,7 @@ class SelectableLabel(QLabel):
 
     def set_breakable(self, text: str) -> None:
         """Show a text whose long words may be broken anywhere."""
-        words = (BREAK.join(word) if len(word) > LONG_WORD else word for word in text.split(" "))
-        self.setText(" ".join(words))
+        self.setText(re.sub(rf"\S{{{LONG_WORD + 1},}}", lambda word: BREAK.join(word[0]), text))
 
     def said(self) -> str:
         """The text without the places where it may be broken."""
