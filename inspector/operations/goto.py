@@ -2,7 +2,7 @@
 
 ``1024``, ``0x400``, ``+16`` and ``-16`` from the caret, ``start``, ``end``, ``end-4``, the name of a field (``footer``,
 ``central directory``; upper or lower case, spaces or underscores), one of several (``block[10]``, ``entry[3]``),
-``member[5]``, ``member:path/name`` (``member:`` may be left out where nothing else is called so), and sums of these with
+``member[5]``, ``member:path/name`` (without ``member:`` where nothing else has the name), and sums of these with
 numbers: ``index + 0x10``. Chunks and segments are counted from 1, as the specification of RCA and the field tree do;
 everything else from 0.
 """
