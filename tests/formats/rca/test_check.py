@@ -196,8 +196,7 @@ def test_where_the_blocks_may_have_shifted_the_damage_may_lie_further_up() -> No
     assert sentence == "2 of 3 segments are damaged; 1 of 13 blobs is whole."
     first, second = bad(archive)
     assert (first.spans[1].start, second.spans[1].start) == (10, 10)
-    assert "may begin elsewhere" not in first.message
-    assert "may begin elsewhere" in second.message
+    assert ["may begin elsewhere" in finding.message for finding in (first, second)] == [False, True]
 
 
 @pytest.mark.parametrize("convention", [build.SPEC, build.RCARCH])
@@ -209,8 +208,7 @@ def test_a_wrong_resume_is_named_and_the_right_hash_given(convention: str) -> No
     assert ledger(archive) == [WRONG, WHOLE]
     (finding,) = bad(archive)
     assert finding.code == "rca-hash-resumed-wrongly"
-    (place,) = finding.spans
-    assert data[place.start : place.stop] == b"deadhash", "every blob is whole: only the hash is wrong"
+    assert [data[start:stop] for start, stop in finding.spans] == [b"deadhash"], "every blob is whole"
     assert build.digest(first).hex() in finding.message
     assert ("so it was written so" in finding.message) == (convention == build.RCARCH)
 
