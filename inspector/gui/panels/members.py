@@ -28,7 +28,7 @@ from inspector.operations.views import MemberPlace, MemberRow, SortKey, Stage, T
 ORIGIN = "members"
 DEBOUNCE = 150
 """Milliseconds without a key before the filter is applied."""
-WIDTHS = {NAME: 190, VERDICT: 106, SIZE: 98, MARK: 80, STORED: 80, CODEC: 70, DIGEST: 150, OFFSET: 90}
+WIDTHS = {NAME: 190, VERDICT: 122, SIZE: 98, MARK: 80, STORED: 80, CODEC: 70, DIGEST: 150, OFFSET: 90}
 
 
 class MembersPanel(QWidget):
