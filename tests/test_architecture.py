@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -156,3 +157,10 @@ def test_the_broken_release_of_the_windows_library_is_kept_out() -> None:
     code = "from PySide6 import __version__; print(__version__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() != "6.12.0"
+
+
+def test_no_pattern_has_a_possessive_group() -> None:
+    """Python 3.11 before 3.11.5, Debian 12's among them, matches ``(?:...)*+`` wrongly; single characters are fine."""
+    group = re.compile(r"\)[*+?]\+|\)\{[0-9,]*\}\+")
+    found = [path.name for path in MODULES if "re.compile" in (text := path.read_text("utf-8")) and group.search(text)]
+    assert found == []

@@ -20,7 +20,7 @@ _RESERVED = re.compile(
 )
 _SHORTENED = re.compile(r"[^.]{1,6}~[0-9](?:\.[^.]{0,3})?")
 
-_TIDY = re.compile(rb"[^/.][^/]*+(?:/[^/.][^/]*+)*+")
+_TIDY = re.compile(rb"[^/.][^/]*+(?:/[^/.][^/]*+)*")
 
 _PICTURES = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "␡"}
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}

@@ -29,7 +29,7 @@ _DEEPEST = 128
 """Folders of one name that are looked at; deeper ones have a finding of their own."""
 
 # A name in lower case that matches is its own collision key.
-_PLAIN = re.compile(rb"[^\x80-\xff\\/.][^\x80-\xff\\/]*+(?:/[^\x80-\xff\\/.][^\x80-\xff\\/]*+)*+")
+_PLAIN = re.compile(rb"[^\x80-\xff\\/.][^\x80-\xff\\/]*+(?:/[^\x80-\xff\\/.][^\x80-\xff\\/]*+)*")
 # In names in lower case, each with a slash before and behind it.
 _UNPORTABLE = re.compile(
     rb'[<>:"|?*]|[. ](?=/)|~[0-9](?=[/.])'

@@ -18,11 +18,11 @@ KEPT = 1_000
 """How many places of one departure are kept."""
 
 _SPACE = re.compile(rb"[ \t\n\r]*+")
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*"', re.DOTALL)
 _WORD = re.compile(rb'[^\x00-\x20"{}\[\],:]++')
-_STRICT_STRING = re.compile(rb'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*+"')
+_STRICT_STRING = re.compile(rb'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"')
 _STRICT_WORD = re.compile(rb"true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_ESCAPE = re.compile(rb"(?:\\u[0-9A-Fa-f]{4})++|\\(.)", re.DOTALL)
+_ESCAPE = re.compile(rb"(?:\\u[0-9A-Fa-f]{4})+|\\(.)", re.DOTALL)
 _ESCAPED = {
     b'"': b'"',
     b"\\": b"\\",
@@ -37,7 +37,7 @@ _ESCAPED = {
 # Objects that hold nothing but plain keys and integers, as the entries of an index do, are passed in one step.
 _FLAT = re.compile(
     rb'\{[ \t\n\r]*+"[^"\\\x00-\x1f]*+"[ \t\n\r]*+:[ \t\n\r]*+(?:0|[1-9][0-9]*+)[ \t\n\r]*+'
-    rb'(?:,[ \t\n\r]*+"[^"\\\x00-\x1f]*+"[ \t\n\r]*+:[ \t\n\r]*+(?:0|[1-9][0-9]*+)[ \t\n\r]*+)*+\}'
+    rb'(?:,[ \t\n\r]*+"[^"\\\x00-\x1f]*+"[ \t\n\r]*+:[ \t\n\r]*+(?:0|[1-9][0-9]*+)[ \t\n\r]*+)*\}'
 )
 
 QUOTE, COMMA, COLON = ord('"'), ord(","), ord(":")

@@ -30,7 +30,7 @@ _SLICE = 256 * 1024
 _BATCH = 128
 _SHORT = 255
 """A name of so many bytes at most can be neither too long nor too deep, in bytes."""
-_PLAIN = re.compile(rb"(?:[0-9A-Za-z_][0-9A-Za-z_. -]*+(?:/[0-9A-Za-z_][0-9A-Za-z_. -]*+)*+\n)*+")
+_PLAIN = re.compile(rb"(?:[0-9A-Za-z_][0-9A-Za-z_. -]*+(?:/[0-9A-Za-z_][0-9A-Za-z_. -]*+)*\n)*")
 
 
 class Content:
