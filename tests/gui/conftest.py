@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QDialog
 from pytestqt.qtbot import QtBot
 
 from inspector.gui import theme
 from inspector.gui.document import Document
+from inspector.gui.panels.check_list import CheckTab
 from inspector.gui.settings import Settings
 from inspector.gui.tab import Tab
 from inspector.gui.theme import Theme
@@ -19,6 +21,8 @@ from inspector.gui.window import Window
 
 WAIT = 30_000
 """Milliseconds that anything may take on a busy machine."""
+MUCH = 256 << 20
+"""Bytes of an archive whose check takes long enough to be paused."""
 
 
 @pytest.fixture
@@ -56,6 +60,7 @@ def window(qtbot: QtBot, settings: Settings) -> Iterator[Window]:
         made.show()
     yield made
     links = [tab.document.client.link for tab in made.tabs.all()]
+    links += [link for tab in made.tabs.sides() if isinstance(tab, CheckTab) for link in tab.checks.links]
     made.close()
     qtbot.waitUntil(lambda: all(link.process is None for link in links), timeout=WAIT)
 
@@ -74,7 +79,35 @@ def show(window: Window, qtbot: QtBot, sample: Callable[[str], Path]) -> Callabl
     return open_tab
 
 
+Sample = Callable[[str], Path]
 Show = Callable[[str | Path], Tab]
+
+
+@pytest.fixture
+def checked(show: Show, window: Window, qtbot: QtBot) -> Show:
+    """Open a sample and check it."""
+
+    def check(location: str | Path) -> Tab:
+        tab = show(location)
+        press(window, "check")
+        settle(qtbot, window)
+        assert tab.document.status.checked
+        return tab
+
+    return check
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Path:
+    """A CAF archive of one member and much nothing, with a digest of it beside: checking it takes a while."""
+    path = tmp_path / "large.caf"
+    index = json.dumps({"format_version": "1.0", "files": {"a.bin": {"start_byte": 0, "end_byte": MUCH}}}).encode()
+    with path.open("wb") as file:
+        file.truncate(MUCH)
+        file.seek(MUCH)
+        file.write(index + len(index).to_bytes(4, "little"))
+    Path(f"{path}.sha256").write_text(f"{'0' * 64}  a.bin\n")
+    return path
 
 
 def settle(qtbot: QtBot, window: Window) -> None:
@@ -85,3 +118,8 @@ def settle(qtbot: QtBot, window: Window) -> None:
 
 def press(window: Window, name: str) -> None:
     window.actions_[name].trigger()
+
+
+def dialog_of(window: Window, kind: type[QDialog]) -> QDialog:
+    """The dialog that was opened last."""
+    return window.findChildren(kind)[-1]

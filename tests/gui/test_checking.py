@@ -1,0 +1,240 @@
+"""Checking an archive in the window, with the real worker: what is said, shown, lit up and written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QToolButton
+from pytestqt.modeltest import ModelTester
+from pytestqt.qtbot import QtBot
+
+from inspector.core.finding import Severity
+from inspector.core.span import Span
+from inspector.core.verdict import State
+from inspector.gui.hex.verdict_lane import WORDS
+from inspector.gui.models import checksums, findings
+from inspector.gui.models.members import VERDICT
+from inspector.gui.pace import Pace
+from inspector.gui.window import Window
+from inspector.operations.views import JobState, Judged, ReportKind
+from tests.gui.conftest import WAIT, Sample, Show, dialog_of, press, settle
+
+DAMAGED = "flipped-blob-byte.rca"
+
+
+# ---- one archive -----------------------------------------------------------------------------------------------
+
+
+def test_the_banner_never_calls_sound_what_was_not_read(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("two-chunks.rca")
+    assert tab.document.status.state is None
+    assert "contents are not verified" in tab.banner.sentence.text()
+    window.actions_["check"].trigger()
+    settle(qtbot, window)
+    assert tab.document.status.state is State.SOUND
+    assert tab.banner.sentence.text().startswith("Sound: 2 segments")
+    assert tab.banner.sentence.isVisible()
+
+
+def test_a_check_says_what_is_damaged(checked: Show) -> None:
+    tab = checked(DAMAGED)
+    assert tab.banner.sentence.text() == "Damaged: 1 of 3 segments is damaged; 4 of 6 blobs are whole."
+    assert "(2)" in tab.findings.severities[Severity.ERROR].text()
+
+
+def test_a_finding_shows_and_marks_all_its_bytes(checked: Show, window: Window, qtbot: QtBot) -> None:
+    tab = checked(DAMAGED)
+    press(window, "next_finding")
+    press(window, "next_finding")
+    settle(qtbot, window)
+    row = tab.findings.model.row(tab.findings.table.currentIndex())
+    assert row is not None
+    assert len(row.spans) > 1
+    assert tab.document.selection.spans == row.spans
+    assert tab.hex_pane.hex.caret() == row.spans[0].start
+    assert tab.hex_pane.hex._outline == list(row.spans)
+    assert all(any(low <= span.start < high for low, high in tab.hex_pane.hex._damage) for span in row.spans)
+    assert tab.findings.about.text() == row.message
+
+
+def test_findings_are_filtered_by_severity(checked: Show, qtbot: QtBot) -> None:
+    tab = checked(DAMAGED)
+    before = tab.findings.model.rowCount()
+    tab.findings.severities[Severity.ERROR].click()
+    qtbot.waitUntil(lambda: tab.findings.model.rowCount() == before - 2, timeout=WAIT)
+    assert "not shown" in tab.findings.empty_sentence()
+    tab.findings.severities[Severity.ERROR].click()
+    qtbot.waitUntil(lambda: tab.findings.model.rowCount() == before, timeout=WAIT)
+
+
+def test_findings_are_copied_as_text(checked: Show, window: Window, qtbot: QtBot) -> None:
+    tab = checked(DAMAGED)
+    tab.findings.table.selectRow(0)
+    tab.findings.table.setFocus()
+    press(window, "copy")
+    row = tab.findings.model.row(tab.findings.model.index(0, 0))
+    assert QGuiApplication.clipboard().text() == findings.line(row)
+    assert "rca-zstd" in findings.line(row)
+    tab.findings.table.copy_all()
+    qtbot.waitUntil(lambda: QGuiApplication.clipboard().text().count("\n") == 1, timeout=WAIT)
+
+
+@pytest.mark.parametrize(("suffix", "start"), [(".html", "<!doctype html>"), (".json", "{"), (".txt", "/")])
+def test_a_report_is_exported(
+    checked: Show, window: Window, qtbot: QtBot, tmp_path: Path, suffix: str, start: str
+) -> None:
+    tab = checked(DAMAGED)
+    tab.findings.exporting.click()
+    dialog = dialog_of(window, QFileDialog)
+    assert dialog.isVisible()
+    target = tmp_path / f"report{suffix}"
+    assert isinstance(dialog, QFileDialog)
+    dialog.fileSelected.emit(str(target))
+    settle(qtbot, window)
+    assert target.read_text().startswith(start)
+    assert "rca-zstd" in target.read_text()
+    assert "report" in tab.banner.message.text.text()
+    dialog.reject()
+
+
+def test_a_report_never_replaces_the_archive(checked: Show, window: Window, qtbot: QtBot, sample: Sample) -> None:
+    tab = checked(DAMAGED)
+    before = sample(DAMAGED).read_bytes()
+    tab.saving.write_report(str(sample(DAMAGED)), ReportKind.TEXT)
+    settle(qtbot, window)
+    assert "is the archive itself" in tab.banner.message.text.text()
+    assert sample(DAMAGED).read_bytes() == before
+
+
+# ---- digests ---------------------------------------------------------------------------------------------------
+
+
+def test_a_checksum_lights_up_what_it_covers(
+    checked: Show, window: Window, qtbot: QtBot, qtmodeltester: ModelTester
+) -> None:
+    tab = checked(DAMAGED)
+    tab.docks["Digests"].raise_()
+    qtmodeltester.check(tab.digests.model)
+    states = [tab.digests.model.index(row, checksums.STATE).data() for row in range(3)]
+    assert states == ["mismatch", "verified", "verified"]
+    tab.digests.table.setCurrentIndex(tab.digests.model.index(1, 0))
+    settle(qtbot, window)
+    row = tab.digests.model.row(tab.digests.model.index(1, 0))
+    assert row is not None
+    view = tab.hex_pane.hex
+    assert view._outline == list(row.covers) == [Span(503, 505), Span(513, 997)]
+    assert view._stored == list(row.place)
+    assert view._omitted == list(row.omits) == [Span(505, 513)]
+    assert "It leaves out bytes 0x1F9 to 0x201" in tab.digests.about.text()
+    tab.digests.table.activated.emit(tab.digests.model.index(1, 0))
+    settle(qtbot, window)
+    assert view.selection() == row.place[0]
+    assert checksums.line(row).startswith("verified: hash of segment 2")
+
+
+def test_what_records_no_checksums_says_so(checked: Show) -> None:
+    tab = checked("journey.caf")
+    assert tab.digests.empty_sentence() == (
+        "The format records no checksums; a file of digests beside it would be compared."
+    )
+
+
+# ---- verdicts --------------------------------------------------------------------------------------------------
+
+
+def test_members_carry_their_verdict_from_when_a_check_began(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show(DAMAGED)
+    assert tab.members.tree.isColumnHidden(VERDICT)
+    assert tab.members.table.isColumnHidden(VERDICT)
+    press(window, "check")
+    settle(qtbot, window)
+    assert not tab.members.tree.isColumnHidden(VERDICT)
+    table, tree = tab.members.table_model, tab.members.tree_model
+    told = {table.index(row, VERDICT).data() for row in range(table.rowCount())}
+    assert told == {"not checkable", "verified"}
+    tab.document.select_member(0, "test")
+    settle(qtbot, window)
+    qtbot.waitUntil(lambda: tab.members.tree.currentIndex().isValid(), timeout=WAIT)
+    folder = tab.members.tree.currentIndex().parent()
+    in_tree = {tree.index(row, VERDICT, folder).data() for row in range(tree.rowCount(folder))}
+    assert in_tree
+    assert in_tree <= told
+    assert not table.index(0, VERDICT).data(Qt.ItemDataRole.DecorationRole).isNull()
+
+
+def test_the_map_tells_verified_from_unchecked(checked: Show) -> None:
+    tab = checked(DAMAGED)
+    file_map = tab.hex_pane.map
+    told = {line for y in range(file_map.height()) for line in file_map.describe(y).split("\n")}
+    assert {WORDS[Judged.VERIFIED], WORDS[Judged.UNCHECKED]} < told
+    assert "verified" in tab.hex_pane.legend.words()
+
+
+# ---- pausing and cancelling ------------------------------------------------------------------------------------
+
+
+def test_a_check_is_paused_goes_on_and_is_cancelled(show: Show, window: Window, qtbot: QtBot, large: Path) -> None:
+    tab = show(large)
+    press(window, "check")
+    tab.checking._job.pause()  # the worker gets it right after the order to check
+    qtbot.waitUntil(window.line.wait.isVisible, timeout=WAIT)
+    qtbot.waitUntil(lambda: "paused" in window.line.work.text(), timeout=WAIT)
+    assert tab.checking.running
+    assert window.line.wait.accessibleName() == "Go on with this work"
+    job = tab.checking._job
+    at = job.state.done
+    with qtbot.waitSignal(job.progressed, timeout=WAIT):
+        pass
+    assert job.state.done == at
+    window.line.wait.click()
+    settle(qtbot, window)
+    assert tab.document.status.checked
+    assert tab.document.status.state is State.DAMAGED
+    press(window, "check")
+    tab.checking._job.pause()
+    qtbot.waitUntil(window.line.stop.isVisible, timeout=WAIT)
+    window.line.stop.click()
+    settle(qtbot, window)
+    assert not tab.checking.running
+    assert not tab.document.status.checked
+    assert "The check was cancelled" in tab.banner.sentence.text()
+
+
+def test_rate_and_time_left_leave_out_what_was_paused() -> None:
+    pace = Pace(0.0)
+    mebi = 1 << 20
+    assert pace.tell(JobState("Checking", 0, 100 * mebi, "bytes"), 0.0) == "Checking: 0 B of 100 MiB"
+    assert "/s" not in pace.tell(JobState("Checking", mebi, 100 * mebi, "bytes"), 0.5)
+    assert "left" not in pace.tell(JobState("Checking", 10 * mebi, 100 * mebi, "bytes"), 2.0)
+    assert pace.tell(JobState("Checking", 10 * mebi, 100 * mebi, "bytes", paused=True), 50.0).endswith("paused")
+    told = pace.tell(JobState("Checking", 20 * mebi, 100 * mebi, "bytes"), 52.0, "3 of 9 members")
+    assert told == "Checking: 20.0 MiB of 100 MiB · 3 of 9 members · 5.0 MiB/s · 16 s left"
+
+
+def test_the_window_answers_while_a_check_waits(show: Show, window: Window, qtbot: QtBot, large: Path) -> None:
+    tab = show(large)
+    press(window, "check")
+    tab.checking._job.pause()
+    rounds = []
+    beat = QTimer()
+    beat.timeout.connect(lambda: rounds.append(None))
+    beat.start(0)
+    tab.document.go_to_expression("footer")
+    qtbot.waitUntil(lambda: tab.hex_pane.hex.caret() == tab.document.size - 4, timeout=WAIT)
+    qtbot.waitUntil(lambda: len(rounds) > 200, timeout=WAIT)
+    assert tab.checking.running
+    beat.stop()
+    press(window, "cancel")
+    settle(qtbot, window)
+
+
+def test_every_new_control_has_a_name(checked: Show) -> None:
+    tab = checked(DAMAGED)
+    for panel in (tab.findings, tab.digests):
+        buttons = [button for button in panel.findChildren(QToolButton) if button.parent() is panel]
+        assert all(button.text() and button.toolTip() for button in buttons)
+        assert panel.table.accessibleName()
+        assert panel.about.accessibleName()
