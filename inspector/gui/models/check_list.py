@@ -21,6 +21,7 @@ TITLES = ("Location", "State", "Errors", "Warnings", "What was found")
 LOCATION, STATE, ERRORS, WARNINGS, SENTENCE = range(len(TITLES))
 WAITING, CHECKING, LEFT_OUT, CANCELLED = "waiting", "being checked", "no archive", "not checked"
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_TOLD = {State.WARNING: "with warnings"}
 _COUNTED = {ERRORS: Severity.ERROR, WARNINGS: Severity.WARNING}
 Index = QModelIndex | QPersistentModelIndex
 NOWHERE = QModelIndex()
@@ -82,7 +83,7 @@ class CheckListModel(QAbstractTableModel):
         """What is known, in a sentence."""
         outcomes = [row.outcome for row in self._rows if row.outcome is not None]
         states = Counter(outcome.state for outcome in outcomes if not outcome.left_out)
-        parts = [f"{grouped(states[state])} {state}" for state in State if states[state]]
+        parts = [f"{grouped(states[state])} {_TOLD.get(state, state)}" for state in State if states[state]]
         words = f"{count(states.total(), 'archive')} checked" + (f": {', '.join(parts)}" if parts else "")
         left_out = sum(outcome.left_out for outcome in outcomes)
         rest = len(self._rows) - len(outcomes)
@@ -129,7 +130,7 @@ class CheckListModel(QAbstractTableModel):
             return ""
         if column in _COUNTED:
             return grouped(dict(outcome.counts).get(_COUNTED[column], 0)) if not outcome.left_out else ""
-        return short(visible(outcome.sentence))
+        return "It is of no format that is known here." if outcome.left_out else short(visible(outcome.sentence))
 
 
 def _icon(row: _Row) -> Any:
