@@ -1,7 +1,8 @@
 """What every format gets for nothing: each sample is dumped, walked, cut off at every byte and damaged bit by bit.
 
-The golden transcripts in tests/golden are what ``dump`` says of each sample, and then what it says is wrong. After a change that is meant, write them
-anew with ``pytest tests/test_formats_everywhere.py --golden`` and review the difference as code.
+The golden transcripts in tests/golden are what ``dump`` says of each sample, and then what it says is wrong. After a
+change that is meant, write them anew with ``pytest tests/test_formats_everywhere.py --golden`` and review the
+difference as code.
 """
 
 from __future__ import annotations

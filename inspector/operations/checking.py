@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import Finding, Severity
+from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import VERDICTS, State, Verdict
@@ -75,11 +76,24 @@ def check_archive(archive: Opened, progress: Progress) -> str:
         records = len(archive.checksums) > 0
         report_names(archive, emitter, progress)
         compared = check_manifests(archive, emitter, progress)
+        _report_shrinking(archive, emitter)
     except SourceError as error:
         emitter.error("unreadable", f"{error} What follows could not be checked.")
         return ""
     # Of a format without checksums there is nothing more to be said than what its manifests tell.
     return " ".join(filter(None, (sentence if records or not compared else "", compared)))
+
+
+def _report_shrinking(archive: Opened, emitter: Emitter) -> None:
+    """A file that others cut off meanwhile gives short reads, which look like an end to whoever reads to the end."""
+    last = archive.source.size - 1
+    if last >= 0 and not archive.source.read(last, 1):
+        emitter.error(
+            "file-became-shorter",
+            f"The file became shorter while it was open: it had {in_bytes(last + 1)}, and its last byte is gone. "
+            "Open it again to see what is left.",
+            (last, last + 1),
+        )
 
 
 def forget_check(archive: Opened) -> None:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:  # numpy comes with these, which the first look at an archive 
 LARGEST_PAGE = 10_000
 """The most rows given at once."""
 
+DEEPEST = 128
+"""Folders above a member that a face is led through: a view opens them one by one."""
+
 
 class MembersView:
     """The members of a shelf, arranged; ``marks`` gives the findings of an archive by its number.
@@ -96,8 +99,9 @@ class MembersView:
         return index if self._arrangement is None else self._arrangement.row(index)
 
     def tree_place(self, index: int) -> tuple[int, ...]:
-        """The rows that lead to a member in the tree; none where it is hidden or nothing is planted."""
-        return () if self._tree is None else self._tree.place(index)
+        """The rows that lead to a member in the tree; none where it is hidden, too deep, or nothing is planted."""
+        rows = () if self._tree is None else self._tree.place(index)
+        return rows if len(rows) <= DEEPEST else ()
 
 
 def _clipped(first: int, count: int, total: int) -> range:

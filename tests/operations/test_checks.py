@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import threading
 from collections.abc import Callable
@@ -160,6 +161,20 @@ def test_plain_bytes_are_unreadable(tmp_path: Path) -> None:
     session = opened(path)
     assert session.status().judgement == "Unreadable: there is nothing here that could be checked."
     assert session.check(Progress()).state is State.UNREADABLE
+
+
+@pytest.mark.parametrize("name", ["journey.caf", "two-chunks.rca", "two-entries.tacozip", "plain.zip", "plain.tar"])
+@pytest.mark.parametrize("left", [0, -1])
+def test_a_file_that_others_cut_off_is_not_sound(name: str, left: int, tmp_path: Path, sample: Sample) -> None:
+    path = tmp_path / name
+    shutil.copy(sample(name), path)
+    session = Session(str(path))
+    session.decode(Progress())
+    size = path.stat().st_size
+    os.truncate(path, left % size if left else 0)
+    result = session.check(Progress())
+    assert result.state is State.DAMAGED
+    assert "file-became-shorter" in {row.code for row in session.findings(0, 100).rows}
 
 
 def test_one_check_waits_for_another_and_can_be_cancelled_meanwhile(tmp_path: Path) -> None:

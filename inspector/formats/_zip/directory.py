@@ -265,9 +265,10 @@ class DirectoryWalk:
             self.emitter.warning("zip-encrypted", message, span, member=index)
         elif codec is Codec.UNKNOWN:
             message = (
-                f"Member {index} uses compression method {method} ({method_words(method)}), which is not read here."
+                f"Member {index} uses compression method {method} ({method_words(method)}), which is not read here: "
+                "nothing says whether its content is whole."
             )
-            self.emitter.info("zip-method-not-read", message, span, member=index)
+            self.emitter.warning("zip-method-not-read", message, span, member=index)
         elif codec is Codec.STORED and stored != size:
             message = f"Member {index} is stored, yet has {in_bytes(stored)} for {in_bytes(size)} of content."
             self.emitter.error("zip-stored-size", message, span, member=index)
