@@ -137,3 +137,9 @@ def test_the_words_of_a_zip(sample: Sample) -> None:
     assert lead(session, "entry[1]") == (0, 61, 77)
     # A name with a sign in it is not a sum.
     assert session.explain(0, lead(session, "crc-32")[1]).fields[-1].name == "crc-32"
+
+
+def test_a_number_of_thousands_of_digits_is_a_sentence(session: Session) -> None:
+    for expression in ("9" * 5000, "0x" + "f" * 5000, "footer + " + "1" * 5000):
+        with pytest.raises(Refused):
+            session.goto(expression, 0, 0)
