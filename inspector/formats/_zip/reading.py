@@ -82,6 +82,12 @@ def _inflated(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
         raise MemberError(f"The deflate stream of {name} is damaged: {error}.") from error
     if not decoder.eof:
         raise MemberError(f"The deflate stream of {name} does not end within its {in_bytes(member.stored)}.")
+    rest = len(decoder.unused_data) + sum(map(len, stored))
+    if rest:
+        raise MemberError(
+            f"The deflate stream of {name} ends {in_bytes(rest)} before its compressed size says: "
+            "readers pass over what follows."
+        )
 
 
 def _pieces(decoder: zlib._Decompress, data: bytes) -> Iterator[bytes]:

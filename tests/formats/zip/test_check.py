@@ -328,3 +328,16 @@ def test_neighbours_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zip_check, "_WINDOW", 100)
     broken, _ = checked(data.replace(b"\x0037777", b"x"))
     assert verdicts(broken) == [Verdict.VERIFIED] * 500
+
+
+def test_bytes_behind_the_end_of_a_deflate_stream_are_found() -> None:
+    hidden = b"hidden " * 20
+    data = written({"a": b"hello " * 50})
+    directory, end = data.index(b"PK\x01\x02"), data.index(b"PK\x05\x06")
+    stored = int.from_bytes(data[18:22], "little") + len(hidden)
+    data = patched(data, 18, stored.to_bytes(4, "little"))
+    data = patched(data, directory + 20, stored.to_bytes(4, "little"))
+    data = patched(data, end + 16, (directory + len(hidden)).to_bytes(4, "little"))
+    archive, _ = checked(data[:directory] + hidden + data[directory:])
+    assert verdicts(archive) == [Verdict.MISMATCH]
+    assert any("140 bytes before" in finding.message for finding in archive.findings)
