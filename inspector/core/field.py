@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -211,8 +210,3 @@ def leaves(fields: Iterable[Field]) -> Iterator[Field]:
             yield from leaves(field.children)
         else:
             yield field
-
-
-def starts_of(fields: Sequence[Field]) -> array[int]:
-    """The first byte of each field, as a FieldTable wants them."""
-    return array("Q", (field.start for field in fields))

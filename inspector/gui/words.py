@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # not for the first paint to wait for
-    from inspector.operations.views import FieldRow
+    from inspector.operations.views import FieldRow, Stage
 
 ARROW = " › "
 LONGEST = 512
@@ -35,3 +35,8 @@ def escaped(text: str) -> str:
 def path_text(fields: Iterable[FieldRow]) -> str:
     """The names of fields from the outermost in."""
     return ARROW.join(row.name for row in fields)
+
+
+def not_there_yet(stage: Stage) -> str:
+    """Why a view is empty before there is anything to show in any of them; empty once there may be."""
+    return {"opening": "Reading…", "decoding": "Reading…", "failed": "Nothing could be opened."}.get(stage, "")

@@ -3,7 +3,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.field import Field, FieldTable, at_path, leaves, locate, parent, runs, starts_of, tile
+from inspector.core.field import Field, FieldTable, at_path, leaves, locate, parent, runs, tile
 from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.span import Span
 
@@ -58,6 +58,10 @@ def test_part_of_the_runs_is_the_runs_of_the_part(given_fields: list[Field], sta
     whole = [run for run in runs(tree, 0, SIZE) if run.start < stop and start < run.stop]
     part = runs(tree, start, stop)
     assert [run.path for run in part] == ([run.path for run in whole] if start < stop else [])
+
+
+def starts_of(rows: tuple[Field, ...]) -> list[int]:
+    return [row.start for row in rows]
 
 
 def rows_of(bounds: list[int]) -> tuple[Field, ...]:

@@ -19,6 +19,18 @@ IMAGE_MEMORY = 256
 """The most MiB that a decoded image may take."""
 
 
+def _sentence_above(view: QWidget, parent: QWidget) -> QLabel:
+    """Fill ``parent`` with ``view`` and, above it, the label that is returned."""
+    sentence = sentence_label()
+    sentence.setContentsMargins(8, 4, 8, 4)
+    layout = QVBoxLayout(parent)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(0)
+    layout.addWidget(sentence)
+    layout.addWidget(view)
+    return sentence
+
+
 class TextView(QWidget):
     """Text, monospaced."""
 
@@ -29,13 +41,7 @@ class TextView(QWidget):
         self.text.setAccessibleName("Content as text")
         self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.sentence = sentence_label()
-        self.sentence.setContentsMargins(8, 4, 8, 4)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.sentence)
-        layout.addWidget(self.text)
+        self.sentence = _sentence_above(self.text, self)
 
     def show_text(self, data: bytes, encoding: str, size: int) -> None:
         """Show ``data``, the beginning of ``size`` bytes, in an encoding."""
@@ -69,13 +75,7 @@ class ImageView(QWidget):
         self._area.setWidget(self.image)
         self._area.setWidgetResizable(True)
         self._area.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.sentence = sentence_label()
-        self.sentence.setContentsMargins(8, 4, 8, 4)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.sentence)
-        layout.addWidget(self._area)
+        self.sentence = _sentence_above(self._area, self)
 
     def show_image(self, data: bytes, kind: str, size: int) -> None:
         """Show the image whose file is ``data``, or say why it cannot be shown."""

@@ -19,7 +19,8 @@ from inspector.gui.models.checksums import (
 from inspector.gui.models.paged_table import PagedTable
 from inspector.gui.panels.parts import Emptiable, SelectableLabel
 from inspector.gui.panels.row_table import RowTable
-from inspector.operations.views import ChecksumRow, Stage, Status
+from inspector.gui.words import not_there_yet
+from inspector.operations.views import ChecksumRow, Status
 
 ORIGIN = "digests"
 WIDTHS = {NAME: 260, STATE: 118, ALGORITHM: 120, STORED: 150, COMPUTED: 150}
@@ -102,10 +103,8 @@ class DigestsPanel(QWidget):
 
 
 def _why_empty(status: Status) -> str:
-    if status.stage in (Stage.OPENING, Stage.DECODING):
-        return "Reading…"
-    if status.stage is Stage.FAILED:
-        return "Nothing could be opened."
+    if early := not_there_yet(status.stage):
+        return early
     if status.format == "caf":
         return "The format records no checksums; a file of digests beside it would be compared."
     if status.format == "bytes":

@@ -13,6 +13,7 @@ from inspector.gui.models.findings import BYTES, CODE, MEMBER, MESSAGE, SEVERITY
 from inspector.gui.models.paged_table import PagedTable
 from inspector.gui.panels.parts import Emptiable, SelectableLabel
 from inspector.gui.panels.row_table import RowTable
+from inspector.gui.words import not_there_yet
 from inspector.operations.views import FindingRow, Stage
 
 ORIGIN = "findings"
@@ -124,10 +125,8 @@ class FindingsPanel(QWidget):
 
     def _why_empty(self) -> str:
         status = self._document.status
-        if status.stage in (Stage.OPENING, Stage.DECODING):
-            return "Reading…"
-        if status.stage is Stage.FAILED:
-            return "Nothing could be opened."
+        if early := not_there_yet(status.stage):
+            return early
         if status.counts:
             return "All findings are of severities that are not shown."
         return status.judgement or "Nothing wrong was seen until reading was cancelled."

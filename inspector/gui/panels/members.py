@@ -23,6 +23,7 @@ from inspector.gui.models.paged_table import PagedTable
 from inspector.gui.models.paged_tree import PagedTree
 from inspector.gui.panels.parts import Emptiable, FirstColumnFits, select_row, table_view, tree_view
 from inspector.gui.selection import Selection
+from inspector.gui.words import not_there_yet
 from inspector.operations.views import MemberPlace, MemberRow, SortKey, Stage, TreeRow
 
 ORIGIN = "members"
@@ -152,10 +153,8 @@ class MembersPanel(QWidget):
 
     def _why_empty(self) -> str:
         status = self._document.status
-        if status.stage in (Stage.OPENING, Stage.DECODING):
-            return "Reading…"
-        if status.stage is Stage.FAILED:
-            return "Nothing could be opened."
+        if early := not_there_yet(status.stage):
+            return early
         if self._document.filter:
             return "No member's name holds this text."
         return "These bytes have no members." if status.format == "bytes" else "The archive has no members."
