@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.progress import Progress
+from inspector.core.repair import Repair
 from inspector.core.source import Source
 
 
@@ -28,6 +29,11 @@ def structure_only(archive: Archive, emitter: Emitter, progress: Progress) -> st
     return ""
 
 
+def nothing_to_mend(archive: Archive, progress: Progress) -> Sequence[Repair]:  # noqa: ARG001 - a Format's function
+    """The repairs of a format that has none."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """One kind of archive.
@@ -41,6 +47,10 @@ class Format:
     sentence that sums up (``1 of 3 segments is damaged; 8 of 11 blobs are whole.``). It may be cancelled at any
     moment and run again from the start; it raises nothing but SourceError and Cancelled. ``torn`` are the codes of
     findings that one interrupted write explains.
+
+    ``repairs`` gives the ways of mending an archive that has been decoded and checked, the best first: edits that lose
+    nothing, then others, a salvage last. Each is planned for the archive as it is; when one has been made, what is left
+    is planned anew. It reads little beyond what checking knows, and raises nothing but SourceError and Cancelled.
     """
 
     name: str
@@ -53,3 +63,4 @@ class Format:
     read: Callable[[Archive, int, Progress], Iterator[bytes]]
     check: Callable[[Archive, Emitter, Progress], str] = structure_only
     torn: frozenset[str] = frozenset()
+    repairs: Callable[[Archive, Progress], Sequence[Repair]] = nothing_to_mend

@@ -8,7 +8,20 @@ from collections.abc import Sequence
 
 _DRIVE = re.compile(r"[A-Za-z]:")
 _CONTROL = re.compile(r"[\x01-\x1f\x7f-\x9f\u2028\u2029]")
-_HIDDEN = re.compile(r"[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+
+_SELECTORS = "\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"
+"""Variation selectors: ordinary behind an emoji or an ideograph, and without a look of their own."""
+_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
+"""Fillers and joiners that leave nothing to see, though their category is that of letters, marks or symbols."""
+_FORMATS = (
+    "\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
+)
+"""The rest of Default_Ignorable_Code_Point (Unicode, DerivedCoreProperties), and the three signs of annotations."""
+_HIDDEN = re.compile(f"[{_BLANK}{_FORMATS}]")
+_UNSEEN = re.compile(f"[{_SELECTORS}{_BLANK}]")
+"""What the category does not tell from characters that are seen."""
+
 _LONGEST = 65_535
 """The longest name without a remark, in bytes."""
 _DEEPEST = 128
@@ -57,7 +70,8 @@ def _visible_character(character: str) -> str:
     if code in _PICTURES:
         return _PICTURES[code]
     category = unicodedata.category(character)
-    if category in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") or (category == "Zs" and character != " "):
+    hidden = category in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") or (category == "Zs" and character != " ")
+    if hidden or _UNSEEN.match(character):
         return f"‹U+{code:04X}›"
     return character
 

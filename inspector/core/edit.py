@@ -1,0 +1,185 @@
+"""An Edit is one undoable change of an archive in place, made of Patches; an OverlaySource shows it unwritten."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from inspector.core.source import Source
+from inspector.core.span import Span, Spans
+
+_COMPARED = 1 << 16
+"""Bytes compared at a time where edits are merged."""
+
+
+class EditError(Exception):
+    """A change cannot be made: the message is a sentence for a person. Nothing was changed unless it says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """One run of bytes: ``old`` stands at ``offset``, and ``new`` is to stand there.
+
+    ``new`` is as long as ``old``; it may be longer only where ``old`` reaches to the end of the file, which then grows.
+    """
+
+    offset: int
+    old: bytes
+    new: bytes
+
+    @property
+    def span(self) -> Span:
+        """The bytes ``new`` takes."""
+        return Span(self.offset, self.offset + len(self.new))
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change. ``label`` says in the imperative what it does (``Set the TACO header``).
+
+    ``patches`` are written in their order, whatever their offsets, do not overlap and end before ``new_size``.
+    ``old_size`` and ``new_size`` are the file's sizes in bytes before and after: where it shrinks, its end is cut off
+    last, after all patches. Raises ValueError for patches that contradict this.
+    """
+
+    label: str
+    patches: tuple[Patch, ...]
+    old_size: int
+    new_size: int
+
+    def __post_init__(self) -> None:
+        end = self.old_size
+        for patch in self.patches:
+            grows = len(patch.new) - len(patch.old)
+            if patch.offset < 0 or grows < 0 or (grows and patch.offset + len(patch.old) != end):
+                raise ValueError(f"A patch at {patch.offset} changes the length of what is in the middle of the file.")
+            end += grows
+        spans = sorted(patch.span for patch in self.patches)
+        if any(after.start < before.stop for before, after in pairwise(spans)):
+            raise ValueError("Patches overlap.")
+        if (spans and spans[-1].stop > self.new_size) or self.new_size > end:
+            raise ValueError("The patches lie outside the file as it will be, or do not fill it.")
+
+    @property
+    def spans(self) -> Spans:
+        """The bytes that change, in file order, as positions in the file as it will be."""
+        return tuple(Span(*span) for span in sorted(patch.span for patch in self.patches))
+
+    @property
+    def dropped(self) -> Span:
+        """The bytes at the end that are cut off, as positions in the file as it is; empty where it does not shrink."""
+        return Span(min(self.new_size, self.old_size), self.old_size)
+
+    def reverted(self, dropped: bytes) -> Edit:
+        """The Edit that takes this one back; ``dropped`` are the bytes that it cuts off."""
+        if len(dropped) != self.dropped.size:
+            raise ValueError("Other bytes than those that were cut off.")
+        back = [Patch(each.offset, each.new[: len(each.old)], each.old) for each in reversed(self.patches) if each.old]
+        if dropped:
+            back.append(Patch(self.new_size, b"", dropped))
+        return Edit(f"Take back: {self.label}", tuple(back), self.new_size, self.old_size)
+
+
+def differing(edit: Edit) -> Spans:
+    """The bytes of the patches that are other ones afterwards, in file order: what to mark as changed."""
+    found: list[Span] = []
+    for patch in sorted(edit.patches, key=lambda each: each.offset):
+        start = None
+        for at, byte in enumerate(patch.new):
+            same = at < len(patch.old) and patch.old[at] == byte
+            if same and start is not None:
+                found.append(Span(patch.offset + start, patch.offset + at))
+                start = None
+            elif not same and start is None:
+                start = at
+        if start is not None:
+            found.append(Span(patch.offset + start, patch.span.stop))
+    return tuple(found)
+
+
+class OverlaySource:
+    """Another source as an Edit would leave it. Nothing is written."""
+
+    def __init__(self, source: Source, edit: Edit) -> None:
+        self.name = source.name
+        self.size = edit.new_size
+        self.edit = edit
+        self._source = source
+        self._patches = sorted(edit.patches, key=lambda patch: patch.offset)
+
+    @property
+    def base(self) -> Source:
+        """The source beneath."""
+        return self._source
+
+    def read(self, offset: int, length: int) -> bytes:
+        """See Source.read."""
+        length = min(length, self.size - offset)
+        if offset < 0 or length <= 0:
+            return b""
+        stop = offset + length
+        data = bytearray(self._source.read(offset, length))
+        at = bisect_right(self._patches, offset, key=lambda patch: patch.offset)
+        for patch in self._patches[max(0, at - 1) :]:
+            if patch.offset >= stop:
+                break
+            start, end = max(offset, patch.offset), min(stop, patch.span.stop)
+            if start < end:
+                if start - offset > len(data):
+                    break  # the source beneath has become shorter than the edit knows it
+                data[start - offset : end - offset] = patch.new[start - patch.offset : end - patch.offset]
+        return bytes(data)
+
+    def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
+        """See Source.sibling."""
+        return self._source.sibling(suffix, instead_of)
+
+
+def overlaid(source: Source, edits: Sequence[Edit]) -> Source:
+    """The source with one edit after another over it."""
+    for edit in edits:
+        source = OverlaySource(source, edit)
+    return source
+
+
+def merged(source: Source, edits: Sequence[Edit], label: str) -> Edit:
+    """One Edit of ``source`` that leaves what ``edits``, one after another, would.
+
+    A single one stays as it is, with its order of writing; of several, only bytes that end up as others are written, in
+    file order. Raises SourceError.
+    """
+    if len(edits) == 1:
+        return edits[0]
+    after = overlaid(source, edits)
+    patches: list[Patch] = []
+    for start, stop in _united(span for edit in edits for span in edit.spans):
+        for at in range(start, min(stop, after.size), _COMPARED):
+            end = min(at + _COMPARED, stop, after.size)
+            old, new = source.read(at, end - at), after.read(at, end - at)
+            if old != new:
+                patches.append(Patch(at, old, new))
+    return Edit(label, tuple(_joined(patches)), source.size, after.size)
+
+
+def _united(spans: Iterable[Span]) -> list[Span]:
+    found: list[Span] = []
+    for span in sorted(spans):
+        if found and span.start <= found[-1].stop:
+            found[-1] = Span(found[-1].start, max(found[-1].stop, span.stop))
+        else:
+            found.append(span)
+    return found
+
+
+def _joined(patches: Iterable[Patch]) -> list[Patch]:
+    """Patches that touch, as one."""
+    found: list[Patch] = []
+    for patch in patches:
+        if found and found[-1].span.stop == patch.offset:
+            before = found[-1]
+            found[-1] = Patch(before.offset, before.old + patch.old, before.new + patch.new)
+        else:
+            found.append(patch)
+    return found

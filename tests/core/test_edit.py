@@ -1,0 +1,86 @@
+"""Edits, seen through an overlay, taken back and merged, against plain changes of bytes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.core.edit import Edit, OverlaySource, Patch, differing, merged, overlaid
+from inspector.core.source import BytesSource
+
+
+def made(data: bytes, edit: Edit) -> bytes:
+    """What the edit leaves, done the plain way."""
+    found = bytearray(data)
+    for patch in edit.patches:
+        assert found[patch.offset : patch.offset + len(patch.old)] == patch.old
+        found[patch.offset : patch.offset + len(patch.old)] = patch.new
+    return bytes(found[: edit.new_size])
+
+
+@st.composite
+def edits(draw: st.DrawFn, data: bytes) -> Edit:
+    """Any edit of ``data``: runs that do not overlap, in any order, then growing, shrinking or neither."""
+    size = draw(st.integers(0, len(data) + 20))
+    cuts = sorted(draw(st.lists(st.integers(0, min(size, len(data))), max_size=8, unique=True)))
+    patches = []
+    for start, stop in zip(cuts[::2], cuts[1::2], strict=False):
+        patches.append(Patch(start, data[start:stop], draw(st.binary(min_size=stop - start, max_size=stop - start))))
+    patches = draw(st.permutations(patches))
+    if size > len(data):
+        patches.append(Patch(len(data), b"", draw(st.binary(min_size=size - len(data), max_size=size - len(data)))))
+    return Edit("Change", tuple(patches), len(data), size)
+
+
+@given(st.data(), st.binary(max_size=60))
+def test_overlay_reads_as_if_written(draw: st.DataObject, data: bytes) -> None:
+    edit = draw.draw(edits(data))
+    after = made(data, edit)
+    overlay = OverlaySource(BytesSource(data), edit)
+    assert overlay.size == len(after)
+    offset, length = draw.draw(st.integers(0, len(after) + 3)), draw.draw(st.integers(0, len(after) + 3))
+    assert overlay.read(offset, length) == after[offset : offset + length]
+
+
+@given(st.data(), st.binary(max_size=60))
+def test_taking_back_leaves_what_was(draw: st.DataObject, data: bytes) -> None:
+    edit = draw.draw(edits(data))
+    back = edit.reverted(data[edit.dropped.start : edit.dropped.stop])
+    assert made(made(data, edit), back) == data
+
+
+@given(st.data(), st.binary(max_size=60))
+def test_merged_edits_leave_what_they_would_one_after_another(draw: st.DataObject, data: bytes) -> None:
+    first = draw.draw(edits(data))
+    between = made(data, first)
+    second = draw.draw(edits(between))
+    one = merged(BytesSource(data), [first, second], "Both")
+    assert made(data, one) == made(between, second)
+    source = overlaid(BytesSource(data), [first, second])
+    assert source.read(0, source.size) == made(between, second)
+
+
+@given(st.data(), st.binary(max_size=60))
+def test_differing_bytes_are_exactly_those_that_change(draw: st.DataObject, data: bytes) -> None:
+    edit = draw.draw(edits(data))
+    after = made(data, edit)
+    changed = {at for span in differing(edit) for at in range(span.start, span.stop)}
+    assert changed == {at for at in range(len(after)) if data[at : at + 1] != after[at : at + 1]}
+
+
+@pytest.mark.parametrize(
+    ("patches", "size"),
+    [
+        ([Patch(0, b"ab", b"a")], 10),
+        ([Patch(0, b"ab", b"abc")], 10),
+        ([Patch(0, b"ab", b"xy"), Patch(1, b"b", b"z")], 10),
+        ([Patch(-1, b"", b"")], 10),
+        ([], 11),
+        ([Patch(11, b"", b"x")], 12),
+        ([Patch(8, b"ab", b"xy")], 9),
+    ],
+)
+def test_what_is_no_edit_is_refused(patches: list[Patch], size: int) -> None:
+    with pytest.raises(ValueError, match=r"\."):
+        Edit("Change", tuple(patches), 10, size)
