@@ -6,7 +6,7 @@ from inspector.core.names import hazards
 
 
 @pytest.mark.parametrize(
-    "name", ["a", "a/b.txt", "docs/報告書.txt", ".hidden", "a/.git/x..y", "folder/", "ab:c", "...", "a b"]
+    "name", ["a", "a/b.txt", "docs/報告書.txt", ".hidden", "a/.git/x..y", "folder/", "ab:c", "...", "a b", "❤\ufe0f"]
 )
 def test_plain_names_are_no_hazard(name: str) -> None:
     assert hazards(name.encode()) == ()
@@ -34,6 +34,10 @@ def test_plain_names_are_no_hazard(name: str) -> None:
         ("a\u2028b".encode(), "control"),
         ("a\u202egpj.exe".encode(), "direction"),
         ("a\u200bb".encode(), "invisible"),
+        ("\u3164".encode(), "invisible"),
+        ("a\u2800".encode(), "invisible"),
+        ("a\U000e0041\U000e007f".encode(), "invisible"),
+        ("a\u206ab".encode(), "direction"),
         (b"\xff", "UTF-8"),
         ("\ud800".encode("utf-8", "surrogatepass"), "UTF-8"),
         (b"x" * 70_000, "70,000 bytes"),

@@ -24,10 +24,26 @@ def test_a_visible_name_is_one_line_of_printable_text(name: bytes) -> None:
         ("<img src=x>", "<img src=x>"),
         (b"\xff", "\\xff"),
         ("\ud800", "‹U+D800›"),
+        ("photo\u3164.exe", "photo‹U+3164›.exe"),
+        ("❤\ufe0f", "❤‹U+FE0F›"),
+        ("e\u0301", "e\u0301"),
     ],
 )
 def test_what_cannot_be_seen_is_made_visible(name: str | bytes, shown: str) -> None:
     assert visible(name) == shown
+
+
+IGNORABLE = (
+    *(0x00AD, 0x034F, 0x061C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFEFF, 0xFFA0),
+    *(*range(0x180B, 0x1810), *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)),
+    *(*range(0xFE00, 0xFE10), *range(0xFFF0, 0xFFF9), *range(0x1BCA0, 0x1BCA4), *range(0x1D173, 0x1D17B)),
+    *range(0xE0000, 0xE1000),
+)
+"""Default_Ignorable_Code_Point of Unicode 16, DerivedCoreProperties.txt: what a renderer shows nothing for."""
+
+
+def test_everything_a_renderer_may_leave_out_is_made_visible() -> None:
+    assert [f"{code:04X}" for code in IGNORABLE if visible(chr(code)) != f"‹U+{code:04X}›"] == []
 
 
 @given(st.text(st.characters(codec="utf-8")))
