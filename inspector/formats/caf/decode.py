@@ -21,7 +21,8 @@ from inspector.formats.caf.fast import SLICE, read_fast
 from inspector.formats.caf.fields import data_section, footer_field, index_field
 from inspector.formats.caf.findings import report_layout, report_names, report_ranges
 from inspector.formats.caf.index import Index
-from inspector.formats.caf.locate import FOOTER, LARGEST_INDEX, Place, find_index
+from inspector.formats.caf.locate import Place, find_index
+from inspector.formats.caf.search import FOOTER, LARGEST_INDEX
 
 LARGEST_ARCHIVE = 32 << 30
 """The largest archive the specification allows, in bytes (its 32 GB taken as GiB)."""

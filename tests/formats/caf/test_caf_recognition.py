@@ -1,14 +1,22 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from inspector.core.archive import Archive
+from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import Severity
 from inspector.core.format import Likeness
+from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
-from inspector.formats.caf import FORMAT
+from inspector.core.span import Span
+from inspector.core.verdict import State
+from inspector.formats import recognise
+from inspector.formats.caf import FORMAT, locate, search
+from inspector.operations.checking import check_location
+from tests.formats.caf.conftest import build_archive
 
 Build = Callable[..., bytes]
 Decoded = Callable[[bytes], Archive]
@@ -48,3 +56,94 @@ def test_core_audio_may_be_the_first_member(build: Build, decoded: Decoded) -> N
 )
 def test_recognition(data: bytes, likeness: Likeness) -> None:
     assert FORMAT.probe(BytesSource(data)) is likeness
+
+
+def many(count: int = 2_000, size: int = 1) -> bytes:
+    """An index larger than the stretch at the end of a file that is looked at; members of ``size`` bytes."""
+    files = {f"member {at:06}": {"start_byte": at * size, "end_byte": (at + 1) * size} for at in range(count)}
+    return json.dumps({"format_version": "1.0", "files": files}).encode()
+
+
+EXAMPLE = b'{"format_version": "1.0", "files": {"a.txt": {"start_byte": 0, "end_byte": 3}}}'
+QUOTES = {
+    "the index alone": EXAMPLE,
+    "the index alone in a line": EXAMPLE + b"\n",
+    "at the end of a text": b"# Layout\n\nabcdef\n```\n" + EXAMPLE + b"\n```\n",
+    "in the middle of a text": b"Such as " + EXAMPLE + b", which lists one member." * 9,
+    "in a program": b'INDEX = b\'{"format_version":"1.0","files":{\' + b\'"start_byte"\'',
+    "in a program that was compiled": b"\xcb\r\r\n\0\0\0\0" + EXAMPLE + b"\xfa\x05files\xe9\0\0\0start_byte\0\0",
+    "cut off": EXAMPLE[:-2] + b",",
+    "another document with files": b'{"files": {"main.js": "/static/main.js"}, "entrypoints": []}\n',
+    "a large index alone": many(),
+    "a large index alone, cut off": many(size=1_000)[:-500] + b"\n",
+    "a large document of ranges": b'{"spans": {' + many()[35:-2] + b"}}\n",
+}
+
+
+@pytest.mark.parametrize("text", QUOTES.values(), ids=QUOTES)
+def test_what_quotes_an_index_is_no_archive(text: bytes) -> None:
+    assert recognise(BytesSource(text, "notes")) is None
+    assert recognise(BytesSource(text, "notes.caf")) is FORMAT
+
+
+def remains(build: Build) -> dict[str, bytes]:
+    """Archives of texts, damaged where an archive is told from other files."""
+    small, large = build(data=b"onetwo-two"), build(many(), data=bytes(2_000))
+    return {
+        "wrong footer": small[:-4] + b"\x07\0\0\0",
+        "footer beyond the file": small[:-4] + b"\x07\0\0\xff",
+        "no footer": small[:-4],
+        "cut off in the index": small[:-10],
+        "bytes behind the footer": small + b"more bytes",
+        "index closed wrongly": small.replace(b"}}}", b"}}]"),
+        "large, wrong footer": large[:-4] + b"\x07\0\0\0",
+        "large, cut off in the index": large[:-500],
+        "large, no first brace": large.replace(b'{"format', b' "format'),
+    }
+
+
+@pytest.mark.parametrize("kind", remains(build_archive))
+def test_a_damaged_archive_is_known_without_its_suffix(kind: str, build: Build) -> None:
+    data = remains(build)[kind]
+    assert FORMAT.probe(BytesSource(data)) is Likeness.POSSIBLE
+    assert recognise(BytesSource(data, "backup")) is FORMAT
+
+
+def test_random_bytes_with_the_suffix_are_a_damaged_archive(tmp_path: Path) -> None:
+    path = tmp_path / "random.caf"
+    path.write_bytes(bytes(at * at * 7 % 251 for at in range(5_000)))
+    assert check_location(str(path), Progress()).state is State.DAMAGED
+
+
+class Zeros(BytesSource):
+    """Zeros, of which never more than ``most`` were read at once."""
+
+    def __init__(self, size: int, tail: bytes = b"") -> None:
+        super().__init__(tail)
+        self.size = size
+        self.tail = tail
+        self.most = 0
+
+    def read(self, offset: int, length: int) -> bytes:
+        self.most = max(self.most, length)
+        length = max(0, min(length, self.size - offset))
+        start = offset - (self.size - len(self.tail))
+        return bytes(min(length, max(0, -start))) + self.tail[max(0, start) : max(0, start + length)]
+
+
+def test_the_search_for_an_index_holds_little_at_once() -> None:
+    source = Zeros(64 << 30)
+    archive = Archive(source, FORMAT.name, FORMAT.title, ())
+    FORMAT.decode(source, Emitter(archive), Progress())
+    assert "caf-footer" in {finding.code for finding in archive.findings}
+    assert source.most <= 16 << 20
+
+
+@pytest.mark.parametrize("left", [*range(70), 10_000])
+def test_an_index_is_found_wherever_the_stretches_of_the_search_meet(
+    left: int, build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "_WINDOW", 64)
+    tail = build(many(20), data=b"") + bytes(left + 1)
+    place = locate.find_index(Zeros(1_000 + len(tail), tail))
+    assert place.index == Span(1_000, 1_000 + len(many(20)))
