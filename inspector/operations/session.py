@@ -13,19 +13,15 @@ from inspector.core.numbers import rounded
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
-from inspector.operations.checks import ALL, Checks
+from inspector.operations.checks import ALL
 from inspector.operations.content import SAMPLE, decoded_content, encoding_of, image_of
 from inspector.operations.digest_job import write_beside
-from inspector.operations.fields_view import View
 from inspector.operations.guide import Guide
-from inspector.operations.layers import Layers
 from inspector.operations.location import Location, open_location
-from inspector.operations.marks import Marks
-from inspector.operations.members_view import MembersView
-from inspector.operations.opening import UNKNOWN, Opened, decode
+from inspector.operations.opening import UNKNOWN, decode
 from inspector.operations.refused import Refused
+from inspector.operations.scene import Scene
 from inspector.operations.search import search
-from inspector.operations.shelf import Shelf
 from inspector.operations.turns import Turns
 from inspector.operations.views import (
     CheckResult,
@@ -62,29 +58,23 @@ class Session:
         self._decoding = 0
         self._seen: object = None
         self._found = 0
-        self._marks: dict[int, Marks] = {}
-        self._contents: dict[int, ContentInfo] = {}
-        try:
-            self._location = open_location(location)
-        except SourceError as error:
-            self._location = Location([])
-            self._stage, self._failure = Stage.FAILED, str(error)
-        self._archives = self._location.archives
-        self._shelf = Shelf(self._location)
-        self._layers = Layers(self._location.total)
-        self._members = MembersView(self._shelf, self._marks_of)
-        self._checks = Checks(location, self._location, self._shelf)
+        self._name = location
         self._turns = Turns()
-        if self._location.total:
-            self._open(0)
+        try:
+            opened = open_location(location)
+        except SourceError as error:
+            opened = Location([])
+            self._stage, self._failure = Stage.FAILED, str(error)
+        self._now = Scene(location, opened)
 
     # ---- state -------------------------------------------------------------------------------------------------
 
     def status(self) -> Status:
         """How far it has come."""
+        now = self._now
         self._notice()
-        first = self._archives[0] if self._archives else None
-        collection = self._location.collection
+        first = now.archives[0] if now.archives else None
+        collection = now.location.collection
         decoded = self._stage is Stage.READY
         failed = self._stage is Stage.FAILED
         return Status(
@@ -92,121 +82,116 @@ class Session:
             self._sentence(),
             first.format if first else "",
             collection.title if collection else first.title if first else "",
-            self._location.size if first else 0,
-            len(self._shelf),
+            now.location.size if first else 0,
+            len(now.shelf),
             self._changes,
-            self._checks.counts(),
+            now.checks.counts(),
             collection is not None,
-            State.UNREADABLE if failed else self._checks.state() if decoded else None,
-            self._checks.checked,
-            self._checks.sentence() if decoded else "",
-            self._checks.judged(),
+            State.UNREADABLE if failed else now.checks.state() if decoded else None,
+            now.checks.checked,
+            now.checks.sentence() if decoded else "",
+            now.checks.judged(),
         )
 
     def _sentence(self) -> str:
+        now = self._now
         if self._stage is Stage.FAILED:
             return self._failure
-        collection = self._location.collection
-        title = collection.title if collection else self._archives[0].title
+        collection = now.location.collection
+        title = collection.title if collection else now.archives[0].title
         if self._stage is Stage.CANCELLED:
             return "Decoding was cancelled: what was decoded until then is shown."
         if self._stage is not Stage.READY:
             return f"{title}: being decoded."
-        if collection is None and self._archives[0].decoder is None:
+        if collection is None and now.archives[0].decoder is None:
             return UNKNOWN
-        return f"{title}, {rounded(self._location.size)}, {counted(len(self._shelf), 'member')}."
-
-    def _open(self, at: int) -> Opened:
-        archive = self._location.open(at)
-        self._layers.add_file(at, self._location.title(at), archive)
-        return archive
+        return f"{title}, {rounded(now.location.size)}, {counted(len(now.shelf), 'member')}."
 
     def _notice(self) -> None:
         """Let the generation grow when the decoder has laid fields, or a check has found something."""
-        found = sum(len(archive.findings) for archive in tuple(self._archives))
-        if self._checks.running and found != self._found:
+        now = self._now
+        found = sum(len(archive.findings) for archive in tuple(now.archives))
+        if now.checks.running and found != self._found:
             self._found = found
             self._changes += 1
         at = self._decoding
-        if at >= len(self._archives):
+        if at >= len(now.archives):
             return
-        archive = self._archives[at]
+        archive = now.archives[at]
         if archive.fields is not self._seen:
             self._seen = archive.fields
             self._changes += 1
-        if self._layers.add_inner(at, archive):
+        if now.layers.add_inner(at, archive):
             self._changes += 1
 
     def layers(self) -> tuple[LayerInfo, ...]:
         """All layers; 0 is the file."""
         self._notice()
-        return self._layers.infos()
+        return self._now.layers.infos()
+
+    def _show(self, scene: Scene) -> None:
+        """Show a decoded scene in the place of this one: all that was asked for before is stale."""
+        self._now = scene
+        self._stage, self._failure, self._decoding = Stage.READY, "", 0
+        self._changes += 1
 
     # ---- bytes and fields --------------------------------------------------------------------------------------
 
     def read(self, layer: int, offset: int, length: int) -> bytes:
         """Bytes of a layer, at most 1 MiB; short at its end. Raises SourceError."""
-        return self._layers[layer].source.read(offset, min(length, LARGEST_READ))
+        return self._now.layers[layer].source.read(offset, min(length, LARGEST_READ))
 
     def runs(self, layer: int, start: int, stop: int) -> list[Run]:
         """The runs of leaves in ``[start, stop)``, at most 1 MiB of it."""
-        return runs(self._layers[layer].fields(), start, min(stop, start + LARGEST_READ))
+        return runs(self._now.layers[layer].fields(), start, min(stop, start + LARGEST_READ))
 
     def explain(self, layer: int, offset: int) -> Explanation:
         """What a byte is."""
-        return self._view(layer).explain(offset)
+        return self._now.view(layer).explain(offset)
 
     def field_rows(self, layer: int, path: tuple[int, ...], first: int, count: int) -> Page[FieldRow]:
         """The children of the field at ``path``, the outermost fields for ``()``."""
-        return self._view(layer).rows(path, first, count)
+        return self._now.view(layer).rows(path, first, count)
 
     def field(self, layer: int, path: tuple[int, ...]) -> FieldRow | None:
         """The field at ``path``; None where there is none."""
-        return self._view(layer).field(path)
-
-    def _view(self, number: int) -> View:
-        layer = self._layers[number]
-        return View(layer, self._marks_of(layer.at), self._shelf.number(layer.at, 0))
-
-    def _marks_of(self, at: int) -> Marks:
-        known = self._marks.get(at)
-        if known is None or len(known.findings) != len(self._archives[at].findings):
-            known = self._marks[at] = Marks(self._archives[at])
-        return known
+        return self._now.view(layer).field(path)
 
     # ---- members -----------------------------------------------------------------------------------------------
 
     def member(self, index: int) -> MemberRow:
         """One member; raises Refused where there is none."""
-        return self._members.row(index)
+        return self._now.members.row(index)
 
     def member_rows(self, first: int, count: int) -> Page[MemberRow]:
         """Members in the present arrangement."""
-        return self._members.rows(first, count)
+        return self._now.members.rows(first, count)
 
     def tree_rows(self, node: int, first: int, count: int) -> Page[TreeRow]:
         """What lies in a folder of the tree of paths; 0 is its root. Empty until planted."""
-        return self._members.tree_rows(node, first, count)
+        return self._now.members.tree_rows(node, first, count)
 
     def place(self, index: int) -> MemberPlace:
         """Where a member is; raises Refused where there is none."""
-        at, local = self._shelf.locate(index)
-        spans = self._archives[at].members[local].spans
-        return MemberPlace(at, spans, self._members.flat_place(index), self._members.tree_place(index))
+        now = self._now
+        at, local = now.shelf.locate(index)
+        spans = now.archives[at].members[local].spans
+        return MemberPlace(at, spans, now.members.flat_place(index), now.members.tree_place(index))
 
     # ---- findings and places -----------------------------------------------------------------------------------
 
     def findings(self, first: int, count: int, severities: Collection[Severity] = ALL) -> Page[FindingRow]:
         """Findings of these severities in the order in which they were made."""
-        return self._checks.findings(first, count, severities)
+        return self._now.checks.findings(first, count, severities)
 
     def checksums(self, first: int, count: int) -> Page[ChecksumRow]:
         """The checksums that are recorded, and what comparing has found. Raises SourceError."""
-        return self._checks.checksums(first, count)
+        return self._now.checks.checksums(first, count)
 
     def goto(self, expression: str, layer: int, caret: int) -> Target:
         """Where an expression (see ``goto``) leads, from a caret in a layer; raises Refused for nonsense."""
-        return Guide(self._archives, self._shelf, self._layers, self.place).target(expression, layer, caret)
+        now = self._now
+        return Guide(now.archives, now.shelf, now.layers, self.place).target(expression, layer, caret)
 
     # ---- jobs --------------------------------------------------------------------------------------------------
 
@@ -217,10 +202,11 @@ class Session:
                 self._decode(progress)
 
     def _decode(self, progress: Progress) -> None:
+        now = self._now
         self._stage = Stage.DECODING
         try:
-            for at in range(self._location.total):
-                archive = self._open(at)
+            for at in range(now.location.total):
+                archive = now.open(at)
                 self._decoding = at
                 decode(archive, progress)
                 self._notice()
@@ -236,6 +222,7 @@ class Session:
         Refused where there is nothing to check.
         """
         with self._turns.one(progress):
+            now = self._now
             if self._stage is Stage.OPENING:
                 self._decode(progress)
                 progress.advance(0)
@@ -243,53 +230,53 @@ class Session:
                 raise Refused(self._failure)
             if self._stage is Stage.CANCELLED:
                 raise Refused("Decoding was cancelled, so not all is known that has to be checked: open it again.")
-            self._marks.clear()
+            now.forget_marks()
             try:
-                return self._checks.run(progress)
+                return now.checks.run(progress)
             finally:
-                self._marks.clear()
+                now.forget_marks()
                 self._changes += 1
 
     def export(self, progress: Progress, path: str, kind: ReportKind) -> None:
         """Write a report of what is known to a file. Raises Refused, SourceError and Cancelled."""
         progress.begin("Writing the report", 0)
-        self._checks.export(Path(path), kind)
+        self._now.checks.export(Path(path), kind)
 
     def write_manifest(self, progress: Progress, algorithm: str, replace: bool) -> ManifestResult:
         """Write digests of all members beside the archive. Raises Refused, SourceError and Cancelled."""
         if self._stage is not Stage.READY:
             raise Refused("No manifest was written: not all of the archive has been read.")
-        return write_beside(self._location, algorithm, progress, replace=replace)
+        return write_beside(self._now.location, algorithm, progress, replace=replace)
 
     def arrange(self, progress: Progress, filter_text: str, sort_key: SortKey, descending: bool) -> int:
         """Show the members whose visible path holds a text, sorted; the count of what is shown. Raises Cancelled."""
-        shown = self._members.arrange(filter_text, sort_key, descending, progress)
+        shown = self._now.members.arrange(filter_text, sort_key, descending, progress)
         self._changes += 1
         return shown
 
     def plant(self, progress: Progress) -> None:
         """Build the tree of paths of what is shown. Raises Cancelled."""
-        self._members.plant(progress)
+        self._now.members.plant(progress)
         self._changes += 1
 
     def search(
         self, progress: Progress, layer: int, pattern: bytes, start: int, backwards: bool, ignore_case: bool
     ) -> int | None:
         """The first match at or after ``start``, backwards the last before it. Raises SourceError and Cancelled."""
-        return search(self._layers[layer].source, pattern, start, backwards, ignore_case, progress)
+        return search(self._now.layers[layer].source, pattern, start, backwards, ignore_case, progress)
 
     def overview(self, progress: Progress, layer: int, rows: int) -> list[int]:
         """The set of roles in each of ``rows`` equal stretches of a layer. Raises Cancelled."""
         from inspector.operations.overview import overview  # brings numpy
 
-        shown = self._layers[layer]
+        shown = self._now.layers[layer]
         return overview(shown.fields(), shown.source.size, rows, progress)
 
     def verdict_overview(self, progress: Progress, layer: int, rows: int) -> list[int]:
         """What checking has said of members (a set, see ``Judged``) in each stretch of ``overview``."""
         from inspector.operations.verdict_overview import BITS, verdict_overview  # brings numpy
 
-        shown = self._layers[layer]
+        shown = self._now.layers[layer]
         if shown.info.member is not None:
             verdict = self.member(shown.info.member).verdict
             return [int(BITS[verdict]) if shown.source.size else 0] * rows
@@ -297,17 +284,18 @@ class Session:
 
     def content(self, progress: Progress, index: int) -> ContentInfo:
         """Decode a member and make its content a layer. Raises Refused, SourceError and Cancelled."""
-        at, local = self._shelf.locate(index)
-        known = self._contents.get(index)
-        if known is not None and self._layers.content(index) is not None:
+        now = self._now
+        at, local = now.shelf.locate(index)
+        known = now.contents.get(index)
+        if known is not None and now.layers.content(index) is not None:
             return known
-        source, sentence = decoded_content(self._archives[at], local, progress)
-        layer = self._layers.add_content(visible(self._shelf.path(index)), source, at, index)
+        source, sentence = decoded_content(now.archives[at], local, progress)
+        layer = now.layers.add_content(visible(now.shelf.path(index)), source, at, index)
         start = source.read(0, SAMPLE)
         image = image_of(start, source.size)
         encoding = None if image else encoding_of(start, len(start) == source.size)
-        self._contents[index] = ContentInfo(layer.info, encoding, image, sentence)
-        return self._contents[index]
+        now.contents[index] = ContentInfo(layer.info, encoding, image, sentence)
+        return now.contents[index]
 
 
 QUICK = frozenset(

@@ -1,0 +1,51 @@
+"""All that is known of a location's bytes as they are at one time: on disk, or with a pending edit over them."""
+
+from __future__ import annotations
+
+from inspector.operations.checks import Checks
+from inspector.operations.fields_view import View
+from inspector.operations.layers import Layers
+from inspector.operations.location import Location
+from inspector.operations.marks import Marks
+from inspector.operations.members_view import MembersView
+from inspector.operations.opening import Opened
+from inspector.operations.shelf import Shelf
+from inspector.operations.views import ContentInfo
+
+
+class Scene:
+    """One location as it is read; another edit over the same bytes makes another scene."""
+
+    def __init__(self, name: str, location: Location) -> None:
+        self.location = location
+        self.archives = location.archives
+        self.shelf = Shelf(location)
+        self.layers = Layers(location.total)
+        self.members = MembersView(self.shelf, self.marks)
+        self.checks = Checks(name, location, self.shelf)
+        self.contents: dict[int, ContentInfo] = {}
+        self._marks: dict[int, Marks] = {}
+        if location.total:
+            self.open(0)
+
+    def open(self, at: int) -> Opened:
+        """The archive ``at`` with its layer, opened now if it is the next one."""
+        archive = self.location.open(at)
+        self.layers.add_file(at, self.location.title(at), archive)
+        return archive
+
+    def marks(self, at: int) -> Marks:
+        """Where something was found in an archive."""
+        known = self._marks.get(at)
+        if known is None or len(known.findings) != len(self.archives[at].findings):
+            known = self._marks[at] = Marks(self.archives[at])
+        return known
+
+    def forget_marks(self) -> None:
+        """Findings are about to be others."""
+        self._marks.clear()
+
+    def view(self, number: int) -> View:
+        """The fields of a layer as rows."""
+        layer = self.layers[number]
+        return View(layer, self.marks(layer.at), self.shelf.number(layer.at, 0))
