@@ -57,6 +57,12 @@ class Layer:
         assert isinstance(self.source, SplicedSource)
         return tuple(outer for span in spans for outer in self.source.outer(span.start, span.stop))
 
+    def from_file(self, spans: Spans) -> Spans:
+        """Spans of the file as spans of this layer, as far as they are in it; none for decoded content."""
+        if self.info.kind is LayerKind.FILE:
+            return spans
+        return () if self.info.kind is LayerKind.CONTENT else self.moving().spans(spans)
+
 
 class Layers:
     """All layers by number: the files first (0 for a single one), then inner streams and contents as they appear."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import islice
 from pathlib import Path
 
 from inspector.core.field import Run, runs
@@ -12,6 +13,7 @@ from inspector.core.numbers import count as counted
 from inspector.core.numbers import rounded
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
+from inspector.core.span import Spans
 from inspector.core.verdict import State
 from inspector.operations.checks import ALL
 from inspector.operations.content import SAMPLE, decoded_content, encoding_of, image_of
@@ -184,6 +186,12 @@ class Session:
         """Findings of these severities in the order in which they were made."""
         return self._now.checks.findings(first, count, severities)
 
+    def damage(self, layer: int, most: int) -> Spans:
+        """The bytes of a layer that are wrong: those of its archive's first ``most`` errors and warnings."""
+        shown = self._now.layers[layer]
+        wrong = (finding for finding in tuple(shown.archive.findings) if finding.severity is not Severity.INFO)
+        return tuple(span for finding in islice(wrong, most) for span in shown.from_file(finding.spans))
+
     def checksums(self, first: int, count: int) -> Page[ChecksumRow]:
         """The checksums that are recorded, and what comparing has found. Raises SourceError."""
         return self._now.checks.checksums(first, count)
@@ -301,7 +309,7 @@ class Session:
 QUICK = frozenset(
     (
         *("status", "layers", "read", "runs", "explain", "field_rows", "field"),
-        *("member_rows", "tree_rows", "member", "place", "findings", "checksums", "goto"),
+        *("member_rows", "tree_rows", "member", "place", "findings", "damage", "checksums", "goto"),
     )
 )
 """Methods that answer at once; safe while jobs run."""

@@ -19,7 +19,7 @@ from inspector.gui.models import checksums, findings
 from inspector.gui.models.members import VERDICT
 from inspector.gui.pace import Pace
 from inspector.gui.window import Window
-from inspector.operations.views import JobState, Judged, ReportKind
+from inspector.operations.views import JobState, Judged, LayerKind, ReportKind
 from tests.gui.conftest import WAIT, Sample, Show, dialog_of, press, settle
 
 DAMAGED = "flipped-blob-byte.rca"
@@ -238,3 +238,15 @@ def test_every_new_control_has_a_name(checked: Show) -> None:
         assert all(button.text() and button.toolTip() for button in buttons)
         assert panel.table.accessibleName()
         assert panel.about.accessibleName()
+
+
+def test_damage_is_marked_in_the_inner_stream_too(checked: Show, window: Window, qtbot: QtBot) -> None:
+    tab = checked(DAMAGED)
+    in_file = list(tab.hex_pane.hex._damage)
+    inner = next(info for info in tab.document.layers if info.kind is LayerKind.INNER)
+    tab.document.show_layer(inner.layer)
+    settle(qtbot, window)
+    marked = tab.hex_pane.hex._damage
+    assert marked
+    # The header of the only chunk, 10 bytes, is not in the inner stream: what follows it moves to the front.
+    assert [span.start for span in marked] == [span.start - 10 for span in in_file]

@@ -11,9 +11,8 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from inspector.core.field import Run
-from inspector.core.finding import Severity
 from inspector.core.kinds import Role
-from inspector.core.span import Span
+from inspector.core.span import Span, Spans
 from inspector.gui.client import Job
 from inspector.gui.document import Document
 from inspector.gui.hex.copying import CopyFormat
@@ -28,7 +27,7 @@ from inspector.gui.panels.layer_bar import LayerBar, Mode
 from inspector.gui.reading import read_start
 from inspector.gui.selection import Selection
 from inspector.gui.words import path_text, short
-from inspector.operations.views import ContentInfo, Explanation, FindingRow, LayerInfo, Page
+from inspector.operations.views import ContentInfo, Explanation, LayerInfo
 
 ORIGIN = "hex"
 MOST_DAMAGE = 1_000
@@ -177,14 +176,17 @@ class HexPane(QWidget):
         )
 
     def _mark_damage(self) -> None:
-        def take(page: Page[FindingRow]) -> None:
-            wrong = [row for row in page.rows if row.layer == self._document.layer]
-            self._damage = [span for row in wrong for span in row.spans]
+        layer = self._document.layer
+
+        def take(spans: Spans) -> None:
+            if layer != self._document.layer:
+                return
+            self._damage = list(spans)
             self.map.setDamage(self._damage)
             self._show_damage()
             self._explain_colours()
 
-        self._document.client.call("findings", 0, MOST_DAMAGE, (Severity.ERROR, Severity.WARNING), done=take)
+        self._document.client.call("damage", layer, MOST_DAMAGE, done=take)
 
     def _show_damage(self) -> None:
         """The bytes of the selected finding are marked even where it is one of very many."""
