@@ -17,6 +17,7 @@ from inspector.operations.digest_check import check_manifests
 from inspector.operations.location import Location, open_location
 from inspector.operations.name_rules import report_names
 from inspector.operations.opening import Opened, decode
+from inspector.operations.repairable import mark_repairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,8 @@ def unreadable(location: str, sentence: str) -> Report:
 def check_opened(location: str, opened: Location, progress: Progress) -> Report:
     """Check archives that have been decoded; raises Cancelled."""
     sentences = [check_archive(archive, progress) for archive in opened.archives]
+    for archive in opened.archives:
+        mark_repairs(archive, progress)
     return report_of(location, opened, sentences[0] if opened.collection is None else summary(opened.archives))
 
 

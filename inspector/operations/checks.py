@@ -149,7 +149,9 @@ class Checks:
 
     def _finding(self, at: int, finding: Finding) -> FindingRow:
         member, name = self._member(at, finding.member)
-        return FindingRow(finding.severity, finding.code, finding.message, at, finding.spans, member, name)
+        return FindingRow(
+            finding.severity, finding.code, finding.message, at, finding.spans, member, name, finding.repair
+        )
 
     def checksums(self, first: int, count: int) -> Page[ChecksumRow]:
         """Checksums that the archives record, in their order; raises SourceError where they cannot be read."""

@@ -218,7 +218,7 @@ class MemberPlace:
 
 @dataclass(frozen=True, slots=True)
 class FindingRow:
-    """One finding, with the layer its spans are in."""
+    """One finding, with the layer its spans are in; ``repair`` is the code of what mends it, if anything does."""
 
     severity: Severity
     code: str
@@ -227,6 +227,7 @@ class FindingRow:
     spans: Spans
     member: int | None
     member_name: str
+    repair: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
