@@ -20,6 +20,7 @@ class Target(StrEnum):
     """Whose method an action calls."""
 
     WINDOW = "window"
+    LOOKS = "looks"
     TAB = "tab"
     CHECKS = "checks"
 
@@ -88,9 +89,9 @@ COMMANDS: tuple[Command, ...] = (
         "Show the archive before",
         on=Target.WINDOW,
     ),
-    Command("zoom_in", "View", "Zoom &In", (K.ZoomIn, "Ctrl+="), "Larger letters", on=Target.WINDOW),
-    Command("zoom_out", "View", "Zoom &Out", (K.ZoomOut,), "Smaller letters", on=Target.WINDOW),
-    Command("zoom_reset", "View", "&Normal Size", ("Ctrl+0",), "Letters of the usual size", on=Target.WINDOW),
+    Command("zoom_in", "View", "Zoom &In", (K.ZoomIn, "Ctrl+="), "Larger letters", on=Target.LOOKS),
+    Command("zoom_out", "View", "Zoom &Out", (K.ZoomOut,), "Smaller letters", on=Target.LOOKS),
+    Command("zoom_reset", "View", "&Normal Size", ("Ctrl+0",), "Letters of the usual size", on=Target.LOOKS),
     Command("check", "Archive", "Chec&k", ("Ctrl+K",), "Check everything that can be checked", "check"),
     Command(
         "check_files",

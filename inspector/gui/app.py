@@ -78,6 +78,7 @@ def screenshot(
         settled = wait_until_settled(window)
         picture = window.grab()
         failed = [tab.document.status for tab in window.tabs.all() if tab.document.status.stage == "failed"]
+        window.end()
         window.close()
     if not settled:
         print("The window did not come to rest in time, so the picture may lack something.", file=sys.stderr)

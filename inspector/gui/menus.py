@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from inspector.core.names import visible
 from inspector.gui.hex.copying import CopyFormat
+from inspector.gui.looks import Looks
 from inspector.gui.settings import Settings
 from inspector.gui.theme import Theme
 from inspector.gui.words import escaped
@@ -27,18 +28,13 @@ class Owner(Protocol):
     """What these menus ask of the window."""
 
     settings: Settings
+    looks: Looks
 
     def open_location(self, location: str) -> None:
         """Open one location."""
 
     def copy_as(self, how: CopyFormat) -> None:
         """Copy the selected bytes in a form."""
-
-    def set_bytes_per_row(self, count: int) -> None:
-        """Show so many bytes a row."""
-
-    def set_theme(self, wanted: Theme) -> None:
-        """Look light, dark or as the system."""
 
     def tab(self) -> Tab | None:
         """The tab that is shown."""
@@ -71,9 +67,9 @@ class Menus:
         for how in CopyFormat:
             self._add(self.copying, how.value, partial(owner.copy_as, how))
         count = owner.settings.number("bytes_per_row", 0)
-        self._choices(self.rows, BYTES_PER_ROW.items(), count, owner.set_bytes_per_row)
+        self._choices(self.rows, BYTES_PER_ROW.items(), count, owner.looks.set_bytes_per_row)
         names = ((wanted, f"&{wanted.value.capitalize()}") for wanted in Theme)
-        self._choices(self.themes, names, owner.settings.theme, owner.set_theme)
+        self._choices(self.themes, names, owner.settings.theme, owner.looks.set_theme)
 
     def _add(self, menu: QMenu, text: str, call: Callable[[], object]) -> QAction:
         action = menu.addAction(escaped(text))

@@ -50,6 +50,10 @@ class Tabs(QTabWidget):
         widget = self.widget(at)
         return None if isinstance(widget, SideTab) else cast("Tab | None", widget)
 
+    def every(self) -> list[QWidget]:
+        """All tabs from the left."""
+        return [tab for at in range(self.count()) if (tab := self.widget(at)) is not None]
+
     def all(self) -> list[Tab]:
         """All tabs with documents from the left."""
         return [tab for i in range(self.count()) if (tab := self.document_tab(i)) is not None]

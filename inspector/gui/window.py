@@ -16,12 +16,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.gui import about, actions, door, theme
+from inspector.gui import about, actions, closing, door
 from inspector.gui.actions import Command, Target
 from inspector.gui.asking import ask_for_files, ask_for_folder
 from inspector.gui.check_lists import CheckLists
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.icons import coloured
+from inspector.gui.looks import Looks
 from inspector.gui.menus import Menus
 from inspector.gui.message import Message
 from inspector.gui.panels.parts import Copies
@@ -29,7 +30,6 @@ from inspector.gui.settings import Settings
 from inspector.gui.start_page import StartPage
 from inspector.gui.status_line import StatusLine
 from inspector.gui.tabs import Tabs
-from inspector.gui.theme import Theme
 from inspector.gui.toolbar import FindError, ToolBar
 
 if TYPE_CHECKING:  # see Window._new_tab
@@ -37,8 +37,6 @@ if TYPE_CHECKING:  # see Window._new_tab
 
 TITLE = "Archive Inspector"
 DEFAULT_SIZE = (1280, 800)
-ZOOM = (-6, 24)
-"""The fewest and the most steps of zooming."""
 
 
 class Window(QMainWindow):
@@ -51,6 +49,8 @@ class Window(QMainWindow):
         self.setWindowTitle(TITLE)
         self.setWindowIcon(coloured("archive-inspector", "#1d2733"))
         self.actions_, menus = actions.build(self, self.menuBar(), self.run)
+        self.tabs = Tabs()
+        self.looks = Looks(self.settings, self.tabs, self.actions_)
         self.menus = Menus(self, self, menus, self.actions_)
         self.tools = ToolBar(self.actions_, self)
         self.addToolBar(self.tools)
@@ -58,7 +58,6 @@ class Window(QMainWindow):
         self.setStatusBar(self.line)
         self.message = Message()
         self.start_page = StartPage()
-        self.tabs = Tabs()
         self.checks = CheckLists(self, self.tabs, self.open_location)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.start_page)
@@ -72,7 +71,6 @@ class Window(QMainWindow):
         self.setCentralWidget(centre)
         self._shown: Tab | None = None
         self._arrangement: QByteArray = self.settings.state("docks")
-        self._zoom = self.settings.number("zoom", 0)
         self._connect()
         self.resize(*DEFAULT_SIZE)
         self.restoreGeometry(self.settings.state("geometry"))
@@ -84,11 +82,16 @@ class Window(QMainWindow):
         self.tools.wentTo.connect(self._go_to)
         self.tools.sought.connect(self._seek)
         self.tabs.currentChanged.connect(self._change_tab)
-        self.tabs.tabCloseRequested.connect(self._close_tab)
+        self.tabs.tabCloseRequested.connect(self._ask_to_close_tab)
 
     def run(self, command: Command) -> None:
         """Do what a command says."""
-        targets = {Target.WINDOW: self, Target.TAB: self.tab(), Target.CHECKS: self.checks}
+        targets = {
+            Target.WINDOW: self,
+            Target.LOOKS: self.looks,
+            Target.TAB: self.tab(),
+            Target.CHECKS: self.checks,
+        }
         target = targets[command.on]
         if target is not None:
             getattr(target, command.name)()
@@ -116,11 +119,9 @@ class Window(QMainWindow):
         return Tab(Document(location))
 
     def _add_tab(self, tab: Tab, at: int) -> None:
-        tab.hex_pane.set_bytes_per_row(self.settings.number("bytes_per_row", 0))
-        tab.hex_pane.set_zoom(self._zoom)
+        self.looks.dress(tab)
         tab.hex_pane.selectionChanged.connect(self._show_selection)
         tab.hex_pane.menuWanted.connect(self.menus.show_bytes_menu)
-        tab.hex_pane.hex.zoomRequested.connect(lambda steps: self._set_zoom(self._zoom + steps))
         tab.banner.reopen.connect(self.reload)
         tab.document.selected.connect(self._enable)
         self.tabs.insert(at, tab)
@@ -194,6 +195,11 @@ class Window(QMainWindow):
             self.actions_["forward"].setEnabled(tab.document.history.can_go_forward)
             self.actions_["show_content"].setEnabled(tab.document.selection.member is not None)
 
+    def _ask_to_close_tab(self, at: int) -> None:
+        tab = self.tabs.every()[at]
+        if not closing.waits(self, [tab], lambda: self._close_tab(self.tabs.indexOf(tab))):
+            self._close_tab(at)
+
     def _close_tab(self, at: int) -> None:
         tab = self.tabs.document_tab(at)
         if tab is not None:
@@ -206,8 +212,8 @@ class Window(QMainWindow):
         self._change_tab()
 
     def close_tab(self) -> None:
-        """Close the tab that is shown."""
-        self._close_tab(self.tabs.currentIndex())
+        """Close the tab that is shown, once the user agrees that its work stops."""
+        self._ask_to_close_tab(self.tabs.currentIndex())
 
     def reload(self) -> None:
         """Read the location of the tab that is shown again, and go where one was."""
@@ -230,12 +236,19 @@ class Window(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """See QWidget."""
+        if closing.waits(self, self.tabs.every(), self._close_now):
+            event.ignore()
+            return
         self._keep_arrangement()
         if not self._arrangement.isEmpty():
             self.settings.set_state("docks", self._arrangement)
         self.settings.set_state("geometry", self.saveGeometry())
         self.end()
         super().closeEvent(event)
+
+    def _close_now(self) -> None:
+        self.end()
+        self.close()
 
     def end(self) -> None:
         """End the work of all tabs."""
@@ -300,38 +313,6 @@ class Window(QMainWindow):
     def _show_selection(self, start: int, stop: int) -> None:
         if (tab := self.tab()) is not None and self.sender() is tab.hex_pane:
             self.line.show_selection(start, stop)
-
-    def set_bytes_per_row(self, count: int) -> None:
-        """Show so many bytes a row, 0 for as many as fit."""
-        self.settings.set_number("bytes_per_row", count)
-        for tab in self.tabs.all():
-            tab.hex_pane.set_bytes_per_row(count)
-
-    def set_theme(self, wanted: Theme) -> None:
-        """Look light, dark or as the system."""
-        self.settings.theme = wanted
-        app = QApplication.instance()
-        assert isinstance(app, QApplication)
-        theme.apply(app, wanted)
-        actions.refresh_icons(self.actions_)
-
-    def zoom_in(self) -> None:
-        """Make the letters of the bytes larger."""
-        self._set_zoom(self._zoom + 1)
-
-    def zoom_out(self) -> None:
-        """Make the letters of the bytes smaller."""
-        self._set_zoom(self._zoom - 1)
-
-    def zoom_reset(self) -> None:
-        """Make the letters of the bytes as large as usual."""
-        self._set_zoom(0)
-
-    def _set_zoom(self, steps: int) -> None:
-        self._zoom = max(ZOOM[0], min(steps, ZOOM[1]))
-        self.settings.set_number("zoom", self._zoom)
-        for tab in self.tabs.all():
-            tab.hex_pane.set_zoom(self._zoom)
 
     def say(self, sentence: str) -> None:
         """Show a sentence about the program, not about one document."""

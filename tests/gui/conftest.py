@@ -61,6 +61,7 @@ def window(qtbot: QtBot, settings: Settings) -> Iterator[Window]:
     yield made
     links = [tab.document.client.link for tab in made.tabs.all()]
     links += [link for tab in made.tabs.sides() if isinstance(tab, CheckTab) for link in tab.checks.links]
+    made.end()
     made.close()
     qtbot.waitUntil(lambda: all(link.process is None for link in links), timeout=WAIT)
 

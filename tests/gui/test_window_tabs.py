@@ -120,9 +120,9 @@ def test_names_are_never_rich_text(show: Show, tmp_path: Path) -> None:
 
 def test_looks_are_remembered(show: Show, window: Window, settings: Settings) -> None:
     tab = show("journey.caf")
-    window.set_bytes_per_row(8)
-    window.zoom_in()
-    window.set_theme(Theme.DARK)
+    window.looks.set_bytes_per_row(8)
+    window.looks.zoom_in()
+    window.looks.set_theme(Theme.DARK)
     tab.docks["Findings"].hide()
     window.close()
     assert settings.number("bytes_per_row", 16) == 8

@@ -1,0 +1,57 @@
+"""Closing while work is under way asks first, in a box that nothing waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMessageBox, QWidget
+
+from inspector.core.numbers import count
+from inspector.gui.tabs import SideTab
+
+if TYPE_CHECKING:  # not for the first paint to wait for
+    from inspector.gui.tab import Tab
+
+FOR_SHOW = frozenset(("decode", "arrange", "plant", "overview", "verdict_overview", "content", "search"))
+"""Work that only fills what is shown: with it nothing is lost."""
+
+
+def under_way(tabs: Iterable[QWidget]) -> list[str]:
+    """What these tabs are busy with, a phrase for each that a user would miss."""
+    return [phrase for tab in tabs if (phrase := _work(cast("Tab | SideTab", tab)))]
+
+
+def _work(tab: Tab | SideTab) -> str:
+    if isinstance(tab, SideTab):
+        return "" if tab.settled else f"“{tab.title}”"
+    is_busy = any(job.method not in FOR_SHOW for job in tab.document.client.jobs)
+    return f"work on {tab.document.name}" if is_busy else ""
+
+
+def waits(parent: QWidget, tabs: Iterable[QWidget], close: Callable[[], object]) -> bool:
+    """Whether work under way in these tabs stands against closing: then the user is asked, and may ``close``."""
+    busy = under_way(tabs)
+    if busy:
+        _ask(parent, busy, close)
+    return bool(busy)
+
+
+def _ask(parent: QWidget, busy: Sequence[str], close: Callable[[], object]) -> None:
+    others = f" and {count(len(busy) - 1, 'other thing')}" if len(busy) > 1 else ""
+    box = QMessageBox(
+        QMessageBox.Icon.Question,
+        "Work Is Under Way",
+        f"There is still {busy[0]}{others} under way.",
+        QMessageBox.StandardButton.NoButton,
+        parent,
+    )
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.setInformativeText("Closing stops it, and what is unfinished is not kept.")
+    keep = box.addButton("Keep Working", QMessageBox.ButtonRole.RejectRole)
+    box.addButton("Close", QMessageBox.ButtonRole.DestructiveRole).clicked.connect(close)
+    box.setDefaultButton(keep)
+    box.setEscapeButton(keep)
+    box.open()

@@ -1,0 +1,82 @@
+"""Closing a tab or the window while work is under way, which asks first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMessageBox
+from pytestqt.qtbot import QtBot
+
+from inspector.gui.tab import Tab
+from inspector.gui.window import Window
+from tests.gui.conftest import WAIT, Show, dialog_of, press
+
+
+@pytest.fixture
+def busy(show: Show, window: Window, large: Path) -> Tab:
+    """A tab whose check is under way, and waits so that it does not end by itself."""
+    tab = show(large)
+    press(window, "check")
+    job = tab.document.client.jobs[-1]
+    job.pause()
+    return tab
+
+
+def question(window: Window) -> QMessageBox:
+    box = dialog_of(window, QMessageBox)
+    assert isinstance(box, QMessageBox)
+    assert box.textFormat() is Qt.TextFormat.PlainText
+    return box
+
+
+def answer(window: Window, text: str) -> None:
+    next(button for button in question(window).buttons() if button.text() == text).click()
+
+
+def test_a_tab_without_work_closes_at_once(show: Show, window: Window) -> None:
+    show("journey.caf")
+    press(window, "close_tab")
+    assert window.tabs.count() == 0
+    assert not window.findChildren(QMessageBox)
+
+
+def test_a_busy_tab_asks_and_goes_on_working(busy: Tab, window: Window) -> None:
+    press(window, "close_tab")
+    assert question(window).isVisible()
+    assert "large.caf" in question(window).text()
+    answer(window, "Keep Working")
+    assert window.tab() is busy
+    assert [job.method for job in busy.document.client.jobs if job.method == "check"] == ["check"]
+
+
+def test_a_busy_tab_closes_when_that_is_wanted(busy: Tab, window: Window, qtbot: QtBot) -> None:
+    link = busy.document.client.link
+    window.tabs.tabCloseRequested.emit(0)
+    answer(window, "Close")
+    assert window.tabs.count() == 0
+    qtbot.waitUntil(lambda: link.process is None, timeout=WAIT)
+
+
+def test_a_busy_window_asks(busy: Tab, window: Window, qtbot: QtBot) -> None:
+    assert not window.close()
+    assert window.isVisible()
+    answer(window, "Keep Working")
+    assert window.isVisible()
+    assert not window.close()
+    link = busy.document.client.link
+    answer(window, "Close")
+    assert not window.isVisible()
+    qtbot.waitUntil(lambda: link.process is None, timeout=WAIT)
+
+
+def test_a_window_that_checks_many_asks(window: Window, large: Path) -> None:
+    window.checks.check([str(large)] * 4)
+    (side,) = window.tabs.sides()
+    assert not side.settled
+    assert not window.close()
+    assert side.title in question(window).text()
+    answer(window, "Close")
+    assert side.settled
+    assert not window.isVisible()
