@@ -9,18 +9,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from inspector.formats._tar.header import GNU_LINK, GNU_NAME, text
+from inspector.formats._tar.header import GNU_LINK, GNU_NAME, PAX_GLOBAL, text
 
 CAP = 1024 * 1024
 """The largest body of an extended header that is read, in bytes."""
 
-_PLACES = {b"path", b"linkpath", b"size"}
+PLACES = frozenset((b"path", b"linkpath", b"size"))
+"""The keys that say where a member lies or what it is called."""
+
+SPARSE = b"GNU.sparse."
+"""What the keys of sparse members begin with."""
+
+EXTENT_KEYS = (SPARSE + b"offset", SPARSE + b"numbytes")
+"""The keys that stand once for each extent of a sparse member, in the form 0.0 of its map."""
+
 _NAMES = (b"GNU.sparse.name", b"path")
 _SIZES = (b"GNU.sparse.realsize", b"GNU.sparse.size")
+_HEEDED = PLACES | {SPARSE + key for key in (b"name", b"realsize", b"size", b"major", b"minor", b"map", b"numblocks")}
 
 
 class Record(NamedTuple):
-    """One PAX record: its bytes are ``[start, stop)`` of the body; ``equals`` is where its key ends."""
+    """One PAX record: its bytes are ``[start, stop)`` of the body; ``key`` ends at the first equals sign."""
 
     start: int
     stop: int
@@ -46,40 +55,42 @@ def records(body: bytes) -> Iterator[Record]:
 
 @dataclass(slots=True)
 class Overrides:
-    """What extended headers say about the member after them."""
+    """What extended headers say about the member after them.
+
+    ``pax`` has only the keys that matter here, so that it stays small whatever the headers hold; ``sparse`` is whether
+    records call the member sparse, ``extents`` are the values of EXTENT_KEYS in their order, with their keys.
+    """
 
     name: bytes | None = None
     link: bytes | None = None
     pax: dict[bytes, bytes] = field(default_factory=dict)
+    sparse: bool = False
+    extents: list[tuple[bytes, bytes]] = field(default_factory=list)
 
-    def take(self, typeflag: bytes, body: bytes) -> str:
-        """Learn from one extended header; the answer is what is wrong with it, empty where nothing is."""
-        if typeflag in (GNU_NAME, GNU_LINK):
-            if typeflag == GNU_NAME:
-                self.name = text(body)
-            else:
-                self.link = text(body)
-            return "" if b"\0" in body else "its name has no NUL at the end"
-        done = 0
-        wrong = ""
-        for record in records(body):
-            done = record.stop
-            self.pax[record.key] = record.value
-            if record.key in (b"path", b"linkpath") and b"\0" in record.value:
-                wrong = f"its {record.key.decode()} has a NUL in it"
-            if record.key == b"size" and not (record.value.isdigit() and len(record.value) < 20):
-                wrong = "its size is no decimal number, so the header's own is taken"
-        return wrong if done == len(body) else f"its record at byte {done:,} of the body is malformed"
+    def following(self) -> Overrides:
+        """What holds at first for a member where these are the global ones."""
+        return Overrides(pax=dict(self.pax), sparse=self.sparse)
+
+    def take(self, typeflag: bytes, body: bytes) -> None:
+        """Learn from one extended header, as far as it is as specified."""
+        if typeflag == GNU_NAME:
+            self.name = text(body)
+        elif typeflag == GNU_LINK:
+            self.link = text(body)
+        else:
+            for record in records(body):
+                if record.key in _HEEDED:
+                    self.pax[record.key] = record.value
+                if record.key.startswith(SPARSE):
+                    self.sparse = True
+                    # A map belongs to one member: in a global header it is none.
+                    if record.key in EXTENT_KEYS and typeflag != PAX_GLOBAL:
+                        self.extents.append((record.key, record.value))
 
     @property
     def silent(self) -> bool:
         """Whether nothing here changes where members lie or what they are called."""
-        return self.name is None and self.link is None and not (self.sparse or self.pax.keys() & _PLACES)
-
-    @property
-    def sparse(self) -> bool:
-        """Whether PAX records call the member sparse."""
-        return any(key.startswith(b"GNU.sparse.") for key in self.pax)
+        return self.name is None and self.link is None and not (self.sparse or self.pax.keys() & PLACES)
 
     def path(self, own: bytes) -> bytes:
         """The member's name where its header says ``own``."""
@@ -91,14 +102,15 @@ class Overrides:
 
     def size(self, own: int | None) -> int | None:
         """The size of the stored data in bytes, where the header says ``own``."""
-        size = _decimal(self.pax.get(b"size"))
+        size = decimal(self.pax.get(b"size"))
         return own if size is None else size
 
     def expanded(self, stored: int) -> int:
         """The size of a sparse member with its holes, ``stored`` where none is recorded."""
-        sizes = (_decimal(self.pax.get(key)) for key in _SIZES)
+        sizes = (decimal(self.pax.get(key)) for key in _SIZES)
         return next((size for size in sizes if size is not None), stored)
 
 
-def _decimal(value: bytes | None) -> int | None:
+def decimal(value: bytes | None) -> int | None:
+    """The number of decimal digits below 10**19; None for anything else."""
     return int(value) if value is not None and value.isdigit() and len(value) < 20 else None

@@ -14,12 +14,14 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source
-from inspector.formats._tar import between
+from inspector.core.span import Span
+from inspector.formats._tar import between, sparse
 from inspector.formats._tar import header as heads
 from inspector.formats._tar.cursor import WINDOW, Cursor, Layout
 from inspector.formats._tar.extension import CAP, Overrides
 from inspector.formats._tar.header import BLOCK, ZEROS, Header, aligned
 from inspector.formats._tar.names import NameCheck
+from inspector.formats._tar.remarks import remarks
 
 if TYPE_CHECKING:
     from inspector.formats._tar.hop import Hop
@@ -112,9 +114,11 @@ class _Walk:
     def _member(self, found: Header) -> None:
         """List the member whose first header (an extended one, perhaps) stands here."""
         head = at = self._cursor.at
-        own = Overrides(pax=dict(self._defaults.pax))
+        own = self._defaults.following()
         chain = 0
+        seen: dict[bytes, list[int]] = {}
         while found.typeflag in heads.EXTENSIONS:
+            seen.setdefault(found.typeflag, []).append(at)
             at = self._extension(at, found, own)
             chain += 1
             following = between.header_at(self._cursor, at)
@@ -122,6 +126,7 @@ class _Walk:
                 self._alone(at, found, chain)
                 return
             found = following
+        self._tell_again(seen)
         self._list(head, at, found, own)
 
     def _alone(self, stop: int, last: Header, chain: int) -> None:
@@ -151,9 +156,11 @@ class _Walk:
         elif len(body) < size:
             wrong = f"its body is cut off after {grouped(len(body))} of {in_bytes(size)}"
         else:
-            wrong = own.take(found.typeflag, body)
+            wrong = ""
+            own.take(found.typeflag, body)
             if found.typeflag == heads.PAX_GLOBAL:
                 self._defaults.take(found.typeflag, body)
+            self._remark(at, found.typeflag, body)
         if wrong:
             self._cursor.emitter.error(
                 "tar-extension", f"The extended header at byte {at:,} is not as specified: {wrong}.", (at, stop)
@@ -166,6 +173,24 @@ class _Walk:
             )
         return stop
 
+    def _remark(self, at: int, typeflag: bytes, body: bytes) -> None:
+        """Report what is odd about the body of the extended header at ``at``."""
+        start = at + BLOCK
+        for severity, code, words, first, last in remarks(typeflag, body):
+            message = f"The extended header at byte {at:,} {words}."
+            self._cursor.emitter.find(severity, code, message, ((start + first, start + last),))
+
+    def _tell_again(self, seen: dict[bytes, list[int]]) -> None:
+        """Report extended headers of one kind for one member; ``seen`` is where those of each kind stand."""
+        for typeflag, places in seen.items():
+            if len(places) > 1 and typeflag != heads.PAX_GLOBAL:
+                self._cursor.emitter.warning(
+                    "tar-extension-repeated",
+                    f"There are {len(places)} extended headers of one kind ({heads.TYPES[typeflag]}) from byte "
+                    f"{places[0]:,} on, for one member: all are heeded here, by other programs perhaps only one.",
+                    *((at, at + BLOCK) for at in places),
+                )
+
     def _list(self, head: int, at: int, found: Header, own: Overrides) -> None:
         """Add the member whose own header stands at ``at``."""
         cursor, end = self._cursor, self._cursor.source.size
@@ -176,15 +201,17 @@ class _Walk:
         if size is None or size < 0:
             self._sizeless(head, at, name, size)
             return
-        sparse = found.typeflag == heads.SPARSE or own.sparse
-        special = sparse or found.typeflag in heads.LINKS | heads.DEVICES
+        holey = found.typeflag == heads.SPARSE or own.sparse
+        special = holey or found.typeflag in heads.LINKS | heads.DEVICES
         stored = 0 if found.typeflag in heads.BODILESS else size
-        expanded = self._expanded(at, found, own, stored) if sparse else stored
-        marks = (SPECIAL if special else 0) | (FOLDER if found.folder else 0)
+        expanded = self._expanded(at, found, own, stored) if holey else stored
+        fault = self._map_fault((head, at, start), found, own, stored, expanded) if holey else None
+        marks = UNREADABLE if fault else 0
+        marks |= (SPECIAL if special else 0) | (FOLDER if found.folder else 0)
         index = cursor.emitter.members.append(name, start, start + stored, size=expanded, head=head, marks=marks)
         self._names.one(index, name, (head, start))
         if special:
-            self._tell_special(at, index, found, visible(own.target(found.link)), sparse)
+            self._tell_special(at, index, found, visible(own.target(found.link)), holey)
         elif found.typeflag not in heads.TYPES:
             cursor.emitter.warning(
                 "tar-typeflag",
@@ -192,6 +219,9 @@ class _Walk:
                 (at + 156, at + 157),
                 member=index,
             )
+        if fault:
+            message = f"The map of the sparse file {visible(name)} {fault.words}, so nobody can tell what is in it."
+            cursor.emitter.error("tar-sparse-map", message, fault.span, member=index)
         if start + stored > end:
             cursor.emitter.error(
                 "tar-truncated-data",
@@ -233,12 +263,22 @@ class _Walk:
             return max(0, heads.number(self._cursor.source.read(at, BLOCK)[483:495]) or 0)
         return own.expanded(stored)
 
-    def _tell_special(self, at: int, index: int, found: Header, target: str, sparse: bool) -> None:
+    def _map_fault(
+        self, places: tuple[int, int, int], found: Header, own: Overrides, stored: int, expanded: int
+    ) -> sparse.Fault | None:
+        """What is contradictory about a sparse member; ``places`` are its first header, its own one and its data."""
+        head, at, start = places
+        source = self._cursor.source
+        if found.typeflag == heads.SPARSE:
+            return sparse.fault_of_blocks(source, at, start, expanded, stored)
+        return sparse.fault_of_records(source, own, Span(head, at), Span(start, start + stored), expanded)
+
+    def _tell_special(self, at: int, index: int, found: Header, target: str, holey: bool) -> None:
         self._special += 1
         if self._special > TOLD:
             return
         name = visible(self._cursor.emitter.members.path(index))
-        kind = "sparse file" if sparse else heads.TYPES[found.typeflag]
+        kind = "sparse file" if holey else heads.TYPES[found.typeflag]
         where = f" to {target}" if found.typeflag in heads.LINKS else ""
         self._cursor.emitter.info(
             "tar-special",

@@ -79,3 +79,21 @@ def with_checksum(block: bytes) -> bytes:
     """A header block whose checksum fits whatever else is in it."""
     total = sum(block[:148]) + sum(block[156:]) + 8 * 0x20
     return block[:148] + b"%06o\0 " % total + block[156:]
+
+
+def extended(kind: bytes, body: bytes, size: int | None = None) -> bytes:
+    """An extended header with its body, without the member it speaks of."""
+    block = bytearray(build([("extended", body)])[:512])
+    block[156:157] = kind
+    if size is not None:
+        block[124:136] = b"%011o\0" % size
+    return with_checksum(bytes(block)) + body + bytes(-len(body) % 512)
+
+
+def record(key: bytes, value: bytes) -> bytes:
+    """A PAX record with the right length."""
+    rest = b" " + key + b"=" + value + b"\n"
+    size = len(rest) + 1
+    while len(b"%d" % size) + len(rest) != size:
+        size += 1
+    return b"%d" % size + rest

@@ -18,6 +18,7 @@ from tests.formats.tar.tar_building import (
     codes,
     content,
     decoded,
+    extended,
     listing,
     reference,
     special,
@@ -120,7 +121,7 @@ def test_gnu_sparse_members_are_listed_with_their_whole_size() -> None:
     block = bytearray(build([("sparse", b"d" * 512)], tarfile.GNU_FORMAT)[:512])
     block[156:157] = b"S"
     block[482], block[483:495] = 1, b"00000100000\0"
-    more = b"1" * 504 + b"\0" * 8
+    more = (b"00000010000\0" + b"00000001000\0").ljust(512, b"\0")
     data = with_checksum(bytes(block)) + more + b"d" * 512 + build([("next", b"n")])
     archive = decoded(data)
     assert [(member.path, member.size, member.stored) for member in archive.members] == [
@@ -259,14 +260,6 @@ def test_truncated_at_every_byte_it_is_covered_and_keeps_what_was_whole() -> Non
         ]
 
 
-def extended(kind: bytes, body: bytes, size: int | None = None) -> bytes:
-    block = bytearray(build([("extended", body)])[:512])
-    block[156:157] = kind
-    if size is not None:
-        block[124:136] = b"%011o\0" % size
-    return with_checksum(bytes(block)) + body + bytes(-len(body) % 512)
-
-
 def test_an_extended_header_too_large_to_be_read() -> None:
     body = b"a" * (1024 * 1024 + 1)
     archive = decoded(extended(b"x", body) + SOUND)
@@ -282,7 +275,7 @@ def test_extended_headers_without_a_member() -> None:
     archive = decoded(SOUND[:-1024] + extended(b"g", b"11 a=bcdef\n") + bytes(1024))
     assert codes(archive) == []
     archive = decoded(extended(b"x", b"11 a=bcdef\n") * 70 + SOUND)
-    assert codes(archive) == ["tar-extension-alone"]
+    assert codes(archive) == ["tar-extension-alone", "tar-extension-repeated"]
     assert listing(archive) == reference(SOUND)
     assert_covered(archive)
 
@@ -290,10 +283,11 @@ def test_extended_headers_without_a_member() -> None:
 def test_long_link_targets_and_pax_sparse_files() -> None:
     link = special("link", tarfile.SYMTYPE, "t" * 150)
     body = b"22 GNU.sparse.major=1\n29 GNU.sparse.realsize=40000\n24 GNU.sparse.name=real\n"
-    data = build([(link, b"")], tarfile.GNU_FORMAT)[:-1024] + extended(b"x", body) + SOUND
+    held = b"1\n0\n5\n".ljust(512, b"\0") + b"alpha"
+    data = build([(link, b"")], tarfile.GNU_FORMAT)[:-1024] + extended(b"x", body) + build([("file", held)])
     archive = decoded(data)
     assert "t" * 150 in archive.findings[0].message
-    assert (archive.members[1].path, archive.members[1].size, archive.members[1].stored) == (b"real", 40000, 5)
+    assert (archive.members[1].path, archive.members[1].size, archive.members[1].stored) == (b"real", 40000, 517)
     with pytest.raises(MemberError, match="sparse"):
         content(archive, 1)
     assert codes(archive) == []
