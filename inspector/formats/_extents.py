@@ -120,12 +120,13 @@ def sorted_extents(starts: Numbers, stops: Numbers) -> Numbers:
     import numpy as np
 
     order: Numbers = np.argsort(starts)
-    in_order = starts[order]
-    same = in_order[1:] == in_order[:-1]
-    if same.any():
-        tied = np.zeros(len(order), bool)
-        tied[1:] = same
-        tied[:-1] |= same
+    tied = np.zeros(len(order), bool)
+    for first in range(0, len(order), _BLOCK):
+        in_order = starts[order[first : first + _BLOCK + 1]]
+        same = in_order[1:] == in_order[:-1]
+        tied[first : first + len(same)] |= same
+        tied[first + 1 : first + 1 + len(same)] |= same
+    if tied.any():
         rows = order[tied]
         order[tied] = rows[np.lexsort((rows, stops[rows], starts[rows]))]
     return order

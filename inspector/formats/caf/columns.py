@@ -18,6 +18,8 @@ FEW = 4_096
 """Up to so many members numpy is not worth its import."""
 
 _BLOCK = 16_384
+_NAMES = 2_048
+"""Names moved at a time: each of their bytes takes 24 meanwhile."""
 _LONG = 255
 """Names longer than this are always looked at: only they can be too long or too deep."""
 
@@ -33,7 +35,9 @@ def archive_order(index: Index) -> Sequence[int]:
     rising = (lows[1:] > lows[:-1]) | ((lows[1:] == lows[:-1]) & (highs[1:] >= highs[:-1]))
     if rising.all():
         return range(len(index))
-    return array("I", sorted_extents(lows, highs).astype(np.uint32).tobytes())
+    order = array("I", (0,)) * len(index)
+    np.frombuffer(order, np.uint32)[:] = sorted_extents(lows, highs)
+    return order
 
 
 def members_in(order: Sequence[int], index: Index) -> Members:
@@ -57,12 +61,15 @@ def members_in(order: Sequence[int], index: Index) -> Members:
 
 
 def _take(order: Sequence[int], index: Index, members: Members) -> None:
-    """Copy the columns in another order, the largest first: then the least is held at the same time."""
+    """Copy the columns in another order.
+
+    The starts come first, into the memory that sorting left, then the largest: so the least is held at the same time.
+    """
     import numpy as np
 
     entries = np.asarray(order)
-    _take_names(entries, index, members)
     members.starts, index.starts = _taken(index.starts, entries), array("Q")
+    _take_names(entries, index, members)
     members.stops, index.stops = _taken(index.stops, entries), array("Q")
     members.heads = _taken(index.positions, entries)
     if members.marks is not None:
@@ -73,8 +80,10 @@ def _take(order: Sequence[int], index: Index, members: Members) -> None:
 def _taken(column: array[int], entries: NDArray[Any]) -> array[int]:
     import numpy as np
 
-    taken = array(column.typecode, bytes(column.itemsize * len(entries)))
-    np.take(np.frombuffer(column, f"u{column.itemsize}"), entries, out=np.frombuffer(taken, f"u{column.itemsize}"))
+    taken = array(column.typecode, (0,)) * len(entries)
+    old, new = (np.frombuffer(each, f"u{column.itemsize}") for each in (column, taken))
+    # All entries are there; a mode that would raise makes a copy of what is written.
+    np.take(old, entries, out=new, mode="clip")
     return taken
 
 
@@ -82,29 +91,36 @@ def _take_names(entries: NDArray[Any], index: Index, members: Members) -> None:
     """Copy the names; their stops are written over the old ones, which are not needed afterwards."""
     import numpy as np
 
-    names = np.frombuffer(index.names, np.uint8)
     stops = np.frombuffer(index.name_stops, np.int64)
+    members.paths = _taken_names(entries, index.names, stops)
+    index.names = bytearray()
     sizes = np.diff(stops, prepend=0)
-    starts = stops - sizes
-    taken = bytearray(len(index.names))
+    np.cumsum(sizes[entries], out=stops)
+
+
+def _taken_names(entries: NDArray[Any], old: bytearray, stops: NDArray[Any]) -> bytearray:
+    """The names in another order. Nothing in decoding needs as much at a time, so nothing else is held here."""
+    import numpy as np
+
+    names = np.frombuffer(old, np.uint8)
+    taken = bytearray(len(old))
     at = 0
-    for first in range(0, len(entries), _BLOCK):
-        block = entries[first : first + _BLOCK]
-        lengths = sizes[block]
+    for first in range(0, len(entries), _NAMES):
+        block = entries[first : first + _NAMES]
+        lengths = stops[block] - np.where(block, stops[np.maximum(block, 1) - 1], 0)
         # Each byte's place in the old blob: counting on from where its name begins there.
-        shifts = starts[block] + lengths - np.cumsum(lengths)
+        shifts = stops[block] - np.cumsum(lengths)
         data = names[np.arange(int(lengths.sum())) + np.repeat(shifts, lengths)].tobytes()
         taken[at : at + len(data)] = data
         at += len(data)
-    np.cumsum(sizes[entries], out=stops)
-    members.paths, index.names = taken, bytearray()
+    return taken
 
 
 def inverse(order: Sequence[int]) -> Sequence[int]:
     """Where in ``order`` each number stands."""
     if isinstance(order, range):
         return order
-    found = array("I", bytes(4 * len(order)))
+    found = array("I", (0,)) * len(order)
     if len(order) <= FEW:
         for place, entry in enumerate(order):
             found[entry] = place
