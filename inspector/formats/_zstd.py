@@ -1,4 +1,4 @@
-"""Zstandard (RFC 8878) for the formats that hold it: decoding with bounded output, and a frame's own structure.
+"""Zstandard (RFC 8878) for the formats that hold it: compressing, and decoding with bounded output.
 
 The only home of the zstandard library, which by itself bounds neither the output of one call nor the window a frame
 asks for. Compressed data is therefore handed to it block by block: a block decodes to at most 128 KiB.
@@ -6,16 +6,12 @@ asks for. Compressed data is therefore handed to it block by block: a block deco
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import zstandard
 
-from inspector.core.field import Field, FieldTable, parent
-from inspector.core.kinds import Kind, Role, role_bit
-from inspector.core.numbers import hexadecimal, in_bytes
-from inspector.core.span import Span
+from inspector.core.numbers import in_bytes
 
 MAGIC = b"\x28\xb5\x2f\xfd"
 """The first bytes of every frame."""
@@ -32,18 +28,22 @@ BLOCK = 128 * 1024
 PIECE = 8 * BLOCK
 """The most bytes that are decoded in one call."""
 
-_BLOCK_HEADER = 3
+BLOCK_HEADER = 3
+"""The size of a block header in bytes."""
+
+LEVEL = 3
+"""The compression level of zstd itself and of the published writers."""
+
+TYPES = ("raw", "RLE", "compressed", "reserved")
+"""The block types by their numbers."""
+RLE, RESERVED = 1, 3
+
 _SMALL = 4096
 """The largest payload, in bytes, whose block header is looked up."""
-_TYPES = ("raw", "RLE", "compressed", "reserved")
-_RLE, _RESERVED = 1, 3
-
 
 _HEADERS = tuple(
     # A raw block and a compressed one, neither the last of its frame, that take as many bytes as their place in here.
-    tuple(
-        (size - _BLOCK_HEADER << 3 | kind).to_bytes(_BLOCK_HEADER, "little") for kind in (0, 4) if size >= _BLOCK_HEADER
-    )
+    tuple((size - BLOCK_HEADER << 3 | kind).to_bytes(BLOCK_HEADER, "little") for kind in (0, 4) if size >= BLOCK_HEADER)
     for size in range(_SMALL + 1)
 )
 
@@ -67,10 +67,11 @@ class FrameHeader:
 def header_size(descriptor: int) -> int:
     """The size in bytes of a frame header, magic number included (RFC 8878, 3.1.1.1)."""
     single = descriptor >> 5 & 1
-    return 5 + (not single) + (0, 1, 2, 4)[descriptor & 3] + _content_digits(descriptor)
+    return 5 + (not single) + (0, 1, 2, 4)[descriptor & 3] + content_digits(descriptor)
 
 
-def _content_digits(descriptor: int) -> int:
+def content_digits(descriptor: int) -> int:
+    """The size in bytes of the content size in a frame header."""
     return (descriptor >> 5 & 1, 2, 4, 8)[descriptor >> 6]
 
 
@@ -83,7 +84,7 @@ def frame_header(data: bytes) -> FrameHeader:
     descriptor = data[4]
     if descriptor & 8:
         raise ZstdError("The zstd frame header has its reserved bit set.")
-    digits = _content_digits(descriptor)
+    digits = content_digits(descriptor)
     size = header_size(descriptor)
     at = size - digits
     content = int.from_bytes(data[at:size], "little") + (256 if digits == 2 else 0) if digits else None
@@ -152,9 +153,9 @@ class Stream:
                 decoded.extend(map(decompress, payloads))  # what comes before an error stays
                 return
             for data in payloads:
-                header = unsigned(data[:_BLOCK_HEADER], "little")
+                header = unsigned(data[:BLOCK_HEADER], "little")
                 # Bit 0: the last block; bits 1-2: its type, of which raw and compressed leave bit 1 clear.
-                if header & 3 or header >> 3 != len(data) - _BLOCK_HEADER:
+                if header & 3 or header >> 3 != len(data) - BLOCK_HEADER:
                     return
                 append(decompress(data))
         except (zstandard.ZstdError, MemoryError) as error:
@@ -204,16 +205,16 @@ class Stream:
         return at
 
     def _in_block_header(self, data: bytes, at: int) -> int:
-        at = self._hold(data, at, _BLOCK_HEADER)
-        if len(self._held) < _BLOCK_HEADER:
+        at = self._hold(data, at, BLOCK_HEADER)
+        if len(self._held) < BLOCK_HEADER:
             return at
         number = int.from_bytes(self._held, "little")
         self._held = b""
         self._last = bool(number & 1)
         kind, size = number >> 1 & 3, number >> 3
-        if kind == _RESERVED or size > BLOCK:
-            raise ZstdError(f"The zstd data is damaged: a block header reads {_TYPES[kind]}, {in_bytes(size)}.")
-        self._left = 1 if kind == _RLE else size
+        if kind == RESERVED or size > BLOCK:
+            raise ZstdError(f"The zstd data is damaged: a block header reads {TYPES[kind]}, {in_bytes(size)}.")
+        self._left = 1 if kind == RLE else size
         self._step = self._in_block
         return self._in_block(data, at)
 
@@ -257,88 +258,17 @@ def decompress(data: bytes, cap: int) -> bytes:
     return b"".join(pieces)
 
 
-def frame_field(data: bytes, start: int) -> Field:
-    """The structure of the frame at the beginning of ``data``, which lies at ``start`` in its file.
+class Compressor:
+    """One frame that is never ended, without content size and checksum; what is compressed is given up at a flush."""
 
-    The field owns all of ``data``; what is no part of the frame, or cannot be understood, is a gap in it.
-    """
-    try:
-        header = frame_header(data)
-    except ZstdError as error:
-        magic = [Field("magic number", Kind.SIGNATURE, (Span(start, start + 4),))] if data.startswith(MAGIC) else []
-        return parent("zstd frame", Kind.FRAME, (Span(start, start + len(data)),), magic, note=str(error))
-    fields = _header_fields(data, start, header)
-    blocks, at = _block_fields(data, start, header.size)
-    fields.append(blocks)
-    if header.checksum and at + 4 <= len(data):
-        span = Span(start + at, start + at + 4)
-        value = int.from_bytes(data[at : at + 4], "little")
-        note = "The low 32 bits of the XXH64 of the content."
-        fields.append(Field("content checksum", Kind.DIGEST, (span,), value, note, text=hexadecimal(value, 8)))
-    return parent("zstd frame", Kind.FRAME, (Span(start, start + len(data)),), fields, specification="RFC 8878, 3.1.1")
+    def __init__(self, level: int = LEVEL) -> None:
+        parameters = zstandard.ZstdCompressor(level=level, write_content_size=False, write_checksum=False)
+        self._object = parameters.compressobj()
 
+    def add(self, data: bytes) -> bytes:
+        """Take ``data``; gives what is compressed so far, often nothing."""
+        return self._object.compress(data)
 
-def _header_fields(data: bytes, start: int, header: FrameHeader) -> list[Field]:
-    dictionary = (0, 1, 2, 4)[header.descriptor & 3]
-    digits = _content_digits(header.descriptor)
-    parts = (
-        ("magic number", 4, Kind.SIGNATURE, 0xFD2FB528, "Marks a zstd frame."),
-        ("frame header descriptor", 1, Kind.FLAGS, header.descriptor, _descriptor_note(header)),
-        (
-            "window descriptor",
-            header.size - 5 - dictionary - digits,
-            Kind.NUMBER,
-            data[5],
-            f"The decoder keeps the last {in_bytes(header.window)} of the content.",
-        ),
-        ("dictionary ID", dictionary, Kind.NUMBER, header.dictionary, "The dictionary that decoding needs."),
-        ("frame content size", digits, Kind.LENGTH, header.content, f"{in_bytes(header.content or 0)} of content."),
-    )
-    fields: list[Field] = []
-    at = start
-    for name, size, kind, value, note in parts:
-        if size:
-            text = hexadecimal(value or 0, 2 * size) if kind is not Kind.LENGTH else ""
-            fields.append(Field(name, kind, (Span(at, at + size),), value, note, text=text))
-        at += size
-    return fields
-
-
-def _descriptor_note(header: FrameHeader) -> str:
-    return ", ".join(
-        (
-            "single segment" if header.descriptor >> 5 & 1 else "with a window",
-            "no content size" if header.content is None else "with the content size",
-            "a checksum at the end" if header.checksum else "no checksum",
-        )
-    ).capitalize() + "."  # fmt: skip
-
-
-def _block_fields(data: bytes, start: int, at: int) -> tuple[Field, int]:
-    """The blocks from ``at`` in ``data``, and where they end in it."""
-    starts = array("Q")
-    begin, last = at, False
-    while not last and at + _BLOCK_HEADER <= len(data):
-        number = int.from_bytes(data[at : at + _BLOCK_HEADER], "little")
-        if number >> 1 & 3 == _RESERVED or number >> 3 > BLOCK:
-            break
-        starts.append(start + at)
-        last = bool(number & 1)
-        at = min(len(data), at + _BLOCK_HEADER + (1 if number >> 1 & 3 == _RLE else number >> 3))
-    stop = start + at
-
-    def make(row: int) -> Field:
-        first = starts[row]
-        span = Span(first, starts[row + 1] if row + 1 < len(starts) else stop)
-        number = int.from_bytes(data[first - start : first - start + _BLOCK_HEADER], "little")
-        note = f"{_TYPES[number >> 1 & 3]} block, size {number >> 3:,}" + (", the last" if number & 1 else "")
-        head = Span(first, first + _BLOCK_HEADER)
-        children = [
-            Field("block header", Kind.LENGTH, (head,), number, note, text=hexadecimal(number, 6)),
-            Field("block content", Kind.DATA, (Span(head.stop, span.stop),)),
-        ]
-        return parent("block", Kind.BYTES, (span,), children, note=note)
-
-    roles = role_bit(Role.EXTENT) | role_bit(Role.DATA)
-    children = FieldTable(starts, make, roles) if len(starts) else ()
-    return Field("blocks", Kind.BYTES, (Span(start + begin, stop),), len(starts), children=children), at
+    def flush(self) -> bytes:
+        """The rest of what is compressed so far, which then ends with a whole block."""
+        return self._object.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)

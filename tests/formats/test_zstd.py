@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.core.field import leaves
-from inspector.formats._zstd import PIECE, Stream, ZstdError, decompress, frame_field
+from inspector.formats._zstd import PIECE, Stream, ZstdError, decompress
+from inspector.formats._zstd_fields import frame_field
 
 NOISE = Random(11).randbytes(300_000)
 CONTENTS = [b"", b"short", b"again " * 50_000, bytes(2_000_000), NOISE, NOISE + bytes(400_000)]

@@ -15,7 +15,8 @@ from inspector.core.source import BLOCK as PIECE
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict
-from inspector.formats._zstd import HEADER, MAGIC, frame_field, frame_header
+from inspector.formats._zstd import HEADER, MAGIC, frame_header
+from inspector.formats._zstd_fields import frame_field
 from inspector.formats.datas3t.datapoints import check_row_form, metadata_row
 from inspector.formats.datas3t.keys import range_name
 from inspector.formats.datas3t.rows import (
