@@ -25,14 +25,28 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
+class Overlap:
+    """The keys ``first`` to ``last``, both included, that the range number ``later`` shares with one before it."""
+
+    finding: Finding
+    later: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
 class Collection:
-    """Datasets of ranges. ``ranges`` are sorted by dataset, then by key; ``findings`` are what their names tell."""
+    """Datasets of ranges. ``ranges`` are sorted by dataset, then by key.
+
+    ``findings`` and ``overlaps`` are what their names tell: of all of them, and of single ones.
+    """
 
     location: str
     title: str
     datasets: tuple[str, ...]
     ranges: tuple[Range, ...]
     findings: tuple[Finding, ...]
+    overlaps: tuple[Overlap, ...] = ()
 
     @property
     def size(self) -> int:

@@ -6,13 +6,18 @@ the later layout is ``datas3t/<name>/dataranges/<from>-<to>-<counter>.tar`` and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
-from inspector.core.collection import Collection, Range
+from inspector.core.archive import Archive
+from inspector.core.collection import Collection, Overlap, Range
 from inspector.core.finding import Finding, Severity
+from inspector.core.kept import KEPT
 from inspector.core.names import visible
 from inspector.core.numbers import count
+from inspector.formats.datas3t.datapoints import headers_of
 from inspector.formats.datas3t.keys import RangeName, range_name
 from inspector.sources.folder import Entry, entries
 
@@ -42,10 +47,18 @@ def open_collection(folder: Path) -> Collection | None:
         return None
     ranges.sort(key=lambda each: (each.dataset, each.first, each.last, each.name))
     datasets = tuple(dict.fromkeys(sorted(dataset for dataset, _ in holders)))
-    for dataset in datasets:
-        findings += _between(dataset, [each for each in ranges if each.dataset == dataset])
+    findings += _gaps(ranges)
     title = f"{count(len(datasets), 'dataset')}, {count(len(ranges), 'range')}"
-    return Collection(str(folder), title, datasets, tuple(ranges), tuple(findings))
+    return Collection(str(folder), title, datasets, tuple(ranges), tuple(findings), tuple(_overlaps(ranges)))
+
+
+def overlaps_in(collection: Collection, at: int, archive: Archive) -> Iterator[Finding]:
+    """What is to be said of range ``at``, which has been decoded: the keys it shares, with their headers as spans."""
+    for overlap in collection.overlaps:
+        if overlap.later == at:
+            spans = tuple(islice(headers_of(archive, overlap.first, overlap.last), KEPT))
+            here = "" if spans else " Their names say so: this one holds no such key."
+            yield replace(overlap.finding, message=overlap.finding.message + here, spans=spans)
 
 
 def _holders(folder: Path) -> Iterator[tuple[str, Path]]:
@@ -105,27 +118,42 @@ def _ranges(dataset: str, inside: list[Entry]) -> tuple[list[Range], list[Findin
     return ranges, orphans
 
 
-def _between(dataset: str, ranges: list[Range]) -> Iterator[Finding]:
-    """Overlaps of the ranges of one dataset, and the keys between them."""
+def _neighbours(ranges: Sequence[Range]) -> Iterator[tuple[Range, int]]:
+    """Each range that has others of its dataset before it: the one of those that reaches farthest, and its number."""
     widest: Range | None = None
-    for each in ranges:
-        if widest is not None and each.first <= widest.last:
-            shared = _keys(each.first, min(each.last, widest.last))
-            yield Finding(
-                Severity.ERROR,
-                "datas3t-range-overlap",
-                f"Two ranges of the dataset {visible(dataset)} overlap: {widest.name} and {each.name} share {shared}.",
+    for number, each in enumerate(ranges):
+        if widest is not None and widest.dataset == each.dataset:
+            yield widest, number
+        if widest is None or widest.dataset != each.dataset or each.last > widest.last:
+            widest = each
+
+
+def _overlaps(ranges: Sequence[Range]) -> Iterator[Overlap]:
+    """The keys that two ranges of one dataset share."""
+    for before, number in _neighbours(ranges):
+        each = ranges[number]
+        last = min(each.last, before.last)
+        if each.first <= last:
+            message = (
+                f"Two ranges of the dataset {visible(each.dataset)} overlap: {before.name} and {each.name} share "
+                f"{_keys(each.first, last)}."
             )
-        elif widest is not None and each.first > widest.last + 1:
-            missing = _keys(widest.last + 1, each.first - 1)
+            finding = Finding(Severity.ERROR, "datas3t-range-overlap", message)
+            yield Overlap(finding, number, each.first, last)
+
+
+def _gaps(ranges: Sequence[Range]) -> Iterator[Finding]:
+    """The keys between ranges of one dataset."""
+    for before, number in _neighbours(ranges):
+        each = ranges[number]
+        if each.first > before.last + 1:
+            missing = _keys(before.last + 1, each.first - 1)
             yield Finding(
                 Severity.INFO,
                 "datas3t-range-gap",
-                f"There is a gap between ranges of the dataset {visible(dataset)}: {missing} are in none of them, "
+                f"There is a gap between ranges of the dataset {visible(each.dataset)}: {missing} are in none of them, "
                 "which is allowed.",
             )
-        if widest is None or each.last > widest.last:
-            widest = each
 
 
 def _keys(first: int, last: int) -> str:

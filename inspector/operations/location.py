@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 from pathlib import Path
 
 from inspector.core.collection import Collection
 from inspector.core.names import visible
 from inspector.core.source import BytesSource, SourceError
-from inspector.operations.collection import open_collection
+from inspector.operations.collection import open_collection, overlaps_in
 from inspector.operations.opening import Opened, local_path, open_source, start
 
 _DESCRIPTORS_TO_SPARE = 256
@@ -38,11 +39,12 @@ class Location:
     def open(self, at: int) -> Opened:
         """The archive ``at``, opened now if it is the next one. One that has gone is empty and has a finding.
 
-        The first archive of a collection carries what the names of all tell.
+        The first archive of a collection carries what the names of all tell; what they tell of one is told by it.
         """
         if at == len(self.archives):
             assert self.collection is not None
             archive = _open(self.collection.ranges[at].location)
+            archive.told = partial(overlaps_in, self.collection, at, archive)
             if at == 0:
                 archive.findings.extend(self.collection.findings)
             self.archives.append(archive)

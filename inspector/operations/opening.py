@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.field import Field
+from inspector.core.finding import Finding
 from inspector.core.format import Format
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
@@ -28,7 +29,8 @@ class Opened(Archive):
 
     ``unreadable`` says why there is nothing in it, empty where that is not so; ``decoded_findings`` are how many
     findings decoding made, ``decoded_dropped`` how many more it only counted: those after them are a check's.
-    ``decoded_checksums`` are those that decoding gave.
+    ``decoded_checksums`` are those that decoding gave. ``told`` gives what is known of it from other archives, once it
+    is decoded.
     """
 
     decoder: Format | None = None
@@ -36,6 +38,7 @@ class Opened(Archive):
     decoded_findings: int = 0
     decoded_dropped: int = 0
     decoded_checksums: Sequence[Checksum] = ()
+    told: Callable[[], Iterable[Finding]] = tuple
 
 
 def local_path(location: str) -> Path:
@@ -97,6 +100,7 @@ def decode(archive: Opened, progress: Progress) -> None:
             archive.decoder.decode(archive.source, emitter, progress)
         except SourceError as error:
             emitter.error("unreadable", f"{error} What follows could not be decoded.")
+    archive.findings.extend(archive.told())
     archive.decoded_findings = len(archive.findings)
     archive.decoded_dropped = archive.findings_dropped
     archive.decoded_checksums = archive.checksums

@@ -101,8 +101,29 @@ def test_overlaps_and_gaps_between_ranges(
 ) -> None:
     put(tmp_path / "dataset" / "weather" / "datapoints", ranges)
     found = collected(tmp_path)
-    assert {finding.severity for finding in found.findings} == {severity}
-    assert any(words in finding.message for finding in found.findings)
+    findings = [*found.findings, *(overlap.finding for overlap in found.overlaps)]
+    assert {finding.severity for finding in findings} == {severity}
+    assert any(words in finding.message for finding in findings)
+
+
+def test_an_overlap_leads_to_the_headers_of_the_shared_keys(tmp_path: Path) -> None:
+    put(tmp_path / "dataset" / "rain" / "datapoints", [(1, 9)])
+    put(tmp_path / "dataset" / "weather" / "datapoints", [(1, 5), (4, 7), (8, 9)])
+    archives = load(str(tmp_path), Progress())
+    found = [[each for each in archive.findings if each.code == "datas3t-range-overlap"] for archive in archives]
+    assert [len(each) for each in found] == [0, 0, 1, 0]
+    data = Path(archives[2].source.name).read_bytes()
+    assert [data[start : start + 20] for start, _ in found[2][0].spans] == [b"%020d" % key for key in (4, 5)]
+    assert {span.size for span in found[2][0].spans} == {512}
+
+
+def test_an_overlap_that_only_the_names_tell_says_so(tmp_path: Path) -> None:
+    folder = tmp_path / "dataset" / "weather" / "datapoints"
+    put(folder, [(1, 5), (4, 7)])
+    (folder / f"{4:020d}-{7:020d}.tar").write_bytes(bytes(1_024))
+    (found,) = (each for each in load(str(tmp_path), Progress())[1].findings if each.code == "datas3t-range-overlap")
+    assert found.spans == ()
+    assert found.message.endswith("Their names say so: this one holds no such key.")
 
 
 def test_ranges_of_different_datasets_may_share_keys(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from inspector.formats import _tar
 from inspector.formats.datas3t import datapoints
 from inspector.formats.datas3t.check import ledger
 from inspector.formats.datas3t.datapoints import Beside
-from inspector.formats.datas3t.keys import range_name
+from inspector.formats.datas3t.keys import last_part, range_name
 from inspector.formats.datas3t.rows import IndexRows, Rows, RowsError, metadata_json, metadata_rows, whole
 
 METADATA = ".metadata"
@@ -38,8 +38,9 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     if metadata is None and index is None:
         emitter.error(
             "datas3t-metadata-missing",
-            "The metadata is missing: no .tar.metadata and no .index stands beside the tar, so no offsets and no "
-            "hashes are recorded for its datapoints.",
+            f"The metadata is missing: neither {METADATA} nor {INDEX} stands beside "
+            f"{visible(last_part(source.name))}, so no offsets and no hashes are recorded for its datapoints. What is "
+            "missing is a file of its own, so no byte of this one shows it.",
         )
     named = "" if metadata is None else visible(PurePath(metadata.name).name)
     beside = Beside(_rows(metadata, emitter), _index(index, emitter), named)

@@ -10,15 +10,19 @@ from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
 
-from inspector.core.archive import Emitter
+from inspector.core.archive import Archive, Emitter
 from inspector.core.field import Field
 from inspector.core.kinds import Kind
 from inspector.core.member import HAS_DIGEST, Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped
+from inspector.core.span import Span
 from inspector.formats._tar.header import BLOCK, aligned
 from inspector.formats.datas3t.keys import DIGITS, RangeName, datapoint_key
 from inspector.formats.datas3t.rows import IndexRows, Rows
+
+NAME = 100
+"""The size of the name field, with which a tar header begins."""
 
 NONE = -1
 """A member without a row."""
@@ -172,15 +176,24 @@ def check_names(emitter: Emitter, beside: Beside, named: RangeName | None) -> No
         emitter.info("datas3t-object-name", "The file is not named after its range of keys, <from>-<to>.tar.")
     elif not named.regular:
         emitter.error(
-            "datas3t-object-name", f"The keys in the name of the object are not written with {DIGITS} digits."
+            "datas3t-object-name",
+            f"The keys in the name of the object are not written with {DIGITS} digits. The name is the file's own and "
+            "stands in none of its bytes.",
         )
-    if named is not None and keys and (named.first, named.last) != (min(keys), max(keys)):
+    if named is not None and keys:
+        _check_ends(emitter, beside, named, min(keys), max(keys))
+    _check_continuity(emitter, beside)
+
+
+def _check_ends(emitter: Emitter, beside: Beside, named: RangeName, least: int, greatest: int) -> None:
+    """Whether the object is named after its least and its greatest key; the names that say otherwise are shown."""
+    wrong = [key for key, said in ((least, named.first), (greatest, named.last)) if key != said]
+    if wrong:
         emitter.error(
             "datas3t-object-name",
-            f"The name of the object says keys {named.first:,} to {named.last:,}; "
-            f"it holds {min(keys):,} to {max(keys):,}.",
+            f"The name of the object says keys {named.first:,} to {named.last:,}; it holds {least:,} to {greatest:,}.",
+            *(_name_field(beside.members, beside.keys.index(key)) for key in dict.fromkeys(wrong)),
         )
-    _check_continuity(emitter, beside)
 
 
 def _check_continuity(emitter: Emitter, beside: Beside) -> None:
@@ -204,6 +217,21 @@ def _check_continuity(emitter: Emitter, beside: Beside) -> None:
 def _head(members: Members, index: int) -> tuple[int, int]:
     assert members.heads is not None
     return members.heads[index], members.starts[index]
+
+
+def _name_field(members: Members, index: int) -> tuple[int, int]:
+    """Where a member's name stands; all of its headers where an extended one may hold it."""
+    head, start = _head(members, index)
+    return (head, head + NAME) if start - head == BLOCK else (head, start)
+
+
+def headers_of(archive: Archive, first: int, last: int) -> Iterator[Span]:
+    """The headers of the datapoints of a decoded range with the keys ``first`` to ``last``, both included."""
+    beside = archive.detail
+    if isinstance(beside, Beside):
+        for index, key in enumerate(beside.keys):
+            if key is not None and first <= key <= last:
+                yield Span(*_head(beside.members, index)).clipped(0, archive.source.size)
 
 
 def check_rows(emitter: Emitter, beside: Beside) -> None:

@@ -209,6 +209,28 @@ def test_names_and_keys(place: Place, names: list[int], name: str, expected: lis
     assert [code for code in codes(archive) if code != "datas3t-metadata-offset"] == expected
 
 
+@pytest.mark.parametrize(("first", "last", "wrong"), [(1, 3, [4]), (2, 4, [1]), (7, 9, [1, 4])])
+def test_a_name_that_disagrees_leads_to_the_names_inside(place: Place, first: int, last: int, wrong: list[int]) -> None:
+    source = place(SOUND, name=f"{first:020d}-{last:020d}.tar", metadata=packed(ROWS))
+    (finding,) = opened(source).findings
+    assert finding.code == "datas3t-object-name"
+    names = [source.read(start, stop - start).rstrip(b"\0") for start, stop in finding.spans]
+    assert [int(name.split(b".")[0]) for name in names] == wrong
+
+
+def test_a_name_in_an_extended_header_is_shown_with_it(place: Place) -> None:
+    data = build([(f"{5:020d}.{'e' * 100}", b"x")], tarfile.PAX_FORMAT)
+    (finding,) = opened(place(data, metadata=packed(rows_of(data)))).findings
+    assert finding.spans == ((0, 3 * 512),)
+
+
+@pytest.mark.parametrize(("name", "words"), [("1-4.tar", "none of its bytes"), (NAME, "no byte of this one")])
+def test_what_no_byte_shows_is_said_to_be_elsewhere(place: Place, name: str, words: str) -> None:
+    (finding,) = opened(place(SOUND, name=name, metadata=packed(ROWS) if name != NAME else None)).findings
+    assert finding.spans == ()
+    assert words in finding.message
+
+
 @pytest.mark.parametrize("name", ["3.json", "readme.txt", f"folder/{3:020d}.json", f"{3:021d}.json"])
 def test_a_datapoint_with_another_name(place: Place, name: str) -> None:
     data = build([(name if key == 3 else f"{key:020d}.json", b"x") for key in range(1, 5)])
