@@ -163,6 +163,40 @@ def merged(source: Source, edits: Sequence[Edit], label: str) -> Edit:
     return Edit(label, tuple(_joined(patches)), source.size, after.size)
 
 
+def combined(first: Edit, second: Edit, label: str) -> Edit:
+    """One Edit that leaves what ``first`` and then ``second`` would, without looking at the source.
+
+    ``second`` must not change the size. The patches of ``first`` keep their places and order, and what is new in
+    ``second`` comes after them. Raises ValueError where the two do not fit together.
+    """
+    if not first.new_size == second.old_size == second.new_size:
+        raise ValueError("The second edit changes the size, or is not one of what the first leaves.")
+    kept = [bytearray(patch.new) for patch in first.patches]
+    added: list[Patch] = []
+    for patch in second.patches:
+        rest = [patch.span]
+        for before, new in zip(first.patches, kept, strict=True):
+            start, stop = max(patch.offset, before.offset), min(patch.span.stop, before.span.stop)
+            if start < stop:
+                new[start - before.offset : stop - before.offset] = _piece(patch.new, patch, start, stop)
+                rest = [piece for span in rest for piece in _without(span, Span(start, stop))]
+        added += [
+            Patch(start, _piece(patch.old, patch, start, stop), _piece(patch.new, patch, start, stop))
+            for start, stop in rest
+        ]
+    patches = [Patch(patch.offset, patch.old, bytes(new)) for patch, new in zip(first.patches, kept, strict=True)]
+    return Edit(label, (*patches, *added), first.old_size, first.new_size)
+
+
+def _piece(data: bytes, patch: Patch, start: int, stop: int) -> bytes:
+    return data[start - patch.offset : stop - patch.offset]
+
+
+def _without(span: Span, hole: Span) -> list[Span]:
+    pieces = (Span(span.start, min(span.stop, hole.start)), Span(max(span.start, hole.stop), span.stop))
+    return [piece for piece in pieces if piece.start < piece.stop]
+
+
 def _united(spans: Iterable[Span]) -> list[Span]:
     found: list[Span] = []
     for span in sorted(spans):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.edit import Edit, OverlaySource, Patch, differing, merged, overlaid
+from inspector.core.edit import Edit, OverlaySource, Patch, combined, differing, merged, overlaid
 from inspector.core.source import BytesSource
 
 
@@ -59,6 +59,16 @@ def test_merged_edits_leave_what_they_would_one_after_another(draw: st.DataObjec
     assert made(data, one) == made(between, second)
     source = overlaid(BytesSource(data), [first, second])
     assert source.read(0, source.size) == made(between, second)
+
+
+@given(st.data(), st.binary(max_size=60))
+def test_combined_edits_keep_the_order_of_the_first(draw: st.DataObject, data: bytes) -> None:
+    first = draw.draw(edits(data))
+    between = made(data, first)
+    second = draw.draw(edits(between).filter(lambda edit: edit.new_size == edit.old_size))
+    one = combined(first, second, "Both")
+    assert made(data, one) == made(between, second)
+    assert [patch.span for patch in one.patches][: len(first.patches)] == [patch.span for patch in first.patches]
 
 
 @given(st.data(), st.binary(max_size=60))

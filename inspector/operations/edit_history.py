@@ -1,0 +1,75 @@
+"""The changes of an archive that are not written yet, to be undone and redone."""
+
+from __future__ import annotations
+
+from inspector.core.edit import Edit, combined
+
+
+class EditHistory:
+    """A line of edits, each holding all that is pending by then; ``pending`` is the one that stands, None for none."""
+
+    def __init__(self) -> None:
+        self._states: list[Edit | None] = [None]
+        self._at = 0
+
+    @property
+    def pending(self) -> Edit | None:
+        """All changes that are not written, as one Edit of the file on disk."""
+        return self._states[self._at]
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is a step to take back."""
+        return self._at > 0
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether a step was taken back."""
+        return self._at + 1 < len(self._states)
+
+    @property
+    def undo_label(self) -> str:
+        """What undoing would take back."""
+        pending = self.pending
+        return pending.label if pending is not None else ""
+
+    @property
+    def redo_label(self) -> str:
+        """What redoing would do again."""
+        later = self._states[self._at + 1] if self.can_redo else None
+        return later.label if later is not None else ""
+
+    def add(self, edit: Edit) -> None:
+        """Add a change of what is shown, so of what the pending changes leave.
+
+        Raises ValueError where it changes the size and something else is pending.
+        """
+        pending = self.pending
+        self.put(edit if pending is None else combined(pending, edit, edit.label))
+
+    def put(self, edit: Edit | None) -> None:
+        """Let this be all that is pending."""
+        del self._states[self._at + 1 :]
+        self._states.append(edit)
+        self._at += 1
+
+    def undo(self) -> None:
+        """Take back one step, where there is one."""
+        self._at = max(0, self._at - 1)
+
+    def redo(self) -> None:
+        """Do again what was taken back last."""
+        self._at = min(len(self._states) - 1, self._at + 1)
+
+    def clear(self) -> None:
+        """Nothing is pending, and nothing can be undone: the file on disk is another one now."""
+        self._states, self._at = [None], 0
+
+    def known(self) -> list[tuple[int, bytes]]:
+        """Runs of bytes with their offsets, to be laid over what a view holds, one after another.
+
+        Every byte that any step touches is among them, so what is held may be of any step.
+        """
+        pending = self.pending
+        olds = [(patch.offset, patch.old) for state in self._states if state is not None for patch in state.patches]
+        return olds + [(patch.offset, patch.new) for patch in (pending.patches if pending is not None else ())]
