@@ -162,10 +162,14 @@ class Document(QObject):
             del self._jobs[method]
         if method == "decode" and self._refresh.isActive():
             self._refresh.stop()
-            self.look()
-            self.resolve_again()
-            if self.status.stage is not Stage.FAILED:
-                self.arrange(self.filter, *self.sort)
+            self.decoded_anew()
+
+    def decoded_anew(self) -> None:
+        """The archive is decoded: rows and what the caret stands on may be others."""
+        self.look()
+        self.resolve_again()
+        if self.status.stage is not Stage.FAILED:
+            self.arrange(self.filter, *self.sort)
 
     def resolve_again(self) -> None:
         """What only the caret has chosen may be another field now that the archive is decoded."""

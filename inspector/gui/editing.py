@@ -1,0 +1,173 @@
+"""What is pending of one document: history, preview, writing. Panels that edit know this, never each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from inspector.core.edit import Edit, Patch
+from inspector.core.numbers import count
+from inspector.gui.document import Document
+from inspector.operations.dependents import Mended
+from inspector.operations.edit_history import EditHistory
+from inspector.operations.edit_views import WriteResult
+
+PAUSE = 200
+"""Milliseconds without a change after which the archive is decoded with the changes."""
+
+
+class Editing(QObject):
+    """What is pending in a document. Nothing is on disk until ``write``.
+
+    Signals:
+        changed(): other bytes are pending than before, or none.
+        modeChanged(bool): bytes can be overwritten in the hex view, or not any more.
+        written(object): changes were written: the WriteResult.
+    """
+
+    changed = Signal()
+    modeChanged = Signal(bool)
+    written = Signal(object)
+
+    def __init__(self, document: Document) -> None:
+        super().__init__(document)
+        self._document = document
+        self.history = EditHistory()
+        self.revert: Edit | None = None
+        self.overwriting = False
+        self._shown: Edit | None = None
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(PAUSE)
+        self._timer.timeout.connect(self._preview)
+
+    @property
+    def pending(self) -> Edit | None:
+        """All changes that are not written."""
+        return self.history.pending
+
+    @property
+    def size(self) -> int:
+        """The size of the file with the pending changes, in bytes."""
+        return self.pending.new_size if self.pending is not None else self._document.status.size
+
+    def set_overwriting(self, on: bool) -> None:
+        """Let bytes be overwritten in the hex view, or not."""
+        if on is not self.overwriting:
+            self.overwriting = on
+            self.modeChanged.emit(on)
+
+    # ---- changing ----------------------------------------------------------------------------------------------
+
+    def overwrite(self, offset: int, old: bytes, new: bytes) -> None:
+        """Put ``new`` over the bytes ``old`` that are shown at ``offset`` of the file."""
+        if old != new:
+            label = f"Overwrite {count(len(new), 'byte')} at 0x{offset:X}"
+            self.add(Edit(label, (Patch(offset, old, new),), self.size, self.size))
+
+    def add(self, edit: Edit) -> None:
+        """Add a change of what is shown."""
+        try:
+            self.history.add(edit)
+        except ValueError:
+            self._document.said.emit("Write or discard the pending changes first: this one would change the size.")
+            return
+        self._change()
+
+    def put(self, edit: Edit) -> None:
+        """Let a change of the file on disk take the place of all that is pending; it can be undone."""
+        self.history.put(edit)
+        self._change()
+
+    def undo(self) -> None:
+        """Take back one step."""
+        if self.history.can_undo:
+            self.history.undo()
+            self._change()
+
+    def redo(self) -> None:
+        """Do again what was taken back."""
+        if self.history.can_redo:
+            self.history.redo()
+            self._change()
+
+    def discard(self) -> None:
+        """Show the file as it is on disk; undoing brings back what was pending."""
+        if self.pending is not None:
+            self.history.put(None)
+            self._change()
+
+    def _change(self) -> None:
+        self.changed.emit()
+        self._timer.start()
+
+    def _preview(self) -> None:
+        edit = self.pending
+        if edit is not self._shown:
+            self._document.start("preview", edit, done=lambda _: self._previewed(edit))
+
+    def _previewed(self, edit: Edit | None) -> None:
+        self._shown = edit
+        self._document.decoded_anew()
+
+    # ---- what long work does -----------------------------------------------------------------------------------
+
+    def mend_checksums(self) -> None:
+        """Make the checksums that depend on what is pending part of it."""
+        edit = self.pending
+        if edit is None:
+            return
+
+        def take(mended: Mended) -> None:
+            if self.pending is not edit:
+                return
+            if mended.checksums:
+                self.put(mended.edit)
+                self._document.said.emit(f"{count(len(mended.checksums), 'checksum')} mended: {_named(mended)}.")
+            else:
+                self._document.said.emit("No recorded checksum depends on the changed bytes, or all of them fit.")
+
+        self._document.start("mend_checksums", edit, done=take)
+
+    def write(self, done: Callable[[], object] | None = None) -> None:
+        """Write what is pending into the file; nothing is asked here."""
+        if self.pending is not None:
+            self._write(self.pending, done)
+
+    def take_back(self) -> None:
+        """Write the bytes that the last writing has replaced."""
+        if self.revert is not None:
+            self._write(self.revert, None)
+
+    def _write(self, edit: Edit, done: Callable[[], object] | None) -> None:
+        def take(result: WriteResult) -> None:
+            self._timer.stop()
+            self.settle(result)
+            if done is not None:
+                done()
+
+        self._document.start("write", edit, done=take)
+
+    def settle(self, result: WriteResult) -> None:
+        """The file on disk was changed, by writing or by a repair: nothing is pending any more."""
+        self.history.clear()
+        self._shown = None
+        self.revert = result.revert
+        self._document.said.emit(" ".join((result.sentence, *result.warnings)))
+        self.changed.emit()
+        self.written.emit(result)
+        self._document.decoded_anew()
+
+    def save_copy(self, path: str, replace: bool) -> None:
+        """Write the file with the pending changes to another one."""
+        if self.pending is not None:
+            self._run("save_copy", self.pending, path, replace)
+
+    def _run(self, method: str, *arguments: Any) -> None:
+        self._document.start(method, *arguments, done=self._document.said.emit)
+
+
+def _named(mended: Mended) -> str:
+    return ", ".join(mended.checksums[:3]) + (", …" if len(mended.checksums) > 3 else "")
