@@ -7,10 +7,12 @@ import stat
 from pathlib import Path
 
 from inspector.core.source import Source, SourceError
+from inspector.sources.disk import reason
+from inspector.sources.identity import Identity
 
 
 class FileSource:
-    """A regular file. The size is the one at opening; a file that shrinks gives short reads.
+    """A regular file. Size and ``identity`` are those at opening; a file that shrinks gives short reads.
 
     Raises SourceError where the path is no regular file (a device or a pipe could block for ever) or cannot be read.
     """
@@ -22,12 +24,13 @@ class FileSource:
             # O_NONBLOCK: opening a pipe that nobody writes to must not wait.
             self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         except OSError as error:
-            raise SourceError(f"{path.name or path} cannot be opened: {_reason(error)}.") from error
+            raise SourceError(f"{path.name or path} cannot be opened: {reason(error)}.") from error
         status = os.fstat(self._descriptor)
         if not stat.S_ISREG(status.st_mode):
             self.close()
             raise SourceError(f"{path.name or path} is no regular file, so there is nothing in it to show.")
         self.size = status.st_size
+        self.identity = Identity.of(status)
 
     def read(self, offset: int, length: int) -> bytes:
         """See Source.read."""
@@ -37,7 +40,7 @@ class FileSource:
         try:
             return os.pread(self._descriptor, length, offset)
         except OSError as error:
-            raise SourceError(f"{self.path.name} cannot be read at byte {offset:,}: {_reason(error)}.") from error
+            raise SourceError(f"{self.path.name} cannot be read at byte {offset:,}: {reason(error)}.") from error
 
     def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
         """See Source.sibling."""
@@ -58,7 +61,3 @@ class FileSource:
     def __del__(self) -> None:
         if hasattr(self, "_descriptor"):
             self.close()
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()

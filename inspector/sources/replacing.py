@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import BinaryIO, Self
 
 from inspector.core.source import SourceError
+from inspector.sources.disk import reason
 
 
 class Replacing:
@@ -67,4 +68,4 @@ class Replacing:
                 os.close(folder)
 
     def _failure(self, error: OSError) -> SourceError:
-        return SourceError(f"{self._path.name} cannot be written: {(error.strerror or str(error)).lower()}.")
+        return SourceError(f"{self._path.name} cannot be written: {reason(error)}.")
