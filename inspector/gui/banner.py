@@ -14,7 +14,6 @@ from inspector.gui.document import Document
 from inspector.gui.icons import icon, severity_icon, state_icon
 from inspector.gui.message import Message
 from inspector.gui.panels.parts import SelectableLabel
-from inspector.gui.selection import Selection
 from inspector.operations.views import Stage, Status
 
 _SEPARATOR = "  ·  "
@@ -63,7 +62,6 @@ class Banner(QFrame):
     def __init__(self, document: Document) -> None:
         super().__init__()
         self._document = document
-        self._said_at = document.selection
         self.setAutoFillBackground(True)
         self.setBackgroundRole(QPalette.ColorRole.AlternateBase)
         self.mark = QLabel()
@@ -85,9 +83,7 @@ class Banner(QFrame):
         layout.addWidget(self.sentence)
         layout.addWidget(self.message)
         document.statusChanged.connect(self.refresh)
-        document.said.connect(self._say)
         document.lost.connect(self._lost)
-        document.selected.connect(self._go_on)
         self.refresh()
 
     def refresh(self) -> None:
@@ -122,13 +118,3 @@ class Banner(QFrame):
     def _act(self) -> None:
         self.message.hide()
         self._then()
-
-    def _say(self, sentence: str) -> None:
-        self._said_at = self._document.selection
-        self.message.say(sentence)
-
-    def _go_on(self, selection: Selection) -> None:
-        """A message is about the place where it came up, so it goes when the user goes on."""
-        said_at = self._said_at
-        if not self.message.asks and (selection.layer, selection.caret) != (said_at.layer, said_at.caret):
-            self.message.hide()

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabWidget
 from inspector.gui.banner import Banner
 from inspector.gui.checking import Checking
 from inspector.gui.document import Document
+from inspector.gui.note import Note
 from inspector.gui.panels.byte import BytePanel
 from inspector.gui.panels.digests import DigestsPanel
 from inspector.gui.panels.findings import FindingsPanel
@@ -31,6 +32,7 @@ class Tab(QWidget):
         document.setParent(self)
         self.banner = Banner(document)
         self.hex_pane = HexPane(document)
+        self.note = Note(document, self.hex_pane)
         self.members = MembersPanel(document)
         self.structure = StructurePanel(document, self.hex_pane.swatch)
         self.byte = BytePanel(document, self.hex_pane.inspector)

@@ -75,6 +75,11 @@ QToolBar {{ border: none; border-bottom: 1px solid {mid}; spacing: 4px; padding:
 QLineEdit {{ border: 1px solid {edge}; border-radius: 3px; padding: 2px 4px; background: {base}; }}
 QLineEdit:focus {{ border-color: {accent}; }}
 QLineEdit:disabled {{ border-color: {mid}; background: {window}; }}
+QToolButton {{ border: 1px solid transparent; border-radius: 3px; padding: 3px 5px; }}
+QToolButton:hover {{ background: {hover}; }}
+QToolButton:pressed {{ background: {mid}; }}
+QToolButton:checked {{ background: {hover}; border-color: {accent}; }}
+QToolButton:focus {{ border-color: {accent}; }}
 QDockWidget::title {{ padding: 4px 6px; }}
 QStatusBar {{ border-top: 1px solid {mid}; }}
 QStatusBar::item {{ border: none; }}
@@ -110,6 +115,7 @@ def apply(app: QApplication, theme: Theme) -> None:
     app.setStyleSheet(
         _RULES.format(
             mid=colours[_R.Mid],
+            hover=colours[_R.Midlight],
             text=colours[_R.ToolTipText],
             tip=colours[_R.ToolTipBase],
             window=colours[_R.Window],

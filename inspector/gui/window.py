@@ -170,6 +170,7 @@ class Window(QMainWindow):
             self._keep_arrangement()
             self._shown = tab
             self.line.set_document(tab.document if tab is not None else None)
+            self.tools.go_to.clear()
             if tab is not None:
                 tab.arrange(self._arrangement)
                 tab.hex_pane.setFocus()

@@ -43,7 +43,7 @@ def test_a_manifest_is_written_and_replaced_only_when_that_is_confirmed(
     manifest = tmp_path / "plain.zip.sha256"
     lines = manifest.read_text().splitlines()
     assert len(lines) == 4
-    assert "4 digests written to plain.zip.sha256" in tab.banner.message.text.text()
+    assert "4 digests written to plain.zip.sha256" in tab.note.text.text()
     manifest.write_text("mine")
     tab.saving.write_manifest("SHA-256")
     settle(qtbot, window)

@@ -57,7 +57,10 @@ def test_a_finding_shows_and_marks_all_its_bytes(checked: Show, window: Window, 
     assert tab.hex_pane.hex.caret() == row.spans[0].start
     assert tab.hex_pane.hex._outline == list(row.spans)
     assert all(any(low <= span.start < high for low, high in tab.hex_pane.hex._damage) for span in row.spans)
-    assert tab.findings.about.text() == row.message
+    said, where = tab.findings.about.text().split("\n")
+    assert said == row.message
+    assert f"0x{row.spans[0].start:X}..0x{row.spans[0].stop:X} ({row.spans[0].start:,}..{row.spans[0].stop:,})" in where
+    assert row.code in where
 
 
 def test_findings_are_filtered_by_severity(checked: Show, qtbot: QtBot) -> None:
@@ -96,7 +99,7 @@ def test_a_report_is_exported(
     settle(qtbot, window)
     assert target.read_text().startswith(start)
     assert "rca-zstd" in target.read_text()
-    assert "report" in tab.banner.message.text.text()
+    assert "report" in tab.note.text.text()
     dialog.reject()
 
 
@@ -105,7 +108,7 @@ def test_a_report_never_replaces_the_archive(checked: Show, window: Window, qtbo
     before = sample(DAMAGED).read_bytes()
     tab.saving.write_report(str(sample(DAMAGED)), ReportKind.TEXT)
     settle(qtbot, window)
-    assert "is the archive itself" in tab.banner.message.text.text()
+    assert "is the archive itself" in tab.note.text.text()
     assert sample(DAMAGED).read_bytes() == before
 
 

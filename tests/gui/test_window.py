@@ -110,8 +110,8 @@ def test_nonsense_to_go_to_is_answered_with_a_sentence(show: Show, window: Windo
     window.tools.go_to.setText("nowhere at all")
     qtbot.keyClick(window.tools.go_to, Qt.Key.Key_Return)
     settle(qtbot, window)
-    assert tab.banner.message.isVisible()
-    assert "nowhere at all" in tab.banner.message.text.text()
+    assert tab.note.isVisible()
+    assert "nowhere at all" in tab.note.text.text()
 
 
 @pytest.mark.parametrize(("mode", "typed"), [("Text", "start_byte"), ("Hex", "73 74 61 72 74 5f 62 79 74 65")])
@@ -132,7 +132,7 @@ def test_hex_that_is_none_is_answered_with_a_sentence(show: Show, window: Window
     window.tools.mode.setCurrentText("Hex")
     window.tools.sought_text.setText("5 G")
     press(window, "find_next")
-    assert "pairs of digits" in tab.banner.message.text.text()
+    assert "pairs of digits" in tab.note.text.text()
 
 
 def test_copying_bytes_in_every_form(show: Show, window: Window, qtbot: QtBot) -> None:

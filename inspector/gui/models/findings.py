@@ -8,8 +8,8 @@ from typing import Any
 from PySide6.QtCore import Qt
 
 from inspector.core.finding import Severity
-from inspector.core.numbers import hexadecimal, in_bytes
-from inspector.core.span import Spans
+from inspector.core.numbers import grouped, hexadecimal, in_bytes
+from inspector.core.span import Span, Spans
 from inspector.gui.client import Client
 from inspector.gui.icons import severity_icon
 from inspector.gui.words import plain, short
@@ -17,6 +17,8 @@ from inspector.operations.views import FindingRow, Page
 
 TITLES = ("Severity", "What was found", "Bytes", "Member", "Code")
 SEVERITY, MESSAGE, BYTES, MEMBER, CODE = range(len(TITLES))
+MOST_PLACES = 8
+"""The most stretches of bytes named in full."""
 
 
 class FindingColumns:
@@ -54,9 +56,23 @@ def _text(row: FindingRow, column: int) -> str:
     return short(texts[column])
 
 
+def described(row: FindingRow) -> str:
+    """A finding in full: what it says, and beneath that its bytes, its member and its code."""
+    places = [f"{_range(span, hexadecimal)} ({_range(span, grouped)})" for span in row.spans[:MOST_PLACES]]
+    if len(row.spans) > MOST_PLACES:
+        places.append(f"and {len(row.spans) - MOST_PLACES:,} more")
+    bytes_ = f"bytes {', '.join(places)}" if places else ""
+    member = f"member {row.member_name}" if row.member_name else ""
+    return f"{row.message}\n{' · '.join(filter(None, (bytes_, member, row.code)))}"
+
+
+def _range(span: Span, written: Callable[[int], str]) -> str:
+    return f"{written(span.start)}..{written(span.stop)}"
+
+
 def line(row: FindingRow) -> str:
     """A finding as a line of text."""
-    places = ", ".join(f"{hexadecimal(start)}..{hexadecimal(stop)}" for start, stop in row.spans)
+    places = ", ".join(_range(span, hexadecimal) for span in row.spans)
     details = (row.code, f"bytes {places}" if places else "", f"member {row.member_name}" if row.member_name else "")
     return f"{row.severity}: {row.message} [{', '.join(filter(None, details))}]"
 

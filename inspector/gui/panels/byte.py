@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QFormLayout, QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFormLayout, QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from inspector.core.finding import Severity
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
@@ -167,7 +167,10 @@ class BytePanel(QScrollArea):
             mark = QLabel()
             mark.setPixmap(severity_icon(severity).pixmap(QSize(16, 16)))
             layout.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
-            layout.addWidget(sentence_label(sentence), 1)
+            words = SelectableLabel()
+            words.set_breakable(sentence)
+            words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+            layout.addWidget(words, 1)
             self.findings.addWidget(line)
         if len(findings) > MOST_FINDINGS:
             self.findings.addWidget(sentence_label(f"and {len(findings) - MOST_FINDINGS} more"))

@@ -17,7 +17,7 @@ from inspector.gui.models.checksums import (
     line,
 )
 from inspector.gui.models.paged_table import PagedTable
-from inspector.gui.panels.parts import Emptiable, SelectableLabel
+from inspector.gui.panels.parts import Details, Emptiable
 from inspector.gui.panels.row_table import RowTable
 from inspector.gui.words import not_there_yet
 from inspector.operations.views import ChecksumRow, Status
@@ -35,10 +35,7 @@ class DigestsPanel(QWidget):
         self.model = PagedTable(ChecksumColumns(document.client), self)
         self.table = RowTable(self.model, WIDTHS, "Checksums", line)
         self.table.setTextElideMode(Qt.TextElideMode.ElideRight)
-        self.about = SelectableLabel()
-        self.about.setAccessibleName("About the selected checksum")
-        self.about.setContentsMargins(8, 4, 8, 4)
-        self.about.hide()
+        self.about = Details("About the selected checksum")
         self._stack = Emptiable(self.table)
         self.setFocusProxy(self._stack)
         layout = QVBoxLayout(self)
@@ -79,13 +76,12 @@ class DigestsPanel(QWidget):
             self._document.select_checksum(row, ORIGIN)
 
     def _describe(self, row: ChecksumRow) -> None:
-        self.about.setText(described(row))
-        self.about.show()
+        self.about.say(described(row))
 
     def _describe_again(self, *_: object) -> None:
         row = self._row(self.table.currentIndex())
         if row is not None and not self.about.isHidden():
-            self.about.setText(described(row))
+            self.about.say(described(row))
 
     def _go_on(self, *_: object) -> None:
         """What is said about a checksum goes when something else is selected."""

@@ -9,15 +9,15 @@ from inspector.core.finding import Severity
 from inspector.core.numbers import grouped
 from inspector.gui.document import Document
 from inspector.gui.icons import severity_icon
-from inspector.gui.models.findings import BYTES, CODE, MEMBER, MESSAGE, SEVERITY, FindingColumns, line
+from inspector.gui.models.findings import BYTES, CODE, MEMBER, MESSAGE, SEVERITY, FindingColumns, described, line
 from inspector.gui.models.paged_table import PagedTable
-from inspector.gui.panels.parts import Emptiable, SelectableLabel
+from inspector.gui.panels.parts import Details, Emptiable
 from inspector.gui.panels.row_table import RowTable
 from inspector.gui.words import not_there_yet
 from inspector.operations.views import FindingRow, Stage
 
 ORIGIN = "findings"
-WIDTHS = {SEVERITY: 90, BYTES: 170, MEMBER: 130, CODE: 150}
+WIDTHS = {SEVERITY: 80, BYTES: 140, MEMBER: 110, CODE: 130}
 _WORDS = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.INFO: "Information"}
 
 
@@ -49,10 +49,7 @@ class FindingsPanel(QWidget):
         self.copying.setMenu(menu)
         self.exporting = _button("Export…", "Write a report as text, JSON or HTML")
         self.exporting.clicked.connect(self.exportWanted)
-        self.about = SelectableLabel()
-        self.about.setAccessibleName("The selected finding in full")
-        self.about.setContentsMargins(8, 4, 8, 4)
-        self.about.hide()
+        self.about = Details("The selected finding in full")
         self._stack = Emptiable(self.table)
         self.setFocusProxy(self._stack)
         self._lay_out()
@@ -134,8 +131,7 @@ class FindingsPanel(QWidget):
     def _describe(self, *_: object) -> None:
         """The cell of a finding is often too narrow for what it says."""
         row = self.model.row(self.table.currentIndex())
-        self.about.setText(row.message if isinstance(row, FindingRow) else "")
-        self.about.setVisible(isinstance(row, FindingRow))
+        self.about.say(described(row) if isinstance(row, FindingRow) else "")
 
     def _chosen(self, index: QModelIndex) -> None:
         row = self.model.row(index)

@@ -49,9 +49,9 @@ class MembersPanel(QWidget):
         self.filter.setAccessibleName("Filter members by name")
         self.tree = tree_view(self.tree_model, WIDTHS, "Members as a tree")
         self.table = table_view(self.table_model, WIDTHS, "Members as a table")
+        self._fits = [FirstColumnFits(view, SIZE) for view in (self.tree, self.table)]
         for view in (self.tree, self.table):
             view.setColumnHidden(VERDICT, True)
-        self._fits = [FirstColumnFits(view, SIZE) for view in (self.tree, self.table)]
         self._stack = Emptiable(self.tree, self.table)
         self._buttons = QButtonGroup(self)
         self.as_tree = self._button("Tree", "Members in their folders")

@@ -6,12 +6,22 @@ import re
 from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QObject, QSize, Qt
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QFrame,
     QHeaderView,
     QLabel,
     QMenu,
+    QScrollArea,
     QSizePolicy,
     QStackedWidget,
     QTableView,
@@ -23,12 +33,16 @@ from inspector.gui.words import plain
 
 BREAK = "\u200b"
 """A zero-width space: a place where a word may be broken."""
-LONG_WORD = 16
+LONG_WORD = 12
 """Characters of a word that is broken rather than cut off."""
 INDENTATION = 15
 """Pixels a level of a tree is moved to the right: fields lie deep, panels are narrow."""
-NARROWEST = 140
+NARROWEST = 105
 """Pixels that a first column has at least."""
+COMFORTABLE = 190
+"""Pixels that a first column has before further columns of a tree are shown."""
+LEAST_LINES = 3
+"""Lines of details that are seen at least."""
 ROW_SPACE = 6
 """Pixels added to the height of a line of text for a row of a table."""
 
@@ -96,13 +110,18 @@ def _set_widths(header: QHeaderView, widths: dict[int, int]) -> None:
 
 
 class FirstColumnFits(QObject):
-    """Keeps the first column as wide as leaves room for the next ones, until the user sets a width by hand."""
+    """Keeps the first column as wide as leaves room for the next ones, until the user sets a width by hand.
+
+    A tree shows its third column and the following ones only where there is room for them: it need not scroll.
+    """
 
     def __init__(self, view: QTreeView | QTableView, neighbours: int) -> None:
         super().__init__(view)
+        self._hides = isinstance(view, QTreeView)
         self._header = view.header() if isinstance(view, QTreeView) else view.horizontalHeader()
         self._viewport = view.viewport()
         self._neighbours = neighbours
+        self._widths = [self._header.sectionSize(column) for column in range(self._header.count())]
         self._fitting = False
         self._viewport.installEventFilter(self)
         self._header.sectionResized.connect(self._resized)
@@ -116,10 +135,22 @@ class FirstColumnFits(QObject):
     def fit(self) -> None:
         """Fit it now."""
         room = self._viewport.width()
-        beside = sum(self._header.sectionSize(column) for column in range(1, self._neighbours + 1))
         self._fitting = True
+        beside = self._beside(room)
         self._header.resizeSection(0, max(NARROWEST, room - beside))
         self._fitting = False
+
+    def _beside(self, room: int) -> int:
+        """Pixels that the columns beside the first one take."""
+        beside = 0
+        for column, width in enumerate(self._widths[1:], 1):
+            is_near = column <= self._neighbours
+            if self._hides and column > 1:
+                first = NARROWEST if is_near else COMFORTABLE
+                self._header.setSectionHidden(column, first + beside + width > room)
+            if (is_near or self._hides) and not self._header.isSectionHidden(column):
+                beside += width
+        return beside
 
     def _resized(self, *_: object) -> None:
         if not self._fitting and QGuiApplication.mouseButtons() is not Qt.MouseButton.NoButton:
@@ -237,3 +268,46 @@ class SelectableLabel(QLabel):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction("Copy").triggered.connect(self.copy)
         menu.popup(event.globalPos())
+
+
+class Details(QScrollArea):
+    """What a table says of its selected row in full: as high as its text where there is room, or else it scrolls."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.label = SelectableLabel()
+        self.label.setAccessibleName(name)
+        self.label.setContentsMargins(8, 4, 8, 4)
+        self.label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+        self.setAccessibleName(name)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWidgetResizable(True)
+        self.setWidget(self.label)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Maximum)
+        self.hide()
+
+    def say(self, text: str) -> None:
+        """Show a text, or nothing where there is none."""
+        self.label.set_breakable(text)
+        self.verticalScrollBar().setValue(0)
+        self.setVisible(bool(text))
+        self.updateGeometry()
+
+    def text(self) -> str:
+        """What is said."""
+        return self.label.said()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """See QWidget."""
+        super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width():
+            self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        """See QWidget."""
+        return QSize(0, self.label.heightForWidth(self.viewport().width()))
+
+    def minimumSizeHint(self) -> QSize:
+        """See QWidget."""
+        return QSize(0, min(self.sizeHint().height(), LEAST_LINES * self.fontMetrics().lineSpacing()))

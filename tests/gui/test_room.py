@@ -1,0 +1,77 @@
+"""How the window uses the room that it has: little is cut, nothing moves that need not."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtWidgets import QAbstractItemView
+from pytestqt.qtbot import QtBot
+
+from inspector.gui.models import fields, members
+from inspector.gui.window import Window
+from tests.gui.conftest import Show, press, settle
+
+DAMAGED = "flipped-blob-byte.rca"
+SMALL, LARGE = (1024, 700), (1600, 1000)
+
+
+def scrolls_across(view: QAbstractItemView) -> bool:
+    return view.horizontalScrollBar().maximum() > 0
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+def test_trees_need_not_be_scrolled_across(checked: Show, window: Window, qtbot: QtBot, size: tuple[int, int]) -> None:
+    window.resize(*size)
+    tab = checked(DAMAGED)
+    qtbot.waitUntil(lambda: not scrolls_across(tab.members.tree) and not scrolls_across(tab.structure.tree))
+    assert not tab.members.tree.isColumnHidden(members.VERDICT)
+
+
+def test_a_wider_tree_shows_more_columns(show: Show, window: Window, qtbot: QtBot) -> None:
+    window.resize(*SMALL)
+    tab = show("nested.caf")
+    tree = tab.structure.tree
+    assert tree.isColumnHidden(fields.OFFSET)
+    tree.setParent(None)
+    tree.resize(700, 300)
+    tree.show()
+    qtbot.waitUntil(lambda: not tree.isColumnHidden(fields.OFFSET))
+    assert not scrolls_across(tree)
+    tree.close()
+
+
+def test_both_columns_of_bytes_fit_into_a_small_window(checked: Show, window: Window, qtbot: QtBot) -> None:
+    window.resize(*SMALL)
+    tab = checked(DAMAGED)
+    qtbot.waitUntil(lambda: tab.hex_pane.hex.horizontalScrollBar().maximum() == 0)
+
+
+def test_what_is_said_moves_nothing(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("journey.caf")
+    before = tab.area.geometry(), tab.hex_pane.hex.geometry()
+    tab.document.find(b"nothing like this is in it")
+    settle(qtbot, window)
+    assert tab.note.isVisible()
+    assert "Not found" in tab.note.text.text()
+    assert (tab.area.geometry(), tab.hex_pane.hex.geometry()) == before
+    assert tab.hex_pane.rect().contains(tab.note.geometry())
+    tab.document.go_to(0, 3, 5)
+    assert not tab.note.isVisible()
+
+
+def test_where_to_go_is_not_said_of_another_tab(show: Show, window: Window) -> None:
+    show("journey.caf")
+    window.tools.go_to.setText("footer")
+    show("nested.caf")
+    assert window.tools.go_to.text() == ""
+
+
+def test_the_details_of_a_finding_scroll_where_they_are_long(checked: Show, window: Window, qtbot: QtBot) -> None:
+    window.resize(*SMALL)
+    tab = checked(DAMAGED)
+    press(window, "next_finding")
+    about = tab.findings.about
+    about.say("Much is to be said of this. " * 100)
+    qtbot.waitUntil(lambda: about.verticalScrollBar().maximum() > 0)
+    assert about.height() < tab.findings.height()
+    assert about.label.width() <= about.viewport().width()
+    assert tab.findings.table.height() >= tab.findings.table.rowHeight(0)
