@@ -1,0 +1,186 @@
+"""RCA's inner layer as it is written, and archives made of it (specification: "Inner Layer Format (Blob Layer)").
+
+The size of a blob block stands before it and is hashed before it, so what a blob compresses to is kept until it is
+whole: in memory, or in a temporary file where it is large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from hashlib import blake2s
+
+from inspector.core.edit import EditError
+from inspector.core.names import visible
+from inspector.core.numbers import grouped
+from inspector.core.source import blocks
+from inspector.formats._zstd import LEVEL, Compressor
+from inspector.formats.rca.blocks import HASH, RESET
+from inspector.formats.rca.chain import Chain, Commit, Piece
+from inspector.formats.rca.chunks import ChunkLayer
+from inspector.formats.rca.hashes import Convention
+from inspector.sources.temporary import TemporarySource
+
+Blob = tuple[bytes, Iterable[bytes]]
+"""A name and the content in pieces of any size."""
+
+_HELD = 8 * 1024 * 1024
+"""The most compressed bytes of a blob that are kept in memory."""
+
+
+def varint(value: int) -> bytes:
+    """A little-endian varint."""
+    data = bytearray()
+    while value > 0x7F:
+        data.append(value & 0x7F | 0x80)
+        value >>= 7
+    data.append(value)
+    return bytes(data)
+
+
+class BlobLayer:
+    """The blob layer from the start of an archive, or from where it is continued.
+
+    ``before`` is the hash of the last segment of an archive that is continued: a reset block with it comes before the
+    first blob. What its methods give is to be written in that order.
+    """
+
+    def __init__(self, convention: Convention, level: int = LEVEL, before: bytes | None = None) -> None:
+        self._convention = convention
+        self._level = level
+        self._hash = blake2s(digest_size=HASH)
+        self._compressor = Compressor(level)
+        self._owed = before
+        self._begun = False
+
+    @property
+    def digest(self) -> bytes:
+        """The hash of the segment so far."""
+        return self._hash.digest()
+
+    def add(self, data: bytes) -> bytes:
+        """Blocks, or a part of one, that are as they should be."""
+        self._begun = True
+        self._hash.update(data)
+        return data
+
+    def reset(self) -> bytes:
+        """A reset block, with which the next segment begins."""
+        owed, self._owed = self._owed or self.digest, None
+        head = varint(len(owed) << 6 | RESET << 1 | 1)
+        self._compressor = Compressor(self._level)
+        self._begun = False
+        self._hash = blake2s(head, digest_size=HASH)
+        if self._convention is Convention.RCARCH:
+            self._hash.update(owed)
+        return head + owed
+
+    def blob(self, name: bytes, content: Iterable[bytes]) -> Iterator[bytes]:
+        """A blob block, in pieces.
+
+        What ``content`` raises passes through; nothing of the blob has been given then, and the next one shares no
+        frame with those before it. Raises EditError for a name that the format cannot hold, SourceError where the disk
+        is full.
+        """
+        _check(name)
+        if self._owed:
+            yield self.reset()
+        held = _Held()
+        try:
+            held.add(self._compressor.add(name + b"\0"))
+            for piece in content:
+                held.add(self._compressor.add(piece))
+            held.add(self._compressor.flush())
+        except BaseException:
+            self._abandon()
+            raise
+        yield self.add(varint(held.size << 1))
+        for piece in held.pieces():
+            yield self.add(piece)
+
+    def _abandon(self) -> None:
+        """Begin another frame: the compressor has seen what no reader will."""
+        self._compressor = Compressor(self._level)
+        if self._begun:
+            self._owed = self.digest
+
+
+def _check(name: bytes) -> None:
+    shown = visible(name[:80])
+    if 0 in name:
+        raise EditError(f"{shown} cannot be the name of a blob: in an RCA archive a 0 byte ends a name.")
+    try:
+        name.decode()
+    except UnicodeDecodeError as error:
+        raise EditError(
+            f"{shown} cannot be the name of a blob: an RCA archive holds names in UTF-8, and from byte "
+            f"{grouped(error.start)} on this is none."
+        ) from error
+
+
+class _Held:
+    """Bytes kept until their number is known."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._parts: list[bytes] = []
+        self._file: TemporarySource | None = None
+
+    def add(self, data: bytes) -> None:
+        if not data:
+            return
+        self.size += len(data)
+        if self._file is None:
+            self._parts.append(data)
+            if self.size <= _HELD:
+                return
+            self._file = TemporarySource("a compressed blob")
+            data, self._parts = b"".join(self._parts), []
+        self._file.append(data)
+
+    def pieces(self) -> Iterator[bytes]:
+        if self._file is None:
+            yield from self._parts
+        else:
+            yield from blocks(self._file, 0, self.size)
+
+
+class Writer:
+    """Blobs appended to an archive in place, or to an empty file.
+
+    Pieces are written as they come; all of them lie behind the end of the archive, so it stays as it is until what
+    ``commit`` gives has been written. Whatever stood there before is garbage of an interrupted append.
+    """
+
+    def __init__(self, chunks: ChunkLayer, convention: Convention, level: int = LEVEL) -> None:
+        """Raises EditError where the end of the archive cannot be told."""
+        if chunks.corrupt or chunks.truncated:
+            raise EditError(
+                "Nothing can be appended to this archive, for its end is missing or cannot be told; repair it first."
+            )
+        last = chunks.chunks[-1] if chunks.chunks else None
+        self._chain = Chain(last)
+        # The last chunk with a size counts, not a dead header behind it.
+        before = last.metadata if last and any(chunk.payload.size for chunk in chunks.chunks) else None
+        self._layer = BlobLayer(convention, level, before)
+
+    def blob(self, name: bytes, content: Iterable[bytes]) -> Iterator[Piece]:
+        """See BlobLayer.blob."""
+        for data in self._layer.blob(name, content):
+            yield from self._chain.add(data)
+
+    def commit(self) -> Commit:
+        """What makes the blobs part of the archive; more may follow it, with another commit."""
+        return self._chain.commit(self._layer.digest)
+
+
+def fresh(blobs: Iterable[Blob], convention: Convention, level: int = LEVEL) -> Iterator[bytes]:
+    """A new archive from its first byte to its last, which is empty without blobs.
+
+    The last chunk's header holds its size and a hash, so the blob layer is kept in a temporary file until it is whole.
+    Raises what BlobLayer.blob does.
+    """
+    layer, held = BlobLayer(convention, level), TemporarySource("a blob layer")
+    for name, content in blobs:
+        for data in layer.blob(name, content):
+            held.append(data)
+    yield from Chain().whole(blocks(held, 0, held.size), held.size, layer.digest)
