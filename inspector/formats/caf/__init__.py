@@ -6,6 +6,7 @@ from inspector.core.format import Format
 from inspector.formats.caf.check import check
 from inspector.formats.caf.decode import decode, read
 from inspector.formats.caf.likeness import likeness
+from inspector.formats.caf.repair import repairs
 
 FORMAT = Format(
     name="caf",
@@ -21,4 +22,5 @@ FORMAT = Format(
     decode=decode,
     read=read,
     check=check,
+    repairs=repairs,
 )

@@ -1,0 +1,114 @@
+"""A new Chunk Archive of the members of a damaged one that are whole (CAF.md, "Creating a CAF File")."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from inspector.core.archive import Archive
+from inspector.core.finding import Severity
+from inspector.core.member import UNREADABLE, Members
+from inspector.core.names import visible
+from inspector.core.numbers import count, in_bytes
+from inspector.core.progress import Progress
+from inspector.core.repair import Repair
+from inspector.formats._extents import Rows, lay_out
+from inspector.formats.caf.decode import read
+from inspector.formats.caf.write import Writer
+
+_SUFFIX = re.compile(rb"(?<=[^/])\.[^./]*\Z|\Z")
+_KEPT = {"caf-name-hazard", "caf-too-large"}
+"""What is true of the new archive too."""
+_NAMED = 5
+"""The most names in one sentence; the rest are counted."""
+
+
+def salvage(archive: Archive, doubtful: Collection[int]) -> Repair | None:
+    """The plan for a new archive; None where no member is whole.
+
+    ``doubtful`` are the positions (``Members.heads``) of entries that do not say in full where their data lies.
+    """
+    members = archive.members
+    kept = _whole(members, archive.detail, doubtful)
+    if not kept:
+        return None
+    names = _names(members, kept)
+
+    def content(progress: Progress) -> Iterator[bytes]:
+        writer = Writer()
+        progress.begin("Writing a new archive", sum(members.stored(member) for member in kept))
+        for member in kept:
+            writer.begin(names.get(member) or members.path(member))
+            for piece in read(archive, member, progress):
+                writer.add(len(piece))
+                yield piece
+            writer.end()
+        yield from writer.finish()
+
+    title = f"Write {count(len(kept), 'member')}, every one that lies where the index says, into a new archive"
+    codes = {finding.code for finding in archive.findings if finding.severity is not Severity.INFO}
+    return Repair("caf-salvage", title, frozenset(codes - _KEPT), _loses(archive, kept, names), content=content)
+
+
+def _whole(members: Members, end: int, doubtful: Collection[int]) -> Sequence[int]:
+    """The members that lie in the data section, which ends at ``end``; of two that are the same in all, the first."""
+    seen: set[tuple[bytes, int, int]] = set()
+    kept = array("I")
+    assert members.heads is not None
+    for member in range(len(members)):
+        start, stop = members.starts[member], members.stops[member]
+        unreadable = members.marks is not None and members.marks[member] & UNREADABLE
+        if unreadable or members.heads[member] in doubtful or not start <= stop <= end:
+            continue
+        what = (members.path(member), start, stop)
+        if what not in seen:
+            seen.add(what)
+            kept.append(member)
+    return kept
+
+
+def _names(members: Members, kept: Sequence[int]) -> Mapping[int, bytes]:
+    """New names for members whose name another one has: a number before the suffix."""
+    taken = {members.path(member) for member in kept}
+    seen: set[bytes] = set()
+    found: dict[int, bytes] = {}
+    for member in kept:
+        name, number = members.path(member), 2
+        if name in seen:
+            while (new := _SUFFIX.sub(lambda suffix: b" (%d)%s" % (number, suffix[0]), name, count=1)) in taken:  # noqa: B023 - called at once
+                number += 1
+            found[member] = new
+            taken.add(new)
+        seen.add(name)
+    return found
+
+
+def _loses(archive: Archive, kept: Sequence[int], names: Mapping[int, bytes]) -> tuple[str, ...]:
+    members, there = archive.members, set(kept)
+    paths = {members.path(member) for member in kept}
+    gone = [members.path(member) for member in range(len(members)) if member not in there]
+    gone = [name for name in gone if name not in paths]
+    rows = _rows(members, kept, archive.detail)
+    free = sum(rows.row_stop(row) - rows.starts[row] for row in rows.gaps)
+    sentences = (
+        gone and f"{count(len(gone), 'member')} whose data cannot be told: {_listed(gone)}.",
+        free and f"{in_bytes(free)} of data that belong to none of the members.",
+        names
+        and f"The names of {count(len(names), 'member')} that others have too; they become {_listed(names.values())}.",
+        rows.overlap_count
+        and f"The certainty which members are right of those that share bytes ({count(rows.overlap_count, 'overlap')}):"
+        " both are written as the index says.",
+    )
+    return tuple(sentence for sentence in sentences if sentence)
+
+
+def _rows(members: Members, kept: Sequence[int], end: int) -> Rows:
+    starts = array("Q", (members.starts[member] for member in kept))
+    stops = array("Q", (members.stops[member] for member in kept))
+    return lay_out(starts, stops, 0, end)
+
+
+def _listed(names: Collection[bytes]) -> str:
+    shown = [repr(visible(name)) for name, _ in zip(names, range(_NAMED), strict=False)]
+    return ", ".join(shown) + (", ..." if len(names) > _NAMED else "")
