@@ -15,9 +15,11 @@ COMMANDS = {
     "dump": "what every byte of an archive means, as a tree",
     "check": "whether archives are right, and if not, what is wrong and where",
     "cat": "one member's content on standard output",
+    "header": "show a TACO header, or edit it in place",
+    "repair": "the plan of mending an archive, and then the mending",
     "formats": "the formats that are known, and their limitations",
 }
-"""The sub-commands and what each shows."""
+"""The sub-commands and what each does."""
 
 
 def window_parser() -> argparse.ArgumentParser:
@@ -55,9 +57,29 @@ def command_parser() -> argparse.ArgumentParser:
     added["dump"].add_argument("--depth", type=_depth, metavar="N", help="show only the outer N levels of the tree")
     added["check"].add_argument("locations", metavar="LOCATION", nargs="+", help="files and folders")
     added["check"].add_argument("--strict", action="store_true", help="warnings count: exit with 1 for them too")
-    for name in ("list", "dump", "check", "formats"):
+    for name in ("header", "repair"):
+        added[name].add_argument("location", metavar="LOCATION", help="the archive")
+        added[name].add_argument("--dry-run", action="store_true", help="say what would be written, and write nothing")
+    _add_header(added["header"])
+    _add_repair(added["repair"])
+    for name in ("list", "dump", "check", "header", "repair", "formats"):
         added[name].add_argument("--json", action="store_true", help="JSON, one object a line")
     return parser
+
+
+def _add_header(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--set", action="append", default=[], metavar="I=OFFSET,LENGTH", help="set entry I, 0 to 6; may be repeated"
+    )
+    command.add_argument("--count", metavar="N", help="how many entries are in use, 0 to 7")
+
+
+def _add_repair(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--to", metavar="COPY", help="write a mended copy, or save there what is whole")
+    command.add_argument(
+        "--accept", action="append", default=[], metavar="CODE", help="make a repair that rests on an assumption too"
+    )
+    command.add_argument("--roll-back", action="store_true", help="take an interrupted change back, not finish it")
 
 
 def _depth(text: str) -> int:

@@ -7,12 +7,13 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from inspector.cli import cat, check, dump, formats, members
+from inspector.cli import cat, check, dump, formats, header, members, repair
 from inspector.cli.parser import PROGRAM, command_parser
+from inspector.core.edit import EditError
 from inspector.core.format import MemberError
 from inspector.core.names import visible
 from inspector.core.source import SourceError
-from inspector.operations.listing import NoSuchMember
+from inspector.operations.refused import Refused
 
 FINE = 0
 UNREADABLE = 2
@@ -23,6 +24,8 @@ _RUN: dict[str, Callable[[Any], int | None]] = {
     "dump": dump.run,
     "check": check.run,
     "cat": cat.run,
+    "header": header.run,
+    "repair": repair.run,
     "formats": formats.run,
 }
 
@@ -36,7 +39,7 @@ def run_command(arguments: Sequence[str]) -> int:
     try:
         status = _RUN[options.command](options)
         sys.stdout.flush()
-    except (SourceError, MemberError, NoSuchMember) as error:
+    except (SourceError, MemberError, EditError, Refused) as error:
         print(f"{PROGRAM}: {visible(str(error))}", file=sys.stderr)
         return UNREADABLE
     except KeyboardInterrupt:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from inspector.core.archive import Archive, Emitter
+from inspector.core.edit import EditError
 from inspector.core.finding import Finding, Severity
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
@@ -18,6 +19,11 @@ from inspector.operations.location import Location, open_location
 from inspector.operations.name_rules import report_names
 from inspector.operations.opening import Opened, decode
 from inspector.operations.repairable import mark_repairs
+from inspector.sources.file import FileSource
+from inspector.sources.recovery import pending
+
+INTERRUPTED = "interrupted-change"
+"""The code of the finding that a change by this program was cut short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +86,7 @@ def check_archive(archive: Opened, progress: Progress) -> str:
         report_names(archive, emitter, progress)
         compared = check_manifests(archive, emitter, progress)
         _report_shrinking(archive, emitter)
+        _report_interrupted(archive, emitter)
     except SourceError as error:
         emitter.error("unreadable", f"{error} What follows could not be checked.")
         return ""
@@ -97,6 +104,18 @@ def _report_shrinking(archive: Opened, emitter: Emitter) -> None:
             "Open it again to see what is left.",
             (last, last + 1),
         )
+
+
+def _report_interrupted(archive: Opened, emitter: Emitter) -> None:
+    if not isinstance(archive.source, FileSource):
+        return
+    try:
+        found = pending(archive.source.path)
+    except EditError as error:
+        emitter.warning(INTERRUPTED, str(error))
+    else:
+        if found is not None:
+            emitter.find(Severity.WARNING, INTERRUPTED, found.story, found.spans, repair="finish-interrupted-change")
 
 
 def forget_check(archive: Opened) -> None:
@@ -150,7 +169,7 @@ def _state(torn: frozenset[str], findings: Iterable[Finding]) -> State:
     for finding in findings:
         if finding.severity is Severity.INFO:
             continue
-        if finding.code in torn:
+        if finding.code in torn or finding.code == INTERRUPTED:
             seen = State.TORN
         else:
             seen = State.DAMAGED if finding.severity is Severity.ERROR else State.WARNING

@@ -17,11 +17,13 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
+from inspector.core.edit import EditError
+from inspector.core.format import MemberError
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.refused import Refused
-from inspector.operations.session import JOBS, QUICK, Session
 from inspector.operations.views import JobState
+from inspector.operations.workbench import JOBS, QUICK, Workbench
 
 CANCELLED = "Cancelled."
 """The answer of a job that was cancelled."""
@@ -34,11 +36,11 @@ def serve(connection: Connection, location: str) -> None:
     """Answer until the pipe closes. Interrupts from the keyboard are for the process that asks."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.setswitchinterval(_SWITCH)
-    _Server(connection, Session(location)).run()
+    _Server(connection, Workbench(location)).run()
 
 
 class _Server:
-    def __init__(self, connection: Connection, session: Session) -> None:
+    def __init__(self, connection: Connection, session: Workbench) -> None:
         self._connection = connection
         self._session = session
         self._jobs: dict[int, Progress] = {}
@@ -90,7 +92,7 @@ class _Server:
             answer = (number, True, ask())
         except Cancelled:
             answer = (number, False, CANCELLED)
-        except (Refused, SourceError) as error:
+        except (Refused, SourceError, EditError, MemberError) as error:
             answer = (number, False, str(error))
         except Exception as error:  # noqa: BLE001 - the border of the process: a mistake in one answer must not end all others
             traceback.print_exc()

@@ -1,0 +1,113 @@
+"""``header``: a TACO header, shown or edited in place."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from inspector.cli.archives import parts
+from inspector.cli.output import Lines, complain
+from inspector.cli.writes import write_lines, write_objects
+from inspector.core.edit import Edit
+from inspector.core.names import visible
+from inspector.operations.edit_views import WriteResult
+from inspector.operations.mending import write_edit
+from inspector.operations.opening import Opened
+from inspector.operations.refused import Refused
+from inspector.operations.taco_header import (
+    Entry,
+    HeaderDraft,
+    HeaderView,
+    header_draft,
+    header_view,
+    parse_entry,
+    parse_number,
+    preview,
+    with_changes,
+)
+from inspector.sources.file import FileSource
+
+
+def run(options: argparse.Namespace) -> None:
+    """Show the header of ``options.location``, changed and written as the other options say.
+
+    Raises SourceError where there is no archive, Refused where there is no such header or number, and EditError where
+    it cannot be written.
+    """
+    opened = parts(options.location)
+    if len(opened) != 1:
+        raise Refused("This is a folder of several files, and a TACO header stands in one.")
+    archive = opened[0].archive
+    edit, draft = _wanted(archive, options)
+    written = _write(archive, edit) if edit is not None and not options.dry_run else None
+    view = header_view(archive, draft)
+    with Lines() as out:
+        if options.json:
+            out.write(_json(opened[0].label, view, edit, written))
+        else:
+            out.write("".join(f"{visible(line)}\n" for line in _lines(view, edit, options.dry_run)))
+            if written is not None:
+                out.write(f"{visible(written.sentence)}\n")
+    for warning in written.warnings if written is not None else ():
+        complain(warning)
+
+
+def _wanted(archive: Opened, options: argparse.Namespace) -> tuple[Edit | None, HeaderDraft | None]:
+    """What the options want of the header; nothing where they only show it."""
+    entries = dict(map(_assignment, options.set))
+    count = parse_number(options.count) if options.count is not None else None
+    if not entries and count is None:
+        return None, None
+    draft = with_changes(header_draft(archive), entries, count)
+    return preview(archive, draft), draft
+
+
+def _assignment(text: str) -> tuple[int, Entry]:
+    index, equals, entry = text.partition("=")
+    if not equals:
+        raise Refused(f"--set takes I=OFFSET,LENGTH, as in --set 0=157,1000; {text!r} has no =.")
+    return parse_number(index), parse_entry(entry)
+
+
+def _write(archive: Opened, edit: Edit) -> WriteResult:
+    source = archive.source
+    assert isinstance(source, FileSource)
+    return write_edit(source, edit)
+
+
+def _lines(view: HeaderView, edit: Edit | None, dry_run: bool) -> list[str]:
+    lines = [f"count {view.count}"]
+    for entry in view.entries:
+        use = "" if entry.used else "  (not in use)"
+        mark = " *" if entry.index in view.changed else ""
+        numbers = f"{entry.offset:>20,} {entry.length:>20,}"
+        lines.append(f"entry {entry.index}{mark:<2} {numbers}  {entry.words}{use}")
+    if view.why_not:
+        lines.append(view.why_not)
+    if edit is not None and dry_run:
+        lines += ["Nothing is written. These would be the writes, in this order:", *write_lines(edit)]
+    return lines
+
+
+def _json(label: str, view: HeaderView, edit: Edit | None, written: WriteResult | None) -> str:
+    found: dict[str, Any] = {
+        "source": label,
+        "count": view.count,
+        "entries": [
+            {
+                "index": entry.index,
+                "offset": entry.offset,
+                "length": entry.length,
+                "used": entry.used,
+                "pointing": str(entry.pointing),
+                "target": entry.words,
+            }
+            for entry in view.entries
+        ],
+        "editable": not view.why_not,
+        "why_not": view.why_not,
+        "writes": write_objects(edit) if edit is not None else [],
+        "written": written is not None,
+    }
+    return f"{json.dumps(found)}\n"

@@ -1,0 +1,137 @@
+"""``repair``: the plan of mending an archive, then the mending, in place or to a copy."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from typing import Any
+
+from inspector.cli.archives import Part, parts
+from inspector.cli.output import Lines, complain
+from inspector.cli.progress_bar import ProgressBar
+from inspector.cli.writes import write_lines, write_objects
+from inspector.core.names import visible
+from inspector.core.progress import Progress
+from inspector.core.source import SourceError
+from inspector.core.span import Spans
+from inspector.core.verdict import State
+from inspector.operations.edit_views import RepairPlan, RepairRow, WayOut, WriteResult
+from inspector.operations.interrupted import interrupted, recover
+from inspector.operations.mending import carry_out, described, save_salvage
+from inspector.operations.opening import UNKNOWN
+from inspector.operations.refused import Refused
+from inspector.operations.repairing import Plan, plan
+from inspector.sources.file import FileSource
+
+FINE = 0
+NOT_SOUND = 1
+_FINE = (State.SOUND, State.WARNING)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Mend what is at ``options.location`` and give the exit status.
+
+    Raises SourceError where there is no archive, EditError and Refused where it cannot be written.
+    """
+    _recover(options)
+    opened = parts(options.location)
+    if all(part.archive.decoder is None for part in opened):
+        raise SourceError(f"{options.location}: {UNKNOWN}")
+    if options.to and opened[0].key:
+        raise Refused("A copy can be made of one archive, and this is a folder of several: name the file.")
+    status = FINE
+    with Lines() as out:
+        for part in opened:
+            status = max(status, _mend(part, options, out))
+    return status
+
+
+def _recover(options: argparse.Namespace) -> None:
+    """What an interrupted change left comes first: the archive is neither the old nor the new one."""
+    found = interrupted(options.location)
+    if found is None:
+        return
+    complain(found.story)
+    would = found.roll_back if options.roll_back else found.finish or found.forget
+    if not would:
+        raise Refused(
+            "Nothing was done: neither finishing nor taking back that change is safe. Look at it in the window."
+        )
+    if options.dry_run:
+        raise Refused(f"{would} What is to be mended after that can be planned when it has been done.")
+    way = WayOut.ROLL_BACK if options.roll_back else WayOut.FINISH if found.finish else WayOut.FORGET
+    complain(recover(options.location, way))
+
+
+def _mend(part: Part, options: argparse.Namespace, out: Lines) -> int:
+    with ProgressBar(Progress()) as progress:
+        planned = plan(part.archive, progress, options.accept)
+    shown = described(planned)
+    if not options.json:
+        out.write(_text(part.label, shown))
+        out.flush()
+    written: WriteResult | None = None
+    if not options.dry_run and shown.before is not State.SOUND:
+        with ProgressBar(Progress()) as progress:
+            written = _write(planned, part, options.to, progress)
+    if options.json:
+        out.write(_json(part.label, shown, written))
+    elif written is not None:
+        out.write("".join(f"  {visible(sentence)}\n" for sentence in (written.sentence, *written.warnings)))
+    salvaged = written is not None and planned.state not in _FINE and bool(options.to)
+    return FINE if planned.state in _FINE or salvaged else NOT_SOUND
+
+
+def _write(planned: Plan, part: Part, copy: str, progress: Progress) -> WriteResult | None:
+    source = part.archive.source
+    assert isinstance(source, FileSource)
+    if copy and planned.state not in _FINE and planned.salvage is not None:
+        return save_salvage(planned, copy, progress)
+    return carry_out(planned, source, copy, progress) if planned.mends else None
+
+
+# ---- words -----------------------------------------------------------------------------------------------------
+
+
+def _text(label: str, shown: RepairPlan) -> str:
+    lines = [f"{label}: {shown.sentence}"]
+    for number, row in enumerate(shown.repairs, 1):
+        lines += _row(f"{number}. ", row)
+    for row in shown.waiting:
+        lines += _row(f"with --accept {row.code}: ", row)
+        lines.append(f"     Assumed: {row.claim}")
+    if shown.salvage is not None:
+        lines += _row("with --to COPY, where that is not enough: ", shown.salvage)
+    lines += [f"  Written beside it: {visible(name)}" for name in shown.beside]
+    if shown.edit is not None:
+        lines += ["  Writes:", *(f"    {line}" for line in write_lines(shown.edit))]
+    lines += [f"  Left: {sentence}" for sentence in shown.left]
+    return "".join(f"{visible(line)}\n" for line in lines)
+
+
+def _row(lead: str, row: RepairRow) -> list[str]:
+    lost = [f"     Lost: {sentence}" for sentence in row.loses] or ["     Nothing is lost."]
+    return [f"  {lead}{row.title}. [{row.code}{_places(row.spans)}]", *lost]
+
+
+def _places(spans: Spans) -> str:
+    return "".join(f", bytes 0x{span.start:X}..0x{span.stop:X}" for span in spans)
+
+
+def _json(label: str, shown: RepairPlan, written: WriteResult | None) -> str:
+    found: dict[str, Any] = {
+        "source": label,
+        "before": str(shown.before),
+        "after": str(shown.after),
+        "repairs": [asdict(row) for row in shown.repairs],
+        "waiting": [asdict(row) for row in shown.waiting],
+        "salvage": asdict(shown.salvage) if shown.salvage is not None else None,
+        "writes": write_objects(shown.edit) if shown.edit is not None else [],
+        "size": shown.edit.new_size if shown.edit is not None else None,
+        "beside": list(shown.beside),
+        "left": list(shown.left),
+        "written": written is not None,
+        "warnings": list(written.warnings) if written is not None else [],
+    }
+    return f"{json.dumps(found)}\n"

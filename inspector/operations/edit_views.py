@@ -1,0 +1,77 @@
+"""What a face is shown of changes: plain values that cross the border between processes (see ``views``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from inspector.core.edit import Edit
+from inspector.core.span import Spans
+from inspector.core.verdict import State
+
+
+@dataclass(frozen=True, slots=True)
+class RepairRow:
+    """One repair: see ``core.repair.Repair``. ``spans`` are the bytes of the file that it changes or cuts off."""
+
+    code: str
+    title: str
+    mends: tuple[str, ...]
+    loses: tuple[str, ...]
+    claim: str
+    spans: Spans
+
+
+@dataclass(frozen=True, slots=True)
+class RepairPlan:
+    """How an archive would be mended; nothing has been written.
+
+    ``repairs`` would be made in their order, ``waiting`` only on the user's word; ``salvage`` would write a new
+    archive. ``edit`` is what changes in the archive itself, ``beside`` names the files written beside it. ``left`` are
+    sentences on what would still be wrong, ``sentence`` sums up.
+    """
+
+    repairs: tuple[RepairRow, ...]
+    waiting: tuple[RepairRow, ...]
+    salvage: RepairRow | None
+    edit: Edit | None
+    beside: tuple[str, ...]
+    before: State
+    after: State
+    left: tuple[str, ...]
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class WriteResult:
+    """What writing came to, in words. ``warnings`` are sentences of what to know about it.
+
+    ``revert`` takes it back, None where that is not possible.
+    """
+
+    sentence: str
+    warnings: tuple[str, ...] = ()
+    revert: Edit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """A change of this archive that was interrupted; ``story`` says what state that left it in.
+
+    ``finish``, ``roll_back`` and ``forget`` (its journal, leaving the archive alone) say what each would do, and are
+    empty where that way is closed; ``spans`` are the bytes concerned.
+    """
+
+    story: str
+    finish: str
+    roll_back: str
+    forget: str
+    spans: Spans
+
+
+class WayOut(StrEnum):
+    """What to do about an interrupted change."""
+
+    FINISH = "finish"
+    ROLL_BACK = "roll back"
+    FORGET = "forget"

@@ -1,0 +1,131 @@
+"""Carrying out a plan of repairs: in place with a journal, to a copy, or by salvage into a new archive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from inspector.core.edit import Edit
+from inspector.core.names import visible
+from inspector.core.numbers import count, in_bytes
+from inspector.core.progress import Progress
+from inspector.core.repair import Repair
+from inspector.core.source import blocks
+from inspector.core.span import Span, Spans
+from inspector.core.verdict import State
+from inspector.operations.checking import state_of
+from inspector.operations.edit_views import RepairPlan, RepairRow, WriteResult
+from inspector.operations.refused import Refused
+from inspector.operations.repairable import left
+from inspector.operations.repairing import Beside, Plan
+from inspector.sources.file import FileSource
+from inspector.sources.in_place import patched_copy, write
+from inspector.sources.replacing import Replacing
+
+_FINE = (State.SOUND, State.WARNING)
+
+
+def described(plan: Plan) -> RepairPlan:
+    """A plan in words."""
+    return RepairPlan(
+        tuple(map(_row, plan.repairs)),
+        tuple(map(_row, plan.waiting)),
+        _row(plan.salvage) if plan.salvage is not None else None,
+        plan.edit,
+        tuple(_path(Path(plan.before.source.name), each).name for each in plan.beside),
+        state_of((plan.before,)),
+        plan.state,
+        tuple(finding.message for finding in left(plan.after)),
+        _sentence(plan),
+    )
+
+
+def _row(repair: Repair) -> RepairRow:
+    spans: Spans = ()
+    if repair.edit is not None:
+        cut = repair.edit.dropped
+        spans = (*repair.edit.spans, *([Span(cut.start, cut.stop)] if cut.size else []))
+    return RepairRow(repair.code, repair.title, tuple(sorted(repair.mends)), repair.loses, repair.claim, spans)
+
+
+def _sentence(plan: Plan) -> str:
+    before, after = state_of((plan.before,)), plan.state
+    if plan.mends:
+        done = f"{count(len(plan.repairs), 'repair')} would make this {before} archive {after}."
+        return done if after in _FINE else f"{done} {_rest(plan)}"
+    if not left(plan.before):
+        return "There is nothing to mend."
+    return f"Nothing can be mended in place. {_rest(plan)}"
+
+
+def _rest(plan: Plan) -> str:
+    """What could be done about what no repair mends."""
+    ways = []
+    if plan.waiting:
+        ways.append(f"{count(len(plan.waiting), 'repair')} more would rest on an assumption, so each needs your word")
+    if plan.salvage is not None:
+        ways.append("what is provably whole can be saved into a new archive")
+    return f"{'; '.join(ways).capitalize()}." if ways else "No repair is known for what is left."
+
+
+def write_edit(source: FileSource, edit: Edit) -> WriteResult:
+    """Write an edit into the file that ``source`` reads, if it still is as it was when that was opened.
+
+    Raises EditError where nothing was written.
+    """
+    written = write(source.path, edit, source.identity)
+    cut, done = edit.dropped, []
+    if edit.patches:
+        size = in_bytes(sum(len(patch.new) for patch in edit.patches))
+        done.append(f"{size} written in {count(len(edit.patches), 'place')}")
+    if cut.size:
+        done.append(f"{in_bytes(cut.size)} cut off")
+    return WriteResult(f"{edit.label}: {', '.join(done)}.", written.warnings, written.undo)
+
+
+def carry_out(plan: Plan, source: FileSource, copy: str, progress: Progress) -> WriteResult:
+    """Make the repairs of a plan: in place, or to the file ``copy`` where that is not empty.
+
+    Raises Refused and EditError where nothing was written, SourceError and Cancelled.
+    """
+    if not plan.mends:
+        raise Refused(_sentence(plan))
+    if copy:
+        return _mend_copy(plan, source, Path(copy), progress)
+    result = WriteResult(f"{plan.repairs[0].title}.")
+    if plan.edit is not None:
+        result = write_edit(source, plan.edit)
+    _write_beside(source.path, plan.beside, progress)
+    return result
+
+
+def _mend_copy(plan: Plan, source: FileSource, target: Path, progress: Progress) -> WriteResult:
+    nothing = Edit("", (), source.size, source.size)
+    patched_copy(source, plan.edit or nothing, target, progress)
+    _write_beside(target, plan.beside, progress)
+    return WriteResult(f"The mended copy is {visible(str(target))}.")
+
+
+def _write_beside(path: Path, files: tuple[Beside, ...], progress: Progress) -> None:
+    for each in files:
+        with Replacing(_path(path, each), replace=True) as out:
+            for piece in blocks(each.content, 0, each.content.size):
+                out.write(piece)
+                progress.advance(0)
+
+
+def _path(path: Path, beside: Beside) -> Path:
+    return path.with_name(path.name.removesuffix(beside.instead_of) + beside.suffix)
+
+
+def save_salvage(plan: Plan, copy: str, progress: Progress) -> WriteResult:
+    """Write what is provably whole into a new archive at ``copy``.
+
+    Raises Refused where there is nothing to save, MemberError, SourceError and Cancelled: then there is no new file.
+    """
+    if plan.salvage is None or plan.salvage.content is None:
+        raise Refused("There is nothing to save into a new archive.")
+    target = Path(copy)
+    with Replacing(target) as out:
+        for piece in plan.salvage.content(progress):
+            out.write(piece)
+    return WriteResult(f"What is whole is saved in {visible(str(target))}.", plan.salvage.loses)

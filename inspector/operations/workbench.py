@@ -1,0 +1,137 @@
+"""A session that also changes its archive: previews of edits, writing them, repairs. Nothing is written unasked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from inspector.core.edit import Edit, OverlaySource
+from inspector.core.names import visible
+from inspector.core.progress import Progress
+from inspector.operations.dependents import Mended, mend_checksums
+from inspector.operations.edit_views import Interrupted, RepairPlan, WayOut, WriteResult
+from inspector.operations.interrupted import interrupted, recover
+from inspector.operations.location import Location
+from inspector.operations.mending import carry_out, described, save_salvage, write_edit
+from inspector.operations.opening import decode, start
+from inspector.operations.refused import Refused
+from inspector.operations.repairing import plan
+from inspector.operations.scene import Scene
+from inspector.operations.session import JOBS as SESSION_JOBS
+from inspector.operations.session import QUICK as SESSION_QUICK
+from inspector.operations.session import Session
+from inspector.operations.views import Stage
+from inspector.sources.file import FileSource
+from inspector.sources.in_place import patched_copy
+
+CHECKED_ALONG = 64 << 20
+"""Bytes of an archive that is checked with every preview; a larger one is only where it has been checked before."""
+
+
+class Workbench(Session):
+    """One open location that can be changed."""
+
+    def __init__(self, location: str) -> None:
+        super().__init__(location)
+        self._disk = self._now
+
+    # ---- previews ----------------------------------------------------------------------------------------------
+
+    def preview(self, progress: Progress, edit: Edit | None) -> None:
+        """Show the archive as ``edit`` would leave it; as it is on disk for None. Raises Refused and Cancelled."""
+        with self._turns.one(progress):
+            self._show(self._disk if edit is None else self._scene(edit, progress))
+
+    def _scene(self, edit: Edit, progress: Progress) -> Scene:
+        scene = Scene(self._name, Location([start(OverlaySource(self._file(), edit))]))
+        decode(scene.archives[0], progress)
+        if self._disk.checks.checked or scene.location.size <= CHECKED_ALONG:
+            scene.checks.run(progress)
+            progress.advance(0)
+        return scene
+
+    def _file(self) -> FileSource:
+        """The archive on disk; raises Refused where it cannot be changed."""
+        if self._stage in (Stage.OPENING, Stage.DECODING):
+            raise Refused("The archive is still being read: change it when that is over.")
+        archives = self._disk.archives
+        if self._disk.location.collection is not None:
+            raise Refused("This is a folder of several files: open the one that is to be changed.")
+        source = archives[0].source if archives else None
+        if not isinstance(source, FileSource):
+            raise Refused("There is no file here that could be changed.")
+        return source
+
+    def mend_checksums(self, progress: Progress, edit: Edit) -> Mended:
+        """The edit with all checksums that depend on what it changes. Raises Refused and Cancelled."""
+        return mend_checksums(self._file(), edit, progress)
+
+    # ---- writing -----------------------------------------------------------------------------------------------
+
+    def write(self, progress: Progress, edit: Edit) -> WriteResult:
+        """Write an edit into the file, and read it again. Raises Refused and EditError where nothing was written."""
+        with self._turns.one(progress):
+            progress.begin("Writing", 0)
+            result = write_edit(self._file(), edit)
+            self._read_again(progress)
+            return result
+
+    def _read_again(self, progress: Progress) -> None:
+        checked = self._disk.checks.checked
+        fresh = Session(self._name)
+        fresh.decode(progress)
+        self._disk = fresh._now  # noqa: SLF001 - one of its own kind
+        if checked:
+            self._disk.checks.run(progress)
+        self._show(self._disk)
+
+    def save_copy(self, progress: Progress, edit: Edit, path: str, replace: bool) -> str:
+        """Write the archive as ``edit`` would leave it to another file. Raises Refused, SourceError, Cancelled."""
+        target = Path(path)
+        patched_copy(self._file(), edit, target, progress, replace=replace)
+        return f"The changed copy is {visible(str(target))}."
+
+    # ---- interrupted changes -----------------------------------------------------------------------------------
+
+    def interrupted(self) -> Interrupted | None:
+        """What an interrupted change has left of the archive, None where there was none. Raises EditError."""
+        return interrupted(self._name) if self._stage is not Stage.FAILED else None
+
+    def recover(self, progress: Progress, way: WayOut) -> WriteResult:
+        """Finish an interrupted change, roll it back or forget it, and read the file again. Raises EditError."""
+        with self._turns.one(progress):
+            result = WriteResult(recover(self._name, way))
+            self._read_again(progress)
+            return result
+
+    # ---- repairs -----------------------------------------------------------------------------------------------
+
+    def plan_repairs(self, progress: Progress, accepted: Collection[str]) -> RepairPlan:
+        """How the archive on disk can be mended. Raises Refused, SourceError and Cancelled."""
+        with self._turns.one(progress):
+            self._file()
+            return described(plan(self._disk.archives[0], progress, accepted))
+
+    def make_repairs(self, progress: Progress, accepted: Collection[str], copy: str) -> WriteResult:
+        """Mend it, in place or, where ``copy`` is a path, to that file. Raises Refused, SourceError and Cancelled."""
+        with self._turns.one(progress):
+            source = self._file()
+            result = carry_out(plan(self._disk.archives[0], progress, accepted), source, copy, progress)
+            if not copy:
+                self._read_again(progress)
+            return result
+
+    def salvage(self, progress: Progress, accepted: Collection[str], copy: str) -> WriteResult:
+        """Write what is whole into a new archive at ``copy``. Raises Refused, SourceError and Cancelled."""
+        with self._turns.one(progress):
+            self._file()
+            return save_salvage(plan(self._disk.archives[0], progress, accepted), copy, progress)
+
+
+QUICK = SESSION_QUICK | {"interrupted"}
+"""Methods that answer at once; safe while jobs run."""
+JOBS = SESSION_JOBS | {
+    *("preview", "mend_checksums", "write", "save_copy"),
+    *("recover", "plan_repairs", "make_repairs", "salvage"),
+}
+"""Methods that take a Progress first and may take long; each may run in a thread of its own."""
