@@ -165,11 +165,11 @@ def _cut_behind(case: _Case) -> Repair | None:
 
 def _close(case: _Case) -> Repair | None:
     """An index that cannot be followed to its end is closed behind the last entry that is whole."""
-    if len(case.malformed()) != 1:
+    if len(case.malformed()) != 1 or case.index.unread is None:
         return None
     last = next((entry for entry in range(len(case.index) - 1, -1, -1) if case.end_of(entry) is not None), None)
     files = next((at for at, part in enumerate(case.index.parts) if part.key == b"files"), None)
-    if last is None or files is None or case.malformed()[0] < case.index.positions[last]:
+    if last is None or files is None:
         return None
     stop = case.end_of(last)
     assert stop is not None

@@ -1,0 +1,285 @@
+"""Repairs of a Chunk Archive: what they mend, what they lose, and that members keep their bytes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.core.edit import differing
+from inspector.core.progress import Cancelled, Progress
+from inspector.formats.caf import FORMAT
+from inspector.formats.caf.write import Writer
+from tests.formats.caf.conftest import build_archive
+from tests.formats.caf.mending import checked, codes, contents, edits, mended, plans, salvaged, whole
+from tests.samples.writers import index_json, ranges_of
+
+Build = Callable[..., bytes]
+
+FILES = st.dictionaries(
+    st.text(st.characters(codec="utf-8", categories=("L", "N")), min_size=1, max_size=8),
+    st.binary(min_size=1, max_size=20),
+    min_size=1,
+    max_size=5,
+)
+
+
+def archive_of(files: dict[str, bytes], index: bytes | None = None) -> bytes:
+    data = b"".join(files.values())
+    return build_archive(index_json(ranges_of(files)) if index is None else index, data)
+
+
+def indented(files: dict[str, bytes], comma: str) -> bytes:
+    """An index over many lines, ``comma`` after every last element."""
+    entries = [
+        f'{json.dumps(name)}: {{\n "start_byte": {start},\n "end_byte": {stop}{comma}\n}}'
+        for name, start, stop in ranges_of(files)
+    ]
+    return f'{{\n"format_version": "1.0",\n"files": {{\n{", ".join(entries)}{comma}\n}}{comma}\n}}'.encode()
+
+
+def test_a_sound_archive_needs_nothing(build: Build) -> None:
+    assert not plans(checked(build()))
+
+
+@given(FILES)
+def test_needless_commas_become_spaces_and_nothing_else_changes(files: dict[str, bytes]) -> None:
+    before = checked(archive_of(files, indented(files, ",")))
+    assert codes(before) == ["caf-index-not-strict-json"]
+    (repair,) = plans(before)
+    assert repair.edit is not None
+    assert (repair.loses, repair.claim) == ((), "")
+    assert all(before.source.read(*_run(span)) == b"," for span in differing(repair.edit))
+    after = mended(before)
+    assert whole(after.source) == archive_of(files, indented(files, " "))
+    assert contents(after) == contents(before)
+    assert not codes(after)
+
+
+def _run(span: tuple[int, int]) -> tuple[int, int]:
+    return span[0], span[1] - span[0]
+
+
+def test_commas_in_names_stay() -> None:
+    index = (
+        b'{"format_version":"1.0","files":{",}":{"start_byte":0,"end_byte":1,},"\\",]":{"start_byte":1,"end_byte":2}}}'
+    )
+    after = mended(checked(build_archive(index, b"xy")))
+    assert not codes(after)
+    assert contents(after) == [(b",}", b"x"), (b'",]', b"y")]
+
+
+def test_a_byte_order_mark_becomes_spaces(build: Build) -> None:
+    data = b"\xef\xbb\xbf" + build()[10:-4]
+    after = mended(checked(build_archive(data)))
+    assert not codes(after)
+    assert whole(after.source)[10:14] == b"   {"
+
+
+@pytest.mark.parametrize("name", ["a\tb", "a\\qb"])
+def test_strings_that_are_not_json_are_written_anew(name: str) -> None:
+    index = f'{{"format_version":"1.0","files":{{"{name}":{{"start_byte":0,"end_byte":2}}}}}}'
+    before = checked(build_archive(index, b"xy"))
+    assert "caf-index-not-strict-json" in codes(before)
+    after = mended(before)
+    assert set(codes(after)) <= {"caf-name-hazard"}
+    assert contents(after) == contents(before)
+    json.loads(whole(after.source)[2:-4])
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 2**32 - 1, b"", b"\x01", b"\x01\x02\x03"])
+def test_a_wrong_footer_is_set_from_the_index(build: Build, wrong: int | bytes) -> None:
+    after = mended(checked(build(footer=wrong)))
+    assert whole(after.source) == build()
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_whatever_the_footer_says_the_archive_is_mended(wrong: int) -> None:
+    assert whole(mended(checked(build_archive(footer=wrong))).source) == build_archive()
+
+
+def test_what_stands_behind_the_footer_is_cut_off_and_named(build: Build) -> None:
+    before = checked(build() + b"\xff\xfe\xfd")
+    (repair,) = edits(before)
+    assert repair.loses == ("The 3 bytes behind the footer, which belong to no part of the archive.",)
+    assert whole(mended(before).source) == build()
+
+
+def test_an_index_that_does_not_fit_its_data_waits_for_a_word(build: Build) -> None:
+    (repair,) = edits(checked(b"more" + build(footer=7)))
+    assert "this is not proved" in repair.claim
+    (repair,) = edits(checked(build(footer=7)))
+    assert repair.claim == ""
+
+
+def test_what_stands_between_index_and_footer_is_cut_off(build: Build) -> None:
+    index = build()[10:-4]
+    before = checked(build_archive(index + b"junk"))
+    (repair,) = edits(before)
+    assert repair.loses == ("The 4 bytes between the end of the index and the footer.",)
+    assert whole(mended(before).source) == build()
+
+
+@given(FILES, st.data())
+def test_a_cut_off_archive_keeps_the_first_entries_and_their_bytes(
+    files: dict[str, bytes], data: st.DataObject
+) -> None:
+    archive = archive_of(files)
+    start = sum(map(len, files.values()))
+    names = [name.encode() for name in files]
+    before = checked(archive[: data.draw(st.integers(start, len(archive) - 1))])
+    if not edits(before):
+        assert archive.find(b"}", start, before.source.size) < 0, "not one entry is closed"
+        return
+    after = mended(before)
+    kept = contents(after)
+    assert [name for name, _ in kept] == names[: len(kept)]
+    assert all(content == files[name.decode()] for name, content in kept)
+    assert set(codes(after)) <= {"caf-gap", "caf-end-byte-inclusive"}
+    lossless = len(kept) == len(files)
+    assert lossless or any("belong to no member" in loss for loss in edits(before)[0].loses)
+    rescued = salvaged(before)
+    assert rescued is None or (not codes(rescued) and contents(rescued) == kept)
+
+
+@pytest.mark.parametrize("index", [None, indented({"one": b"1", "two": b"22", "three": b"333"}, "")])
+def test_cut_at_every_byte_an_index_gives_all_its_closed_entries(index: bytes | None) -> None:
+    files = {"one": b"1", "two": b"22", "three": b"333"}
+    archive = archive_of(files, index)
+    for size in range(6, len(archive)):
+        before = checked(archive[:size])
+        closed = min(archive[:size].count(b"}"), len(files))
+        assert bool(edits(before)) == bool(closed), size
+        if closed:
+            after = mended(before)
+            assert contents(after) == [(name.encode(), content) for name, content in files.items()][:closed], size
+            assert set(codes(after)) == ({"caf-gap"} if closed < len(files) else set()), size
+
+
+def test_a_version_behind_the_entries_is_written_again() -> None:
+    index = b'{"files":{"a":{"start_byte":0,"end_byte":1}},"format_ver'
+    after = mended(checked(b"x" + index))
+    assert not codes(after)
+    assert whole(after.source)[1:-4] == b'{"files":{"a":{"start_byte":0,"end_byte":1}},"format_version":"1.0"}'
+
+
+def test_a_number_that_is_cut_off_is_no_number() -> None:
+    archive = archive_of({"a": b"x" * 30, "b": b"y" * 30})
+    at = archive.index(b"60}") + 1
+    after = mended(checked(archive[:at]))
+    assert [name for name, _ in contents(after)] == [b"a"]
+
+
+def test_damage_in_the_middle_costs_the_entries_it_hit() -> None:
+    files = {name: name.encode() * 9 for name in "abcdefg"}
+    index = index_json(ranges_of(files))
+    for name in "bd":
+        index = index.replace(b'"%s":{"start_byte"' % name.encode(), b'"%s":{#start_byte"' % name.encode())
+    before = checked(archive_of(files, index))
+    (repair,) = edits(before)
+    assert repair.code == "caf-rewrite-index"
+    assert "'b', 'd'" in repair.loses[0]
+    after = mended(before)
+    assert contents(after) == [(name.encode(), files[name]) for name in "acefg"]
+    assert set(codes(after)) == {"caf-gap"}
+
+
+def test_an_entry_that_strict_readers_can_read_stays_in_the_index(build: Build) -> None:
+    before = checked(build().replace(b'"start_byte": 0', b'"start_byte":.5'))
+    before = checked(build_archive(build()[10:-4].replace(b'"start_byte": 0', b'"start_byte": 0.5')))
+    assert not edits(before)
+    rescued = salvaged(before)
+    assert rescued is not None
+    assert contents(rescued) == [(b"two", b"two-two")]
+
+
+def test_a_salvage_leaves_out_what_it_says() -> None:
+    index = index_json([("far", 5, 99), ("back", 4, 2), ("ok", 2, 5), ("first", 0, 1)])
+    before = checked(build_archive(index, b"0123456789"))
+    *_, plan = plans(before)
+    assert plan.code == "caf-salvage"
+    assert plan.loses == (
+        "2 members whose data cannot be told: 'back', 'far'.",
+        "6 bytes of data that belong to none of the members.",
+    )
+    after = salvaged(before)
+    assert after is not None
+    assert contents(after) == [(b"first", b"0"), (b"ok", b"234")]
+    assert not codes(after)
+    assert set(codes(before)) <= plan.mends
+
+
+def test_equal_names_become_different_and_equal_entries_one() -> None:
+    index = index_json([("d/a.txt", 0, 1), ("d/a.txt", 1, 3), ("d/a.txt", 0, 1), ("d/a (2).txt", 3, 4)])
+    before = checked(build_archive(index, b"0123"))
+    after = salvaged(before)
+    assert after is not None
+    assert contents(after) == [(b"d/a.txt", b"0"), (b"d/a (3).txt", b"12"), (b"d/a (2).txt", b"3")]
+    assert not codes(after)
+
+
+def test_a_hidden_name_has_no_suffix() -> None:
+    index = index_json([("d/.rc", 0, 1), ("d/.rc", 1, 2)])
+    after = salvaged(checked(build_archive(index, b"01")))
+    assert after is not None
+    assert [member.path for member in after.members] == [b"d/.rc", b"d/.rc (2)"]
+
+
+@pytest.mark.parametrize("data", [b"", b"abc", b"just some text", b"caff" + bytes(60)])
+def test_where_nothing_is_left_nothing_is_planned(data: bytes) -> None:
+    assert not plans(checked(data))
+
+
+def test_warnings_alone_call_for_no_new_archive(build: Build) -> None:
+    assert not plans(checked(b"more" + build()))
+
+
+def test_writing_a_new_archive_can_be_cancelled(build: Build) -> None:
+    *_, plan = plans(checked(build(footer=7)))
+    assert plan.content is not None
+    progress = Progress()
+    progress.cancel()
+    with pytest.raises(Cancelled):
+        list(plan.content(progress))
+
+
+def test_planning_can_be_cancelled(build: Build) -> None:
+    progress = Progress()
+    progress.cancel()
+    with pytest.raises(Cancelled):
+        FORMAT.repairs(checked(build(footer=7)), progress)
+
+
+@given(FILES, st.data())
+def test_whatever_bytes_change_repairs_end_and_keep_what_they_list(
+    files: dict[str, bytes], data: st.DataObject
+) -> None:
+    archive = bytearray(archive_of(files))
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(sum(map(len, files.values())), len(archive) - 1))
+        archive[at] = data.draw(st.sampled_from(b'0,:{}"x\x00\xff'))
+    before = checked(bytes(archive))
+    for repair in plans(before):
+        assert bool(repair.edit) != bool(repair.content)
+        assert repair.mends <= set(codes(before)) or repair.code == "caf-rewrite-index"
+    mended(before)
+    rescued = salvaged(before)
+    assert rescued is None or set(codes(rescued)) <= {"caf-name-hazard"}
+
+
+def test_many_members_are_salvaged_in_small_pieces() -> None:
+    writer, data = Writer(), bytearray()
+    for number in range(5_000):
+        writer.begin(b"%d" % number)
+        writer.add(3)
+        writer.end()
+        data += b"abc"
+    before = checked(bytes(data) + b"".join(writer.finish())[:-4] + bytes(4))
+    *_, plan = plans(before)
+    assert plan.content is not None
+    pieces = list(plan.content(Progress()))
+    assert max(map(len, pieces)) < 70_000
+    assert contents(checked(b"".join(pieces))) == contents(mended(before))
