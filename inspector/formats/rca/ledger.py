@@ -14,17 +14,17 @@ _CONVENTIONS = {
 
 
 class Ledger(LazyRows[Checksum]):
-    """All stored hashes in file order."""
+    """All stored hashes in file order; ``hashes`` are what they are made of."""
 
     def __init__(self, hashes: Hashes) -> None:
-        self._hashes = hashes
+        self.hashes = hashes
 
     def __len__(self) -> int:
-        return len(self._hashes)
+        return len(self.hashes)
 
     def row(self, at: int) -> Checksum:
         """See LazyRows."""
-        hashes = self._hashes
+        hashes = self.hashes
         convention = hashes.convention_of(at)
         segment = hashes.segment(at)
         return Checksum(
@@ -40,15 +40,15 @@ class Ledger(LazyRows[Checksum]):
         )
 
     def _covers(self, at: int, convention: Convention) -> Spans:
-        inner = self._hashes.layout.inner
+        inner = self.hashes.layout.inner
         found: list[Span] = []
-        for start, stop in self._hashes.ranges(at, convention):
+        for start, stop in self.hashes.ranges(at, convention):
             if start < stop:
                 found += inner.outer(start, stop)
         return tuple(found)
 
     def _note(self, at: int) -> str:
-        hashes = self._hashes
+        hashes = self.hashes
         held, verdict = hashes.held(at), hashes.verdict(at)
         if held:
             return _CONVENTIONS[held] if hashes.tells(at) else "Right; both conventions agree on it."
