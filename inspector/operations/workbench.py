@@ -13,13 +13,15 @@ from inspector.operations.edit_views import Interrupted, RepairPlan, WayOut, Wri
 from inspector.operations.interrupted import interrupted, recover
 from inspector.operations.location import Location
 from inspector.operations.mending import carry_out, described, save_salvage, write_edit
-from inspector.operations.opening import decode, start
+from inspector.operations.opening import Opened, decode, start
 from inspector.operations.refused import Refused
 from inspector.operations.repairing import plan
 from inspector.operations.scene import Scene
 from inspector.operations.session import JOBS as SESSION_JOBS
 from inspector.operations.session import QUICK as SESSION_QUICK
 from inspector.operations.session import Session
+from inspector.operations.taco_header import Entry, HeaderDraft, HeaderView, header_view, member_target
+from inspector.operations.taco_header import preview as preview_header
 from inspector.operations.views import Stage
 from inspector.sources.file import FileSource
 from inspector.sources.in_place import patched_copy
@@ -65,6 +67,25 @@ class Workbench(Session):
     def mend_checksums(self, progress: Progress, edit: Edit) -> Mended:
         """The edit with all checksums that depend on what it changes. Raises Refused and Cancelled."""
         return mend_checksums(self._file(), edit, progress)
+
+    # ---- the TACO header ---------------------------------------------------------------------------------------
+
+    def header(self, draft: HeaderDraft | None) -> HeaderView:
+        """The TACO header as it is shown, or as a draft would make it; raises Refused where there is none."""
+        return header_view(self._archive(), draft)
+
+    def header_edit(self, draft: HeaderDraft) -> Edit:
+        """The edit of what is shown that makes the header what the draft says. Raises Refused and SourceError."""
+        return preview_header(self._archive(), draft)
+
+    def header_target(self, member: int) -> Entry:
+        """Offset and length of a member's data; raises Refused where it is not known where that is."""
+        return member_target(self._archive(), member)
+
+    def _archive(self) -> Opened:
+        if self._stage is not Stage.READY or self._now.location.collection is not None:
+            raise Refused("There is no TACO header to show.")
+        return self._now.archives[0]
 
     # ---- writing -----------------------------------------------------------------------------------------------
 
@@ -128,7 +149,7 @@ class Workbench(Session):
             return save_salvage(plan(self._disk.archives[0], progress, accepted), copy, progress)
 
 
-QUICK = SESSION_QUICK | {"interrupted"}
+QUICK = SESSION_QUICK | {"interrupted", "header", "header_edit", "header_target"}
 """Methods that answer at once; safe while jobs run."""
 JOBS = SESSION_JOBS | {
     *("preview", "mend_checksums", "write", "save_copy"),
