@@ -41,10 +41,10 @@ class Held:
         return self.disk.fstat(self.descriptor).st_size
 
     def in_place(self) -> bool:
-        """Whether the path still leads to this file."""
+        """Whether the path still leads to this file. Raises OSError."""
         try:
             return Identity.of(self.disk.lstat(self.path)).same_file(self.identity)
-        except OSError:
+        except FileNotFoundError:
             return False
 
 
@@ -99,11 +99,11 @@ def _checked(path: Path, real: Path, descriptor: int, disk: Disk) -> Held:
         warnings = _about_names(path, real, status, disk) + _locked(name, descriptor, disk)
         status = disk.fstat(descriptor)  # what an editor did that held the lock until now is to be seen
         file = Held(disk, real, descriptor, Identity.of(status), warnings)
+        if file.in_place():
+            return file
     except OSError as error:
         raise EditError(f"{name} was not changed: the system gives no access to it ({reason(error)}).") from error
-    if not file.in_place():
-        raise EditError(f"{name} was not changed: it was replaced by another file meanwhile. Open it again.")
-    return file
+    raise EditError(f"{name} was not changed: it was removed or replaced meanwhile. Open it again.")
 
 
 def _about_names(path: Path, real: Path, status: os.stat_result, disk: Disk) -> tuple[str, ...]:

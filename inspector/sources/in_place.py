@@ -7,6 +7,7 @@ Who would rather leave the archive alone writes a patched copy.
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -108,11 +109,12 @@ def _written(file: Held, journal: Journal, place: Path) -> Written:
         _taken_back(file, journal, place, "")
         raise
     warnings = file.warnings + tuple(filter(None, (removed(place, file.disk),)))
-    if not file.in_place():
-        raise EditError(
-            f"{file.name} was replaced by another file while it was being changed. The change went into the file of "
-            "before; the one in its place is as the other program left it. Open it again."
-        )
+    with contextlib.suppress(OSError):  # the change is made, whatever the system says of its name
+        if not file.in_place():
+            raise EditError(
+                f"{file.name} was removed or replaced by another program while it was being changed. The change went "
+                "into the file of before; what is in its place is as the other program left it. Open it again."
+            )
     undone = None if journal.dropped is None else journal.edit.reverted(journal.dropped)
     return Written(identity, warnings, undone)
 

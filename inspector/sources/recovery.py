@@ -124,7 +124,8 @@ def _looked_at(path: Path, disk: Disk) -> Iterator[tuple[Pending | None, Held | 
     except (OSError, ValueError) as error:
         why = reason(error) if isinstance(error, OSError) else str(error)
         raise EditError(
-            f"{visible(path.name)} may have been changed in part: what is left of a change cannot be read or removed ({why})."
+            f"{visible(path.name)} may have been changed in part: what is left of an interrupted change cannot be read "
+            f"or removed ({why})."
         ) from error
     finally:
         if descriptor >= 0:

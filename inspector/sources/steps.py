@@ -56,8 +56,9 @@ def undo(file: Held, journal: Journal) -> None:
     Where bytes are cut off that the journal does not keep, the file must still have them.
     """
     edit = journal.edit
-    if file.size < edit.old_size and journal.dropped:
-        write_all(file.disk, file.descriptor, journal.dropped, edit.new_size)
+    cut = edit.dropped.start
+    if journal.dropped and not holds(file, edit.old_size, [(cut, journal.dropped)]):
+        write_all(file.disk, file.descriptor, journal.dropped, cut)
     for patch in reversed(edit.patches):
         write_all(file.disk, file.descriptor, patch.old, patch.offset)
     if file.size > edit.old_size:
