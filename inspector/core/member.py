@@ -31,7 +31,7 @@ UNREADABLE = 2
 HAS_DIGEST = 4
 """Mark: the archive records a digest for it."""
 SPECIAL = 8
-"""Mark: no plain file but a link, a device or a sparse file; it is listed, its content is not given."""
+"""Mark: no plain file but a link, a device or a sparse file; it is listed, and never made on a disk."""
 
 
 @dataclass(frozen=True, slots=True)

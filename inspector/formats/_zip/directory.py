@@ -14,9 +14,11 @@ from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
+from inspector.formats._zip.attributes import Attributes, is_ordinary
 from inspector.formats._zip.compare import differences
 from inspector.formats._zip.ending import Ending
-from inspector.formats._zip.extra import is_harmless, is_malformed, unicode_path, zip64
+from inspector.formats._zip.extra import zip64
+from inspector.formats._zip.extra_check import Place, is_harmless, report_extra, report_second_name
 from inspector.formats._zip.names import is_plain, path_of, report_name
 from inspector.formats._zip.records import (
     CENTRAL,
@@ -111,6 +113,7 @@ class DirectoryWalk:
         self.members = directory.members
         self.shift = shift
         self.quiet = quiet
+        self.attributes = Attributes(source, emitter)
         problems = directory.ending.problems if directory.ending is not None else ()
         self.split = any(problem.code == "zip-several-disks" for problem in problems)
 
@@ -123,21 +126,23 @@ class DirectoryWalk:
                 message = f"Only the first {len(self.members):,} members are listed; the central directory has more."
                 self.directory.capped = True
                 self.emitter.warning("zip-too-many-members", message, (at, limit))
-                return
+                break
             self._entry(at, header, common, name, extra, stop)
             if len(self.members) % _STEP == 0:
                 progress.advance(stop - start - progress.done)
+        self.attributes.close()
         progress.advance(self.directory.stop - start - progress.done)
 
     def _entry(self, at: int, header: Header, common: bytes, name: bytes, extra: bytes, stop: int) -> None:
         flags, method, crc, stored, size, offset = header[3], header[4], header[7], header[8], header[9], header[16]
         index = len(self.directory.central)
         narrow = stored != FULL_32 and size != FULL_32 and offset != FULL_32
-        if not narrow or (extra and not is_harmless(extra)):
-            stored, size, offset = self._extra(at, stop, extra, (stored, size, offset), index)
+        if not narrow or (extra and not is_harmless(extra, local=False)):
+            place = Place(at + CENTRAL_SIZE + len(name), name, index, local=False)
+            stored, size, offset = self._extra(place, extra, (stored, size, offset), (at, stop))
         head = offset + self.shift
         data = self._local(head, len(name))
-        begin = _plain_begin(data, common, name, extra) if narrow else 0
+        begin = _plain_begin(data, common, name) if narrow else 0
         if begin:
             begin += head
         else:
@@ -152,6 +157,8 @@ class DirectoryWalk:
         self._append(path_of(name, flags), head, begin, stored, size, codec_of(method, flags), crc)
         self.directory.central.append(at)
         self.directory.stop = stop
+        if not is_ordinary(header[15]):
+            self.attributes.look(header[1], header[15], at, index)
         if flags & HAS_DESCRIPTOR and begin >= 0:
             self.directory.later.append(index)
 
@@ -199,9 +206,13 @@ class DirectoryWalk:
             return -1
         begin = head + LOCAL_SIZE + local.name_length + local.extra_length
         rest = self.source.read(head + LOCAL_SIZE, local.name_length + local.extra_length)
-        if is_malformed(rest[local.name_length :]):
-            self._malformed((head + LOCAL_SIZE + local.name_length, begin), name, index)
-        different = differences(central, local, name, rest[: local.name_length], rest[local.name_length :])
+        extra = rest[local.name_length :]
+        local_place = Place(head + LOCAL_SIZE + local.name_length, name, index, local=True)
+        report_extra(self.emitter, extra, local_place)
+        # What is said twice is reported once.
+        if extra != self.source.read(place[0] + CENTRAL_SIZE + len(name), central.extra_length):
+            report_second_name(self.emitter, extra, local_place)
+        different = differences(central, local, name, rest[: local.name_length], extra)
         for code, grave, words, here, there in different:
             if code == "crc" and head in self.quiet:
                 continue
@@ -211,23 +222,19 @@ class DirectoryWalk:
             self.emitter.find(severity, f"zip-local-{code}", message, spans, index)
         return begin
 
-    def _malformed(self, span: tuple[int, int], name: bytes, index: int) -> None:
-        message = f"The extra field of {visible(name)} is malformed: it is not a row of whole records."
-        self.emitter.warning("zip-extra-malformed", message, span, member=index)
-
     def _extra(
-        self, at: int, stop: int, extra: bytes, numbers: tuple[int, int, int], index: int
+        self, place: Place, extra: bytes, numbers: tuple[int, int, int], header: tuple[int, int]
     ) -> tuple[int, int, int]:
-        """The numbers with their ZIP64 values, after a look at the extra field."""
+        """The numbers with their ZIP64 values, after a look at the extra field of the header ``header``."""
         stored, size, offset = numbers
-        if is_malformed(extra):
-            self._malformed((at, stop), b"member %d" % index, index)
-        self._unicode_path(extra, (at, stop), index)
+        index = place.member
+        report_extra(self.emitter, extra, place)
+        report_second_name(self.emitter, extra, place)
         wanted = (size == FULL_32, stored == FULL_32, offset == FULL_32)
         wide = zip64(extra, *wanted)
         if wide.present and not any(wanted):
             message = f"Member {index} has ZIP64 information though no number of it needs that."
-            self.emitter.info("zip-zip64-not-needed", message, (at, stop), member=index)
+            self.emitter.info("zip-zip64-not-needed", message, header, member=index)
         values = (wide.size, wide.stored, wide.offset)
         missing = [
             word
@@ -238,18 +245,12 @@ class DirectoryWalk:
         ]
         if missing:
             message = f"Member {index} has its {' and '.join(missing)} in ZIP64 information that is not there."
-            self.emitter.error("zip-zip64-short", message, (at, stop), member=index)
+            self.emitter.error("zip-zip64-short", message, header, member=index)
         return (
             stored if wide.stored is None else wide.stored,
             size if wide.size is None else wide.size,
             offset if wide.offset is None else wide.offset,
         )
-
-    def _unicode_path(self, extra: bytes, span: tuple[int, int], index: int) -> None:
-        other = unicode_path(extra)
-        if other is not None:
-            message = f"Member {index} has a second name, {visible(other)}, in its extra field; some programs use it."
-            self.emitter.info("zip-second-name", message, span, member=index)
 
     def _disk(self, disk: int, span: tuple[int, int], index: int) -> None:
         """Report a member of another disk in an archive that is one file; FULL_16 stands for a number elsewhere."""
@@ -274,14 +275,14 @@ class DirectoryWalk:
             self.emitter.error("zip-stored-size", message, span, member=index)
 
 
-def _plain_begin(data: bytes, common: bytes, name: bytes, extra: bytes) -> int:
+def _plain_begin(data: bytes, common: bytes, name: bytes) -> int:
     """Where the content begins after a local header that says all that the central one does; 0 for any other."""
     name_stop = LOCAL_SIZE + len(name)
     if data[:4] != LOCAL or data[4:28] != common or data[LOCAL_SIZE:name_stop] != name:
         return 0
     begin = name_stop + data[28] + (data[29] << 8)
     local_extra = data[name_stop:begin]
-    return begin if local_extra == extra or is_harmless(local_extra, begin - name_stop) else 0
+    return begin if begin == name_stop or is_harmless(local_extra, begin - name_stop, local=True) else 0
 
 
 def headers(source: Source, start: int, limit: int) -> Iterator[tuple[int, Header, bytes, bytes, bytes, int]]:

@@ -10,12 +10,15 @@ from inspector.core.field import Field, Value, parent
 from inspector.core.kinds import Kind
 from inspector.core.layout import Part, fields_of
 from inspector.core.names import visible
+from inspector.core.numbers import in_bytes
 from inspector.core.span import Span
 
 ZIP64 = 0x0001
-_TIMESTAMP = 0x5455
+TIMESTAMP = 0x5455
 _UNICODE_COMMENT = 0x6375
 UNICODE_PATH = 0x7075
+_TEXT_AT = 5
+"""Where the text begins in the records of Unicode names and comments, after a version and a CRC-32."""
 
 _NAMES = {
     ZIP64: "ZIP64 extended information",
@@ -25,7 +28,7 @@ _NAMES = {
     0x000D: "UNIX",
     0x0014: "PKCS#7 store",
     0x0017: "strong encryption header",
-    _TIMESTAMP: "extended timestamp",
+    TIMESTAMP: "extended timestamp",
     0x5855: "Info-ZIP UNIX (original)",
     _UNICODE_COMMENT: "Info-ZIP Unicode comment",
     UNICODE_PATH: "Info-ZIP Unicode path",
@@ -57,25 +60,23 @@ def records(data: bytes) -> Iterator[Record]:
         at = stop
 
 
-def is_malformed(data: bytes) -> bool:
-    """Whether an extra field has bytes that are no whole record; zeros at its end are padding that programs write."""
-    stop = 0
-    for record in records(data):
-        stop = record.stop
-    return any(data[stop:])
+def record_name(identifier: int) -> str:
+    """What a record is called."""
+    return _NAMES.get(identifier, f"extra record 0x{identifier:04X}")
 
 
-def is_harmless(data: bytes, size: int = -1) -> bool:
-    """Whether an extra field is whole records of which none changes what the header says; made to be fast.
-
-    ``size`` is how long it has to be, when that is known from elsewhere.
-    """
-    at, end = 0, len(data)
-    while at + 4 <= end:
-        if (data[at] == 1 and not data[at + 1]) or (data[at] == 0x75 and data[at + 1] == 0x70):
-            return False
-        at += 4 + data[at + 2] + (data[at + 3] << 8)
-    return (at == end or (at < end and not any(data[at:]))) and size in (-1, end)
+def shortage(identifier: int, data: bytes, *, local: bool) -> str:
+    """What the data of a record lack, as the end of a sentence that begins with it; empty where nothing is missing."""
+    if identifier in (UNICODE_PATH, _UNICODE_COMMENT):
+        return "" if len(data) >= _TEXT_AT else f"is cut off: it has {in_bytes(len(data))} and needs {_TEXT_AT}"
+    if identifier != TIMESTAMP:
+        return ""
+    # Centrally it has the first time alone, whatever its flags announce; some writers repeat all of them.
+    announced = (data[0] & (7 if local else 1)).bit_count() if data else 0
+    needed = 1 + 4 * announced
+    if len(data) < needed:
+        return f"is cut off: it has {in_bytes(len(data))} and announces {needed}"
+    return f"has {in_bytes(len(data))}, which are no whole times" if len(data) % 4 != 1 else ""
 
 
 class Zip64(NamedTuple):
@@ -101,33 +102,50 @@ def zip64(data: bytes, size: bool, stored: bool, offset: bool) -> Zip64:
     return Zip64(False, None, None, None)
 
 
-def unicode_path(data: bytes) -> bytes | None:
-    """The name that an Info-ZIP Unicode path record gives, as UTF-8 (4.6.9)."""
-    for record in records(data):
-        if record.identifier == UNICODE_PATH and record.stop - record.start >= 5 and data[record.start] == 1:
-            return data[record.start + 5 : record.stop]
+class SecondName(NamedTuple):
+    """A name in an extra field, as UTF-8: ``crc`` is that of the first name it was made for.
+
+    The name is the bytes ``[start, stop)`` of the extra field.
+    """
+
+    name: bytes
+    crc: int
+    start: int
+    stop: int
+
+
+def unicode_path(data: bytes) -> SecondName | None:
+    """What an Info-ZIP Unicode path record says (4.6.9)."""
+    for identifier, start, stop in records(data):
+        if identifier == UNICODE_PATH and stop - start >= _TEXT_AT and data[start] == 1:
+            at = start + _TEXT_AT
+            return SecondName(data[at:stop], int.from_bytes(data[start + 1 : at], "little"), at, stop)
     return None
 
 
-def extra_field(data: bytes, start: int, placeholders: tuple[bool, bool, bool]) -> Field:
-    """The extra field whose bytes begin at ``start``; ``placeholders`` as for ``zip64``."""
+def extra_field(data: bytes, start: int, placeholders: tuple[bool, bool, bool], *, local: bool) -> Field:
+    """The extra field whose bytes begin at ``start``; ``placeholders`` as for ``zip64``, ``local`` for ``shortage``."""
     children: list[Field] = []
     stop = 0
     for record in records(data):
-        children.append(_record_field(data, record, start, placeholders))
+        children.append(_record_field(data, record, start, placeholders, local=local))
         stop = record.stop
     if stop < len(data):
         rest = Span(start + stop, start + len(data))
         if any(data[stop:]):
-            note = f"Malformed: {rest.size} bytes that are no whole record."
-            children.append(Field("malformed", Kind.BYTES, (rest,), data[stop : stop + 16].hex(), note))
+            children.append(Field("malformed", Kind.BYTES, (rest,), data[stop : stop + 16].hex(), _malformed(rest)))
         else:
             children.append(Field("padding", Kind.PADDING, (rest,), note="Zeros after the last record."))
     return parent("extra field", Kind.EXTRA, (Span(start, start + len(data)),), children, specification="APPNOTE 4.5")
 
 
-def _record_field(data: bytes, record: Record, start: int, placeholders: tuple[bool, bool, bool]) -> Field:
-    name = _NAMES.get(record.identifier, f"extra record 0x{record.identifier:04X}")
+def _malformed(span: Span) -> str:
+    return f"malformed ({in_bytes(span.size)})"
+
+
+def _record_field(
+    data: bytes, record: Record, start: int, placeholders: tuple[bool, bool, bool], *, local: bool
+) -> Field:
     parts = (
         Part("Header ID", 2, Kind.NUMBER, digits=4),
         Part("Data Size", 2, Kind.LENGTH),
@@ -135,7 +153,9 @@ def _record_field(data: bytes, record: Record, start: int, placeholders: tuple[b
     )
     span = Span(start + record.start - 4, start + record.stop)
     children, _ = fields_of(parts, data[record.start - 4 : record.stop], span.start)
-    return parent(name, Kind.EXTRA, (span,), children)
+    lacking = shortage(record.identifier, data[record.start : record.stop], local=local)
+    note = _malformed(span) if lacking else ""
+    return parent(record_name(record.identifier), Kind.EXTRA, (span,), children, note=note)
 
 
 def _data_parts(identifier: int, data: bytes, placeholders: tuple[bool, bool, bool]) -> list[Part]:
@@ -143,7 +163,7 @@ def _data_parts(identifier: int, data: bytes, placeholders: tuple[bool, bool, bo
         names = ("Original Size", "Compressed Size", "Relative Header Offset")
         kinds = (Kind.LENGTH, Kind.LENGTH, Kind.OFFSET)
         parts = [Part(names[i], 8, kinds[i]) for i in range(3) if placeholders[i]]
-    elif identifier == _TIMESTAMP:
+    elif identifier == TIMESTAMP:
         parts = [Part("Flags", 1, Kind.FLAGS, digits=2)]
         parts += [Part(name, 4, Kind.TIME, note=_instant) for name in ("ModTime", "AcTime", "CrTime")]
     elif identifier in (UNICODE_PATH, _UNICODE_COMMENT):
@@ -151,7 +171,7 @@ def _data_parts(identifier: int, data: bytes, placeholders: tuple[bool, bool, bo
         parts = [
             Part("Version", 1, Kind.NUMBER),
             Part("NameCRC32", 4, Kind.DIGEST, digits=8),
-            Part(name, max(0, len(data) - 5), Kind.NAME, visible),
+            Part(name, max(0, len(data) - _TEXT_AT), Kind.NAME, visible),
         ]
     else:
         parts = []

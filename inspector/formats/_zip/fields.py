@@ -65,7 +65,7 @@ def local_header(source: Source, span: Span, lead: Lead, member: int | None) -> 
         children.append(_name(lead.file_name, data[at : at + name_size], span.start + at, flags))
     if data[at + name_size :]:
         placeholders = (size == FULL_32, stored == FULL_32, False)
-        children.append(extra_field(data[at + name_size :], span.start + at + name_size, placeholders))
+        children.append(extra_field(data[at + name_size :], span.start + at + name_size, placeholders, local=True))
     return parent(
         "local file header", Kind.LOCAL_HEADER, (span,), children, specification="APPNOTE 4.3.7", member=member
     )
@@ -186,7 +186,7 @@ def _central_header(source: Source, span: Span, member: int | None) -> Field:
     if extra:
         offset = _number(values, "relative offset of local header")
         placeholders = (size == FULL_32, stored == FULL_32, offset == FULL_32)
-        children.append(extra_field(extra, span.start + at + name_size, placeholders))
+        children.append(extra_field(extra, span.start + at + name_size, placeholders, local=False))
     if comment:
         start = span.start + len(data) - len(comment)
         children.append(Field("file comment", Kind.TEXT, (Span(start, span.stop),), visible(comment)))

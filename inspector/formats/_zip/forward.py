@@ -11,6 +11,7 @@ from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._zip.directory import MOST_MEMBERS, Directory, codec_of
 from inspector.formats._zip.extra import zip64
+from inspector.formats._zip.extra_check import Place, report_extra, report_second_name
 from inspector.formats._zip.names import is_plain, path_of, report_name
 from inspector.formats._zip.records import (
     FOLLOWING,
@@ -73,6 +74,9 @@ def walk_forward(source: Source, emitter: Emitter, directory: Directory, start: 
             _report_unknown(source, emitter, name, at)
             return at
         stored, size = sizes
+        place = Place(at + LOCAL_SIZE + len(name), name, len(directory.members), local=True)
+        report_extra(emitter, extra, place)
+        report_second_name(emitter, extra, place)
         _append(source, emitter, directory, local, name, (at, begin, stored, size))
         at = begin + stored
         if at > source.size:

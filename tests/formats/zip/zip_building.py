@@ -125,3 +125,20 @@ def drained(archive: Archive) -> None:
             assert len(content(archive, member.index)) == member.size
         except MemberError as error:
             assert str(error)  # noqa: PT017 - either outcome is right, but an error has to say something
+
+
+def handmade(
+    name: bytes = b"a.txt",
+    data: bytes = b"content",
+    *,
+    local_extra: bytes = b"",
+    extra: bytes = b"",
+    made_by: int = 20,
+    external: int = 0,
+) -> bytes:
+    """One stored member, each of whose headers has what it is given."""
+    common = struct.pack("<5H3I", 20, 0, 0, 0, 33, zlib.crc32(data), len(data), len(data))
+    local = b"PK\3\4" + common + struct.pack("<2H", len(name), len(local_extra)) + name + local_extra + data
+    central = b"PK\1\2" + struct.pack("<H", made_by) + common
+    central += struct.pack("<5H2I", len(name), len(extra), 0, 0, 0, external, 0) + name + extra
+    return local + central + struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 1, 1, len(central), len(local), 0)
