@@ -12,20 +12,11 @@ from inspector.cli.writes import write_lines, write_objects
 from inspector.core.edit import Edit
 from inspector.core.names import visible
 from inspector.operations.edit_views import WriteResult
+from inspector.operations.header_draft import Entry, HeaderDraft, HeaderView, parse_entry, parse_number, with_changes
 from inspector.operations.mending import write_edit
 from inspector.operations.opening import Opened
 from inspector.operations.refused import Refused
-from inspector.operations.taco_header import (
-    Entry,
-    HeaderDraft,
-    HeaderView,
-    header_draft,
-    header_view,
-    parse_entry,
-    parse_number,
-    preview,
-    with_changes,
-)
+from inspector.operations.taco_header import header_draft, header_view, preview
 from inspector.sources.file import FileSource
 
 

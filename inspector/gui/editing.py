@@ -10,9 +10,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from inspector.core.edit import Edit, Patch
 from inspector.core.numbers import count
 from inspector.gui.document import Document
-from inspector.operations.dependents import Mended
 from inspector.operations.edit_history import EditHistory
-from inspector.operations.edit_views import WriteResult
+from inspector.operations.edit_views import Mended, WriteResult
 
 PAUSE = 200
 """Milliseconds without a change after which the archive is decoded with the changes."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from inspector.core.edit import Edit, Patch, merged, overlaid
 from inspector.core.progress import Progress
@@ -11,18 +10,11 @@ from inspector.core.source import Source
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import Checksum, Verdict
 from inspector.operations.checking import check_archive
+from inspector.operations.edit_views import Mended
 from inspector.operations.opening import decode, start
 
 _ROUNDS = 16
 """A stored checksum may be covered by the next one: so many times the checksums of checksums are followed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mended:
-    """An edit with the checksums that depend on it: ``checksums`` are the names of those that were mended."""
-
-    edit: Edit
-    checksums: tuple[str, ...]
 
 
 def mend_checksums(source: Source, edit: Edit, progress: Progress) -> Mended:

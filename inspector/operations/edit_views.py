@@ -43,6 +43,14 @@ class RepairPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class Mended:
+    """An edit with the checksums that depend on it: ``checksums`` are the names of those that were mended."""
+
+    edit: Edit
+    checksums: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class WriteResult:
     """What writing came to, in words. ``warnings`` are sentences of what to know about it.
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from inspector.core.edit import Edit, OverlaySource
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.operations.dependents import Mended, mend_checksums
-from inspector.operations.edit_views import Interrupted, RepairPlan, WayOut, WriteResult
+from inspector.operations.dependents import mend_checksums
+from inspector.operations.edit_views import Interrupted, Mended, RepairPlan, WayOut, WriteResult
+from inspector.operations.header_draft import Entry, HeaderDraft, HeaderView
 from inspector.operations.interrupted import interrupted, recover
 from inspector.operations.location import Location
 from inspector.operations.mending import carry_out, described, save_salvage, write_edit
@@ -20,7 +21,7 @@ from inspector.operations.scene import Scene
 from inspector.operations.session import JOBS as SESSION_JOBS
 from inspector.operations.session import QUICK as SESSION_QUICK
 from inspector.operations.session import Session
-from inspector.operations.taco_header import Entry, HeaderDraft, HeaderView, header_view, member_target
+from inspector.operations.taco_header import header_view, member_target
 from inspector.operations.taco_header import preview as preview_header
 from inspector.operations.views import Stage
 from inspector.sources.file import FileSource

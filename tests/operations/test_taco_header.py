@@ -15,20 +15,15 @@ from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
 from inspector.operations import opening
-from inspector.operations.refused import Refused
-from inspector.operations.taco_header import (
+from inspector.operations.header_draft import (
     EMPTY,
     HeaderDraft,
     Pointing,
     add,
     clear,
-    header_draft,
-    header_view,
-    member_target,
     move,
     parse_entry,
     parse_number,
-    preview,
     remove,
     replaced,
     set_count,
@@ -38,6 +33,8 @@ from inspector.operations.taco_header import (
     span_target,
     with_changes,
 )
+from inspector.operations.refused import Refused
+from inspector.operations.taco_header import header_draft, header_view, member_target, preview
 
 A, B, C = (1, 10), (2, 20), (3, 30)
 

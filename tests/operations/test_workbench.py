@@ -12,8 +12,8 @@ from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
 from inspector.operations.edit_views import WayOut
+from inspector.operations.header_draft import HeaderDraft, set_entry
 from inspector.operations.refused import Refused
-from inspector.operations.taco_header import HeaderDraft, set_entry
 from inspector.operations.workbench import Workbench
 
 Make = Callable[[str], tuple[Workbench, Path]]
