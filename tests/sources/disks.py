@@ -10,8 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from inspector.core.edit import Edit, Patch
+import pytest
+
+from inspector.core.edit import Edit, EditError, Patch
 from inspector.sources.disk import Disk
+from inspector.sources.file import FileSource
+from inspector.sources.in_place import write
 
 CALLS = [name for name in vars(Disk) if not name.startswith("_")]
 
@@ -225,3 +229,18 @@ def after(edit: Edit, content: bytes = CONTENT) -> bytes:
     for patch in edit.patches:
         data[patch.offset : patch.offset + len(patch.old)] = patch.new
     return bytes(data[: edit.new_size])
+
+
+def names(path: Path) -> list[str]:
+    """What stands in the folder of a file."""
+    return sorted(each.name for each in path.parent.iterdir())
+
+
+def refused(path: Path, edit: Edit, disk: Disk | None = None, source: FileSource | None = None) -> str:
+    """What is said where nothing is written; the folder holds what it held."""
+    before = {each.name: each.read_bytes() for each in path.parent.iterdir() if each.is_file()}
+    with pytest.raises(EditError) as caught:
+        write(path, edit, source.identity if source else None, disk)
+    assert {each.name: each.read_bytes() for each in path.parent.iterdir() if each.is_file()} == before
+    assert str(caught.value).endswith(".")
+    return str(caught.value)
