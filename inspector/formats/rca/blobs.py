@@ -13,7 +13,9 @@ from itertools import accumulate, repeat
 from operator import sub
 
 from inspector.core.archive import Archive, Emitter
+from inspector.core.finding import Severity
 from inspector.core.format import MemberError
+from inspector.core.kept import Kept
 from inspector.core.names import hazards, visible
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.progress import Progress
@@ -30,6 +32,16 @@ _SLICE = 256 * 1024
 _BATCH = 128
 _SHORT = 255
 """A name of so many bytes at most can be neither too long nor too deep, in bytes."""
+_THINGS = {
+    "rca-zstd": (Severity.ERROR, "segments that cannot be decoded whole"),
+    "rca-zstd-frames": (Severity.WARNING, "segments of more than one zstd frame"),
+    "rca-zstd-unaligned": (Severity.ERROR, "blobs that end inside a zstd block"),
+    "rca-name-unterminated": (Severity.ERROR, "stretches without a name"),
+    "rca-name-too-long": (Severity.ERROR, "names that are too long"),
+    "rca-name-not-utf-8": (Severity.ERROR, "names that are not UTF-8"),
+    "rca-name-empty": (Severity.INFO, "empty names"),
+    "rca-name-hazard": (Severity.WARNING, "hazardous names"),
+}
 _PLAIN = re.compile(rb"(?:[0-9A-Za-z_][0-9A-Za-z_. -]*+(?:/[0-9A-Za-z_][0-9A-Za-z_. -]*+)*\n)*")
 
 
@@ -77,36 +89,72 @@ class Decoding:
         self._progress = progress
         self._stream = Stream()
         self._at = 0
+        self._kept = {code: Kept(emitter, severity, code, things) for code, (severity, things) in _THINGS.items()}
 
     def run(self) -> None:
         """Decode everything that can be decoded."""
         self._progress.begin("Decoding names", self._inner.size)
         for number in range(len(self._blocks.segments)):
             self._segment(number)
+        self._reached(self._inner.size)
+        for kept in self._kept.values():
+            kept.close()
 
     def _segment(self, number: int) -> None:
         block, last = self._blocks.segment(number)
+        if not self._layout.blobs(block, last):
+            return
         self._stream.reset()
         try:
             while block < last:
-                following = self._batch(block, last) if self._stream.aligned else block
-                if following == block:
-                    following = block + 1
-                    if self._blocks.types[block] == BLOB:
-                        self._blob(block)
-                block = following
+                block = self._next(block, last)
                 self._reached(self._blocks.edges[block])
         except _DamageError as damage:
             self._layout.damaged[number] = damage.block
             self._report_damage(number, damage, last)
         self._reached(self._blocks.edges[last] if last else 0)
-        if self._stream.frames > 1:
-            self._emitter.warning(
-                "rca-zstd-frames",
+        if self._stream.frames > 1 and not self._kept["rca-zstd-frames"].full():
+            self._kept["rca-zstd-frames"].add(
                 f"Segment {number + 1} holds {self._stream.frames} zstd frames; the blobs of a segment share one, "
                 "and other readers may stop at the end of the first.",
-                *self._inner.outer(self._blocks.edges[self._blocks.segments[number]], self._blocks.edges[last]),
+                self._inner.outer(self._blocks.edges[self._blocks.segments[number]], self._blocks.edges[last]),
             )
+
+    def _next(self, block: int, last: int) -> int:
+        """Decode what begins at ``block``; says at which block that ended."""
+        following = self._batch(block, last) if self._stream.aligned else block
+        if following > block:
+            return following
+        if self._blocks.types[block] != BLOB:
+            return block + 1
+        if self._blocks.payloads[block] == self._blocks.edges[block + 1] and self._blocks.whole(block):
+            return self._empty(block, last)
+        self._blob(block)
+        return block + 1
+
+    def _empty(self, block: int, last: int) -> int:
+        """Pass over neighbouring blobs without a payload, as one: a file of zeros is a blob in every byte."""
+        blocks, first = self._blocks, block
+        stop = last if blocks.whole(last - 1) else last - 1
+        while block < stop and blocks.payloads[block] == blocks.edges[block + 1] and blocks.types[block] == BLOB:
+            block += 1
+        self._unterminated(first, block)
+        return block
+
+    def _unterminated(self, first: int, last: int) -> None:
+        """Report the blobs ``[first, last)``, none of which has a name."""
+        kept = self._kept["rca-name-unterminated"]
+        if kept.full():
+            return
+        where = self._where(first)
+        if last - first == 1:
+            message = f"{where} has no name: nothing in it is the 0 byte that ends a name. It is not listed."
+        else:
+            message = (
+                f"{where} and the {count(last - first - 1, 'blob')} behind it hold nothing, so they have no name: "
+                "nothing in them is the 0 byte that ends a name. They are not listed."
+            )
+        kept.add(message, self._inner.outer(self._blocks.edges[first], self._blocks.edges[last]))
 
     def _reached(self, position: int) -> None:
         """Everything before the inner ``position`` is done."""
@@ -116,9 +164,12 @@ class Decoding:
     def _report_damage(self, number: int, damage: _DamageError, last: int) -> None:
         if damage.member is None and not self._blocks.whole(damage.block):
             return  # that it reaches past the end has been said, and there is no member to mark
+        if self._kept["rca-zstd"].full():
+            return
         left = self._layout.blobs(damage.block + 1, last)
         lost = f" {count(left, 'further blob')} of segment {number + 1} cannot be decoded without it." if left else ""
-        self._emitter.error("rca-zstd", f"{damage}{lost}", *self._spans(damage.block), member=damage.member)
+        message = f"{self._where(damage.block)} {damage}{lost}"
+        self._kept["rca-zstd"].add(message, self._spans(damage.block), damage.member)
 
     def _spans(self, block: int) -> Spans:
         return self._inner.outer(self._blocks.edges[block], self._blocks.edges[block + 1])
@@ -143,7 +194,7 @@ class Decoding:
         except ZstdError as error:
             damaged = block + len(decoded)
             self._append(block, decoded)
-            raise _DamageError(f"{self._where(damaged)} cannot be decoded. {error}", damaged) from error
+            raise _DamageError(f"cannot be decoded. {error}", damaged) from error
         self._append(block, decoded)
         return block + len(decoded)
 
@@ -187,50 +238,47 @@ class Decoding:
                 raise ZstdError(f"{in_bytes(self._blocks.claimed - stop)} of its payload are missing.")
         except ZstdError as error:
             member = None if content.name is None else self._add(block, content, size)
-            raise _DamageError(
-                f"{self._where(block)} cannot be decoded{' whole' if size else ''}. {error}", block, member
-            ) from error
+            raise _DamageError(f"cannot be decoded{' whole' if size else ''}. {error}", block, member) from error
         self._add(block, content, size)
-        if not self._stream.aligned and not self._stream.ended and stop > payload:
-            message = f"{self._where(block)} ends inside a zstd block: some of its data stands in the next blob."
-            self._emitter.error("rca-zstd-unaligned", message, *self._spans(block))
+        if self._stream.aligned or self._stream.ended or stop == payload or self._kept["rca-zstd-unaligned"].full():
+            return
+        message = f"{self._where(block)} ends inside a zstd block: some of its data stands in the next blob."
+        self._kept["rca-zstd-unaligned"].add(message, self._spans(block))
 
     def _add(self, block: int, content: Content, size: int) -> int | None:
         """Append one blob with all that is to say about its name; says which member it is."""
-        spans = self._spans(block)
         if content.name is None:
-            message = (
-                f"{self._where(block)} has no name: nothing in it is the 0 byte that ends a name. It is not listed."
-            )
-            self._emitter.error("rca-name-unterminated", message, *spans)
+            self._unterminated(block, block + 1)
             return None
         head = self._layout.outer_start(block)
         payload, stop = self._blocks.payloads[block], self._blocks.edges[block + 1]
         member = self._members.append(content.name, payload, stop, size=size, head=head)
-        self._report_name(content, spans, member)
+        for code, words in _said_of(content):
+            if not self._kept[code].full():
+                message = f"The name of member {member}{words}"
+                self._kept[code].add(message, self._spans(block), member)
         return member
 
-    def _report_name(self, content: Content, spans: Spans, member: int) -> None:
-        name = content.name or b""
-        shown = visible(name[:80])
-        if content.name_size > NAME:
-            message = (
-                f"The name of member {member} is {in_bytes(content.name_size)} long; {grouped(NAME)} of them are kept."
-            )
-            self._emitter.error("rca-name-too-long", message, *spans, member=member)
-        for words in hazards(name):
-            if words == "is not UTF-8":
-                message = f"The name of member {member}, {shown}, is not UTF-8; it is shown with escapes."
-                self._emitter.error("rca-name-not-utf-8", message, *spans, member=member)
-            elif not name:
-                self._emitter.info("rca-name-empty", f"The name of member {member} is empty.", *spans, member=member)
-            else:
-                message = f"The name of member {member}, {shown}, {words}."
-                self._emitter.warning("rca-name-hazard", message, *spans, member=member)
+
+def _said_of(content: Content) -> Iterator[tuple[str, str]]:
+    """The codes and the ends of sentences, behind "the name", of what is to be said of a name."""
+    name = content.name or b""
+    if content.name_size > NAME:
+        yield (
+            "rca-name-too-long",
+            f" is {in_bytes(content.name_size)} long; {grouped(NAME)} of them are kept.",
+        )
+    for words in hazards(name):
+        if words == "is not UTF-8":
+            yield "rca-name-not-utf-8", f", {visible(name[:80])}, is not UTF-8; it is shown with escapes."
+        elif not name:
+            yield "rca-name-empty", " is empty, so nothing can be extracted under it."
+        else:
+            yield "rca-name-hazard", f", {visible(name[:80])}, {words}."
 
 
 class _DamageError(Exception):
-    """A segment cannot be decoded from ``block`` on."""
+    """A segment cannot be decoded from ``block`` on; the message goes on from what says where that is."""
 
     def __init__(self, message: str, block: int, member: int | None = None) -> None:
         super().__init__(message)

@@ -8,11 +8,13 @@ that is wrong in one byte only has itself been changed.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import accumulate
 
 from inspector.core.archive import Emitter
 from inspector.core.finding import Severity
+from inspector.core.kept import KEPT
 from inspector.core.numbers import count, grouped
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import Verdict
@@ -20,6 +22,13 @@ from inspector.formats.rca.blocks import HASH
 from inspector.formats.rca.hashes import Convention, Hashes
 
 Said = tuple[Severity, str, str, Spans]
+
+_MORE = (
+    (Severity.ERROR, "rca-reset-hash-mismatch", "wrong hashes"),
+    (Severity.ERROR, "rca-reset-hash-short", "reset blocks whose hash is cut off"),
+    (Severity.INFO, "rca-undecodable-as-written", "segments that were written so"),
+)
+"""What is said of the findings of a kind past the first KEPT: making them all takes longer than reading the archive."""
 
 
 def report(hashes: Hashes, emitter: Emitter) -> None:
@@ -44,6 +53,7 @@ class _Explanation:
     def __init__(self, hashes: Hashes) -> None:
         self._hashes = hashes
         self._layout = hashes.layout
+        self._counted: Counter[str] = Counter()
         # Blobs proved whole in the rows before each.
         proved = (self._proved(row) for row in range(len(hashes)))
         self._proved_before = list(accumulate(proved, initial=0))
@@ -65,8 +75,20 @@ class _Explanation:
         first, last = self._blocks(row)
         return self._layout.blobs(first, self._layout.damaged.get(self._hashes.segment(row), last))
 
+    def _full(self, code: str) -> bool:
+        """Whether another finding of a kind is only to be counted, which this does."""
+        self._counted[code] += 1
+        return self._counted[code] > KEPT
+
     def findings(self) -> Iterator[Said]:
         """Everything there is to say."""
+        yield from self._each()
+        for severity, code, things in _MORE:
+            more = self._counted[code] - KEPT
+            if more > 0:
+                yield severity, code, f"There are {grouped(more)} more {things}.", ()
+
+    def _each(self) -> Iterator[Said]:
         met: set[Convention] = set()
         for row in range(len(self._hashes)):
             held = self._hashes.held(row)
@@ -90,7 +112,7 @@ class _Explanation:
     def _as_written(self, row: int) -> Iterator[Said]:
         segment = self._hashes.segment(row)
         block = self._layout.damaged.get(segment)
-        if block is None:
+        if block is None or self._full("rca-undecodable-as-written"):
             return
         message = (
             f"The hash of segment {segment + 1} is right although its blob at byte "
@@ -102,9 +124,10 @@ class _Explanation:
     def _wrong(self, row: int) -> Iterator[Said]:
         hashes = self._hashes
         if hashes.verdict(row) is Verdict.MISMATCH:
-            if row - 1 not in hashes.mended:  # the hash before explains this one
+            # The hash before may explain this one.
+            if row - 1 not in hashes.mended and not self._full("rca-reset-hash-mismatch"):
                 yield self._mismatch(row)
-        elif not hashes.final(row) and not hashes.comparable(row):
+        elif not hashes.final(row) and not hashes.comparable(row) and not self._full("rca-reset-hash-short"):
             message = (
                 f"The reset block that ends {self._what(row)} holds {len(hashes.stored(row))} of the {HASH} bytes of "
                 "a hash, so it cannot be verified."

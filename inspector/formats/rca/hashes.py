@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from enum import Enum
 from hashlib import blake2s
@@ -27,6 +27,8 @@ from inspector.formats.rca.layout import Layout
 
 _WORKERS = 8
 _ENDED = -1
+_NEAR = 64 * 1024
+"""Bytes that are read at once where segments are small."""
 Ranges = tuple[tuple[int, int], ...]
 """Inner bytes ``[start, stop)``, in order."""
 
@@ -54,6 +56,14 @@ class Hashes:
         self.mended: set[int] = set()
         self._lead = int(len(blocks) > 0 and blocks.types[0] == RESET)
         rows = self._lead + len(blocks.segments) if layout.chunks.chunks else 0
+        self._last = rows - 1
+        # What is asked of every row is kept in columns, for a small file may hold very many.
+        self._cut_off = bytearray(
+            blocks.edges[block + 1] - blocks.payloads[block] < HASH for block in blocks.segments[1:]
+        )
+        if self._lead:
+            self._cut_off.insert(0, blocks.edges[1] - blocks.payloads[0] < HASH)
+        self._near = (0, b"")
         self._held = bytearray(rows)
         self._known = bytearray(rows)
         self._digests = {convention: array("Q", bytes(8 * rows)) for convention in Convention}
@@ -71,7 +81,7 @@ class Hashes:
 
     def final(self, row: int) -> bool:
         """Whether the hash stands in the last chunk's metadata."""
-        return row + 1 == len(self)
+        return row == self._last
 
     def place(self, row: int) -> Spans:
         """The file bytes of a stored hash."""
@@ -85,7 +95,16 @@ class Hashes:
         if self.final(row):
             return self.layout.chunks.chunks[-1].metadata
         start, stop = self._hash_bytes(self.segment(row) + 1)
-        return self.layout.inner.read(start, stop - start)
+        return self.read(start, stop)
+
+    def read(self, start: int, stop: int) -> bytes:
+        """The inner bytes ``[start, stop)``, which may be of the last stretch that was read."""
+        base, data = self._near
+        if start < base or stop > base + len(data):
+            if stop - start > _NEAR // 2:
+                return self.layout.inner.read(start, stop - start)
+            base, data = self._near = start, self.layout.inner.read(start, _NEAR)
+        return data[start - base : stop - base]
 
     def _hash_bytes(self, segment: int) -> tuple[int, int]:
         """Where the hash stands in the reset block that opens a segment, as inner bytes."""
@@ -122,10 +141,7 @@ class Hashes:
 
     def comparable(self, row: int) -> bool:
         """Whether the bytes that a hash covers and all of the hash itself are there."""
-        if self.final(row):
-            return not self.layout.chunks.truncated
-        start, stop = self._hash_bytes(self.segment(row) + 1)
-        return stop - start == HASH
+        return not self.layout.chunks.truncated if self.final(row) else not self._cut_off[row]
 
     def certain(self, row: int) -> bool:
         """Whether it is certain that a stored hash is that of the segment: the end may not be where it seems."""
@@ -149,6 +165,12 @@ class Hashes:
         if self._held[row]:
             return Verdict.VERIFIED
         return Verdict.MISMATCH if self.certain(row) else Verdict.NOT_CHECKABLE
+
+    def wrong(self) -> list[int]:
+        """The rows whose stored hash is not the computed one, certain or not."""
+        return [
+            row for row, (known, held) in enumerate(zip(self._known, self._held, strict=True)) if known and not held
+        ]
 
     def near(self, row: int) -> Convention | None:
         """The convention by which a wrong hash differs from the computed one in one byte only, if there is one.
@@ -194,7 +216,8 @@ def compare(layout: Layout, progress: Progress) -> Hashes:
     hashes = Hashes(layout)
     progress.begin("Comparing hashes", layout.inner.size)
     _Comparison(hashes, progress).run()
-    for row in range(len(hashes) - 1):
+    progress.advance(max(0, progress.total - progress.done))  # what no hash that can be compared covers
+    for row in hashes.wrong():
         if _only_the_hash_is_wrong(hashes, row, progress):
             hashes.mended.add(row)
     return hashes
@@ -207,30 +230,39 @@ class _Comparison:
         self._hashes = hashes
         self._progress = progress
         self._guess = Convention.RCARCH  # of the published writer: the one that is met most
-        self._rows = iter(self._order())
+        self._rows: Iterator[int] = iter(())
         self._read: SimpleQueue[int] = SimpleQueue()
+        self._tell: Callable[[int], None] = self._read.put
         self._stop = Event()
 
-    def _order(self) -> list[int]:
+    def _order(self, rows: list[int]) -> list[int]:
         """The rows, largest first so that no thread is left with a large one at the end.
 
         Before them the smallest that tells the convention, and one that needs none: a wrong guess costs reading a
         segment twice.
         """
         hashes = self._hashes
-        sizes = [stop - start for start, stop in map(hashes.bounds, range(len(hashes)))]
-        order = sorted(range(len(hashes)), key=lambda row: (hashes.tells(row), -sizes[row]))
-        first = next((row for row in reversed(order) if hashes.tells(row) and hashes.comparable(row)), None)
-        if first is not None:
-            order.remove(first)
-            order.insert(0, first)
+        sizes = {row: stop - start for row in rows for start, stop in (hashes.bounds(row),)}
+        order = sorted(rows, key=lambda row: (hashes.tells(row), -sizes[row]))
+        if order and hashes.tells(order[-1]):
+            order.insert(0, order.pop())
         return order
 
     def run(self) -> None:
-        """Compare everything; raises Cancelled, after all threads have ended."""
-        size, rows = self._hashes.layout.inner.size, len(self._hashes)
+        """Compare everything that can be; raises Cancelled, after all threads have ended."""
+        hashes, size = self._hashes, self._hashes.layout.inner.size
+        rows = [row for row in range(len(hashes)) if hashes.comparable(row)]
         # Threads help only where a segment is some pieces long.
-        workers = min(_WORKERS, os.cpu_count() or 1, rows) if size > rows * BLOCK else 1
+        workers = min(_WORKERS, os.cpu_count() or 1, len(rows)) if size > len(hashes) * BLOCK else 1
+        self._rows = iter(self._order(rows) if workers > 1 else rows)
+        if workers > 1:
+            self._share(workers)
+            return
+        self._tell = self._progress.advance
+        for row in self._rows:
+            self._compare(row)
+
+    def _share(self, workers: int) -> None:
         with ThreadPoolExecutor(workers) as pool:
             running = [pool.submit(self._work) for _ in range(workers)]
             left = workers
@@ -255,10 +287,6 @@ class _Comparison:
 
     def _compare(self, row: int) -> None:
         hashes = self._hashes
-        start, stop = hashes.bounds(row)
-        if not hashes.comparable(row):
-            self._read.put(stop - start)
-            return
         guess = self._guess
         other = next(convention for convention in Convention if convention is not guess)
         for convention, following in ((guess, other), (other, guess)):
@@ -270,33 +298,36 @@ class _Comparison:
     def _digest(self, ranges: Ranges, *, counted: bool) -> bytes | None:
         """The hash of inner bytes; None where comparing has been stopped."""
         digest = blake2s(digest_size=HASH)
-        for piece in _pieces(self._hashes.layout, ranges):
+        for piece in _pieces(self._hashes, ranges):
             if self._stop.is_set():
                 return None
             digest.update(piece)
             self._progress.wait()
-            self._read.put(len(piece) if counted else 0)
+            self._tell(len(piece) if counted else 0)
         return digest.digest()
 
 
-def _pieces(layout: Layout, ranges: Iterable[tuple[int, int]]) -> Iterator[bytes]:
+def _pieces(hashes: Hashes, ranges: Iterable[tuple[int, int]]) -> Iterator[bytes]:
     for start, stop in ranges:
-        yield from pieces(layout.inner, start, stop)
+        if stop - start > _NEAR // 2:
+            yield from pieces(hashes.layout.inner, start, stop)
+        else:
+            yield hashes.read(start, stop)
 
 
 def _only_the_hash_is_wrong(hashes: Hashes, row: int, progress: Progress) -> bool:
     """Whether the next hash, which by rcarch's convention covers this one, is right with the computed hash in place."""
     following = row + 1
-    if not all(hashes.verdict(each) is Verdict.MISMATCH for each in (row, following)):
+    if hashes.final(row) or not all(hashes.verdict(each) is Verdict.MISMATCH for each in (row, following)):
         return False
-    if {hashes.segment(row), hashes.segment(following)} & set(hashes.layout.damaged):
+    if any(hashes.segment(each) in hashes.layout.damaged for each in (row, following)):
         return False
     before, after = hashes.ranges(following, Convention.SPECIFICATION)
     digest = blake2s(digest_size=HASH)
-    for piece in _pieces(hashes.layout, (before,)):
+    for piece in _pieces(hashes, (before,)):
         digest.update(piece)
     digest.update(bytes.fromhex(hashes.digest(row, Convention.RCARCH)))
-    for piece in _pieces(hashes.layout, (after,)):
+    for piece in _pieces(hashes, (after,)):
         digest.update(piece)
         progress.advance(0)
     return digest.digest() == hashes.stored(following)
