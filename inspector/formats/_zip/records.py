@@ -21,6 +21,9 @@ SIGNATURE = b"PK\x05\x05"
 FOLLOWING = (LOCAL, CENTRAL, END, ZIP64_END)
 """What can follow a member."""
 
+TACO_SUFFIXES = (".tacozip", ".taco", ".taco.zip")
+"""What the names of files end with that should have a TACO header."""
+
 LOCAL_SIZE = 30
 CENTRAL_SIZE = 46
 END_SIZE = 22

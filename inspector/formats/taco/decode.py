@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.field import Field
 from inspector.core.finding import Severity
 from inspector.core.kinds import Kind
+from inspector.core.numbers import grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
@@ -111,6 +113,24 @@ def _report(emitter: Emitter, header: TacoHeader, member: int, *, listed: bool) 
         emitter.warning("taco-layout", message, (0, place.stop))
     if place.size == PAYLOAD_SIZE:
         _report_crc(emitter, header, member)
+    _report_entries(emitter, header)
+
+
+def _report_entries(emitter: Emitter, header: TacoHeader) -> None:
+    """Entries are an application's own, so one that reads strangely is worth a word and no more."""
+    used = [(entry, header.entry_span(index)) for index, entry in enumerate(header.entries[: header.count])]
+    inside = []
+    for index, ((offset, length), place) in enumerate(used):
+        stop = offset + length
+        if length and offset < header.payload.stop:
+            message = f"Entry {index} ({grouped(offset)}, {in_bytes(length)}) begins inside the header itself."
+            emitter.info("taco-entry-in-header", message, place)
+        if length and stop <= emitter.archive.source.size:
+            inside.append((offset, stop, index, place))
+    for one, other in combinations(sorted(inside), 2):
+        if other[0] < one[1]:
+            message = f"Entries {one[2]} and {other[2]} overlap: both have the bytes from {grouped(other[0])} on."
+            emitter.info("taco-entries-overlap", message, one[3], other[3])
 
 
 def _report_crc(emitter: Emitter, header: TacoHeader, member: int) -> None:

@@ -53,6 +53,11 @@ class TacoHeader:
         """Whether the three writes of an update have their places."""
         return not self.obstacles
 
+    def entry_span(self, index: int) -> Span:
+        """Where one entry stands in the file."""
+        start = self.payload.start + 4 + index * _ENTRY_SIZE
+        return Span(start, start + _ENTRY_SIZE)
+
     @property
     def sensible(self) -> bool:
         """Whether the payload could have been written by a program: the count is in range and the padding zero."""

@@ -47,7 +47,7 @@ def verdicts(archive: opening.Opened) -> list[Verdict]:
 
 def updated(data: bytes, *, local: bool, central: bool) -> bytes:
     """The archive with a new payload, and its CRC in the places wanted."""
-    payload = b"\1\0\0\0" + struct.pack("<QQ", 1, 2) + bytes(96)
+    payload = b"\1\0\0\0" + struct.pack("<QQ", 200, 2) + bytes(96)
     crc = struct.pack("<I", zlib.crc32(payload))
     at = data.index(b"PK\1\2") + 16
     data = data[:14] + (crc if local else data[14:18]) + data[18:41] + payload + data[157:]

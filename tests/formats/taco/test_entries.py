@@ -1,0 +1,94 @@
+"""Entries that read strangely, and files with a TACO name that have no TACO header."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+import tacozip
+
+from inspector.core.finding import Finding, Severity
+from inspector.core.progress import Progress
+from inspector.core.source import BytesSource
+from inspector.core.verdict import State
+from inspector.operations import opening
+from inspector.operations.checking import check_archive, state_of
+from tests.formats.zip.zip_building import PLAIN, content
+
+SIZE = 1000
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("taco-entries")
+
+
+def checked(data: bytes, name: str) -> opening.Opened:
+    archive = opening.start(BytesSource(data, name))
+    opening.decode(archive, Progress())
+    check_archive(archive, Progress())
+    return archive
+
+
+def of(archive: opening.Opened, code: str) -> list[Finding]:
+    return [finding for finding in archive.findings if finding.code == code]
+
+
+def with_entries(folder: Path, entries: list[tuple[int, int]]) -> bytes:
+    (folder / "a").write_bytes(bytes(SIZE))
+    target = folder / "made.tacozip"
+    tacozip.create(str(target), [str(folder / "a")], ["a"], entries=entries)
+    return target.read_bytes()
+
+
+def test_an_entry_in_the_header_is_said_on_its_bytes(folder: Path) -> None:
+    data = with_entries(folder, [(200, 10), (156, 1), (157, 1), (0, 5000)])
+    archive = checked(data, "x.tacozip")
+    found = of(archive, "taco-entry-in-header")
+    assert [finding.message.split(" (")[0] for finding in found] == ["Entry 1", "Entry 3"]
+    assert [data[span.start : span.stop] for finding in found for span in finding.spans] == [
+        struct.pack("<QQ", 156, 1),
+        struct.pack("<QQ", 0, 5000),
+    ]
+    # The specification leaves to programs what their entries mean.
+    assert state_of([archive]) is State.SOUND
+
+
+def test_entries_that_overlap_are_said_together(folder: Path) -> None:
+    data = with_entries(folder, [(500, 100), (200, 300), (599, 1), (600, 100)])
+    archive = checked(data, "x.tacozip")
+    (finding,) = of(archive, "taco-entries-overlap")
+    assert "Entries 0 and 2" in finding.message
+    assert finding.severity is Severity.INFO
+    assert b"".join(data[span.start : span.stop] for span in finding.spans) == struct.pack("<4Q", 500, 100, 599, 1)
+
+
+def test_entries_elsewhere_are_not_compared(folder: Path) -> None:
+    outside = [(10_000, 500), (10_100, 500), (2**64 - 1, 2**64 - 1)]
+    archive = checked(with_entries(folder, [*outside, (300, 0), (300, 10)]), "x.tacozip")
+    assert archive.findings == []
+
+
+@pytest.mark.parametrize("name", ["x.tacozip", "X.TACO", "x.taco.zip"])
+def test_a_taco_name_on_a_plain_zip_is_a_warning(name: str) -> None:
+    archive = checked(PLAIN, name)
+    (finding,) = archive.findings
+    assert (archive.format, finding.code, finding.severity) == ("zip", "taco-no-header", Severity.WARNING)
+    assert "member a.txt instead of TACO_HEADER" in finding.message
+    assert [PLAIN[span.start : span.stop] for span in finding.spans] == [b"a.txt", b"a.txt"]
+    assert content(archive, 0) == b"content of a"
+    assert state_of([archive]) is State.WARNING
+
+
+def test_a_header_behind_other_bytes_is_none(folder: Path) -> None:
+    data = b"#!/bin/sh\n" + with_entries(folder, [(1, 1)])
+    archive = checked(data, "x.tacozip")
+    assert archive.format == "zip"
+    (finding,) = of(archive, "taco-no-header")
+    assert finding.spans == ((0, 4),)
+
+
+def test_other_names_promise_no_header(folder: Path) -> None:
+    assert checked(PLAIN, "x.zip").findings == []
+    assert of(checked(with_entries(folder, [(1, 1)]), "x.tacozip"), "taco-no-header") == []
