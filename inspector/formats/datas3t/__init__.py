@@ -6,6 +6,7 @@ from inspector.core.format import Format
 from inspector.formats import _tar
 from inspector.formats.datas3t import alone, archive
 from inspector.formats.datas3t.check import check
+from inspector.formats.datas3t.repair import repairs
 
 _SPECIFICATION = "S3 Storage Layout for datas3t"
 
@@ -22,6 +23,7 @@ FORMAT = Format(
     decode=archive.decode,
     read=_tar.read,
     check=check,
+    repairs=repairs,
 )
 
 METADATA = Format(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from inspector.core.archive import Archive, Emitter
 from inspector.core.format import Format
 from inspector.core.progress import Progress
+from inspector.core.repair import Repair
 from inspector.core.source import Source
 from inspector.formats import _tar
 from inspector.formats._tar.check import check_padding, headers_sentence
+from inspector.formats._tar.repair import mend_end, mend_headers
 
 
 def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
@@ -19,6 +23,12 @@ def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
     """See Format.check: decoding has compared the headers' checksums, and no others are recorded."""
     check_padding(archive, emitter, progress)
     return headers_sentence(archive)
+
+
+def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
+    """See Format.repairs: nothing tells whether members are missing at the end, so the end waits for a word."""
+    progress.begin("Planning repairs", len(archive.members), "members")
+    return (*mend_headers(archive), *mend_end(archive, whole=False))
 
 
 FORMAT = Format(
@@ -36,4 +46,5 @@ FORMAT = Format(
     decode=decode,
     read=_tar.read,
     check=check,
+    repairs=repairs,
 )

@@ -1,0 +1,123 @@
+"""Mending a tar: the zeros at its end, and single fields of its headers.
+
+POSIX.1-2017, pax, ustar Interchange Format.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+
+from inspector.core.archive import Archive
+from inspector.core.edit import Edit, Patch
+from inspector.core.finding import Finding
+from inspector.core.numbers import in_bytes
+from inspector.core.repair import Repair
+from inspector.core.source import Source
+from inspector.formats._tar.header import BLOCK, CHKSUM, ZEROS, aligned, checksums, parse
+
+END = 2 * ZEROS
+"""What ends a tar."""
+
+CHECKSUM = "tar-checksum"
+
+_ENDS = frozenset(("tar-end-missing", "tar-end-short", "tar-truncated-header"))
+_SHARED = {
+    "mode": slice(100, 108),
+    "uid": slice(108, 116),
+    "gid": slice(116, 124),
+    "typeflag": slice(156, 157),
+    "linkname": slice(157, 257),
+    "magic and version": slice(257, 265),
+    "uname": slice(265, 297),
+    "gname": slice(297, 329),
+    "devmajor": slice(329, 337),
+    "devminor": slice(337, 345),
+    "prefix": slice(345, 500),
+    "padding": slice(500, 512),
+}
+"""The fields that all headers of an archive usually have in common."""
+
+
+def mend_end(archive: Archive, whole: bool) -> Iterator[Repair]:
+    """Write the two blocks of zeros; ``whole`` says whether it is proved that no member is missing before them."""
+    found = next((each for each in archive.findings if each.code in _ENDS), None)
+    if found is None or not len(archive.members) or any(_leaves_open(archive, each) for each in archive.findings):
+        return
+    source, size = archive.source, archive.source.size
+    start = found.spans[0].start
+    old = source.read(start, size - start)
+    lost = len(old) if any(old) else 0
+    new = bytes(aligned(start) - start) + END
+    title = f"Write the two blocks of zeros that end the tar at byte {aligned(start):,}"
+    claim = ""
+    if found.code == "tar-end-missing" and not whole:
+        claim = "That the archive ends with its last member: whether more followed cannot be told."
+    loses = (
+        (f"The {in_bytes(lost)} of a header that was cut off, of a member whose data are not there.",) if lost else ()
+    )
+    edit = Edit(title, (Patch(start, old, new),), size, start + len(new))
+    yield Repair("tar-write-end", title, frozenset((found.code,)), loses, claim, edit)
+
+
+def mend_headers(archive: Archive, digits: Callable[[int], bytes] = lambda _: b"") -> Iterator[Repair]:
+    """Headers whose checksum does not fit, where a change of one field explains it.
+
+    ``digits`` are what the name of a member is known to begin with, empty where nothing is known.
+    """
+    for each in archive.findings:
+        member = _member(archive, each) if each.code == CHECKSUM else None
+        if member is not None:
+            yield from _mend_header(archive, each, member, digits(member))
+
+
+def _leaves_open(archive: Archive, finding: Finding) -> bool:
+    """Whether something that belongs to no member, or not all of one, stands at the end."""
+    return finding.code == "tar-truncated-data" or (finding.code == CHECKSUM and _member(archive, finding) is None)
+
+
+def _member(archive: Archive, finding: Finding) -> int | None:
+    """The member that was listed in spite of its header's checksum."""
+    start = finding.spans[0].start + BLOCK
+    at = bisect_left(archive.members.starts, start)
+    return at if at < len(archive.members) and archive.members.starts[at] == start else None
+
+
+def _mend_header(archive: Archive, finding: Finding, member: int, digits: bytes) -> Iterator[Repair]:
+    at = finding.spans[0].start
+    block, model = archive.source.read(at, BLOCK), _model(archive, member)
+    if model is None:
+        return
+    candidates = {name: (field, model[field]) for name, field in _SHARED.items() if block[field] != model[field]}
+    if not block.startswith(digits):
+        candidates["name"] = (slice(0, len(digits)), digits)
+    fitting = {name: change for name, change in candidates.items() if parse(_with(block, *change)).fits}
+    if not candidates:
+        fitting = {"chksum": (CHKSUM, b"%06o\0 " % checksums(block)[0])}
+    if len(fitting) != 1:
+        return
+    ((name, (field, new)),) = fitting.items()
+    claim = f"That only the field {name} of the header at byte {at:,} has changed: with "
+    claim += "a new sum all fits." if name == "chksum" else "what is to be expected there its checksum fits."
+    title = f"Set the field {name} of the header at byte {at:,}"
+    patch = Patch(at + field.start, block[field], new)
+    edit = Edit(title, (patch,), archive.source.size, archive.source.size)
+    yield Repair("tar-mend-header", title, frozenset((finding.code,)), (), claim, edit)
+
+
+def _with(block: bytes, field: slice, new: bytes) -> bytes:
+    return block[: field.start] + new + block[field.stop :]
+
+
+def _model(archive: Archive, member: int) -> bytes | None:
+    """The header of a neighbour whose checksum fits."""
+    for other in (member - 1, member + 1):
+        if 0 <= other < len(archive.members):
+            block = _block(archive.source, archive.members.starts[other] - BLOCK)
+            if parse(block).fits:
+                return block
+    return None
+
+
+def _block(source: Source, at: int) -> bytes:
+    return source.read(at, BLOCK).ljust(BLOCK, b"\0")
