@@ -22,6 +22,7 @@ from inspector.formats.rca.fields import BlobLayerFields
 from inspector.formats.rca.hashes import Hashes
 from inspector.formats.rca.layout import Layout
 from inspector.formats.rca.ledger import Ledger
+from inspector.formats.rca.repair import repairs
 
 HASHED = 16 * 1024 * 1024
 """The most bytes of inner stream whose hashes are compared while decoding: hashing more would delay the listing."""
@@ -91,4 +92,5 @@ FORMAT = Format(
     read=read,
     check=check,
     torn=frozenset({"rca-trailing-garbage"}),
+    repairs=repairs,
 )

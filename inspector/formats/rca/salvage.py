@@ -1,0 +1,223 @@
+"""Salvage: what is whole of a damaged RCA archive as a new one.
+
+A segment's blobs share one zstd frame that is never ended, so the blocks up to a damaged one are a whole segment by
+themselves. They are copied as they stand, not compressed again; only the hashes are new. Where a blob cannot stand in
+a sound archive as it is (its name is not UTF-8, say), its segment is written anew.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from inspector.core.archive import Archive
+from inspector.core.finding import Severity
+from inspector.core.format import MemberError
+from inspector.core.names import visible
+from inspector.core.numbers import count, grouped
+from inspector.core.progress import Progress
+from inspector.core.repair import Repair
+from inspector.core.source import blocks
+from inspector.formats.rca.blobs import NAME, read
+from inspector.formats.rca.blocks import RESET, REST
+from inspector.formats.rca.chain import Chain
+from inspector.formats.rca.hashes import Convention, Hashes
+from inspector.formats.rca.layout import Layout
+from inspector.formats.rca.mend import own_convention
+from inspector.formats.rca.write import BlobLayer
+
+_NAMED = 100
+"""The most lost blobs that are named."""
+_ODD = frozenset(
+    {"rca-name-unterminated", "rca-name-too-long", "rca-name-not-utf-8", "rca-zstd-unaligned", "rca-zstd-frames"}
+)
+_CHANGED = "The file has changed while it was read, so the salvage does not fit together. Check it again."
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The blocks ``[first, stop)`` of one segment, without its reset block, and the members ``[begin, end)`` in them.
+
+    ``odd`` is whether they are written anew.
+    """
+
+    first: int
+    stop: int
+    begin: int
+    end: int
+    odd: bool
+
+
+def salvages(archive: Archive, hashes: Hashes) -> list[Repair]:
+    """The salvage of all that is proved whole, and, if that is more, of all that decodes."""
+    worst = {finding.code for finding in archive.findings if finding.severity is Severity.ERROR}
+    if not worst and not hashes.layout.chunks.tail:
+        return []
+    proved, readable = _parts(archive, hashes, proved=True), _parts(archive, hashes, proved=False)
+    found: list[Repair] = []
+    if proved:
+        title = f"Copy the {count(_members(proved), 'blob')} that {_are(proved)} proved whole into a new archive"
+        found.append(_repair("rca-salvage", title, archive, hashes, proved, worst))
+    unproved = _members(readable) - _members(proved)
+    if unproved:
+        title = f"Copy the {count(_members(readable), 'blob')} that can be decoded into a new archive"
+        claim = (
+            f"{grouped(unproved)} of them {'is' if unproved == 1 else 'are'} taken to be what was archived. Nothing "
+            "proves it: no hash is right that covers them, and a changed byte may decode too."
+        )
+        found.append(_repair("rca-salvage-readable", title, archive, hashes, readable, worst, claim))
+    return found
+
+
+def _repair(
+    code: str, title: str, archive: Archive, hashes: Hashes, parts: Sequence[_Part], worst: set[str], claim: str = ""
+) -> Repair:
+    convention = own_convention(hashes)
+
+    def content(progress: Progress) -> Iterator[bytes]:
+        return _content(archive, parts, convention, progress)
+
+    return Repair(code, title, frozenset(worst), _loses(archive, hashes.layout, parts), claim, content=content)
+
+
+def _members(parts: Sequence[_Part]) -> int:
+    return sum(part.end - part.begin for part in parts)
+
+
+def _are(parts: Sequence[_Part]) -> str:
+    return "is" if _members(parts) == 1 else "are"
+
+
+def _parts(archive: Archive, hashes: Hashes, *, proved: bool) -> list[_Part]:
+    """What is whole of each segment that has a member in it."""
+    layout, starts = hashes.layout, archive.members.starts
+    all_blocks, odd = layout.blocks, _odd(archive, layout)
+    found: list[_Part] = []
+    for segment in range(len(all_blocks.segments) if len(all_blocks) else 0):
+        if proved and not hashes.proved(hashes.row(segment)):
+            continue
+        first, last = all_blocks.segment(segment)
+        stop = layout.damaged.get(segment, last)
+        if stop == len(all_blocks) and stop and (all_blocks.types[-1] == REST or not all_blocks.whole(stop - 1)):
+            stop -= 1
+        first += first < stop and all_blocks.types[first] == RESET
+        begin = bisect_left(starts, all_blocks.edges[first])
+        end = bisect_left(starts, all_blocks.edges[stop], begin)
+        if begin < end:
+            found.append(_Part(first, stop, begin, end, odd is None or segment in odd))
+    return found
+
+
+def _odd(archive: Archive, layout: Layout) -> set[int] | None:
+    """The segments with blobs that cannot stand in a sound archive as they are; None where not all can be told."""
+    if archive.findings_dropped:
+        return None
+    found: set[int] = set()
+    for finding in archive.findings:
+        at = layout.inner.inner(finding.spans[0].start) if finding.code in _ODD and finding.spans else None
+        if at is not None:
+            found.add(layout.blocks.segment_of(bisect_right(layout.blocks.edges, at) - 1))
+    return found
+
+
+def _loses(archive: Archive, layout: Layout, parts: Sequence[_Part]) -> tuple[str, ...]:
+    """Which blobs are lost, and which names."""
+    members, blobs = archive.members, layout.blobs(0, len(layout.blocks))
+    lost = blobs - _members(parts)
+    sentences: list[str] = []
+    if lost:
+        kept = {part.begin: part.end for part in parts}
+        names: list[str] = []
+        at = 0
+        while at < len(members) and len(names) < _NAMED:
+            if at in kept:
+                at = kept[at]
+                continue
+            names.append(_shown(members.path(at)))
+            at += 1
+        more = lost - len(names)
+        if names and more:
+            names.append(f"{grouped(more)} more")
+        said = f": {', '.join(names)}" if names else ", whose names cannot be read"
+        sentences.append(f"{grouped(lost)} of {count(blobs, 'blob')}{said}.")
+    if layout.chunks.corrupt:
+        sentences.append("All that stands behind the chunk header that is wrong.")
+    changed = [
+        path
+        for part in parts
+        if part.odd
+        for member in range(part.begin, part.end)
+        if _name(path := members.path(member)) != path
+    ]
+    if changed:
+        sentences.append(
+            f"The bytes of {count(len(changed), 'name')}, which are not UTF-8 and are written as they are shown: "
+            f"{', '.join(map(_shown, changed[:_NAMED]))}."
+        )
+    return tuple(sentences)
+
+
+def _shown(path: bytes) -> str:
+    return f"'{visible(path[:80])}'"
+
+
+def _name(path: bytes) -> bytes:
+    """The name to write: the same one, or as it is shown where the format cannot hold it."""
+    try:
+        path.decode()
+    except UnicodeDecodeError:
+        return visible(path).encode()[:NAME].decode(errors="ignore").encode()
+    return path
+
+
+def _content(archive: Archive, parts: Sequence[_Part], convention: Convention, progress: Progress) -> Iterator[bytes]:
+    """The new archive. All is read twice: the last hash and the size stand before what they are of."""
+    progress.begin("Hashing what is whole", _size(archive, parts))
+    layer = BlobLayer(convention)
+    size = sum(map(len, _inner(archive, parts, layer, progress)))
+    metadata = layer.digest
+    progress.begin("Copying what is whole", _size(archive, parts))
+    layer = BlobLayer(convention)
+    written = 0
+
+    def inner() -> Iterator[bytes]:
+        nonlocal written
+        for data in _inner(archive, parts, layer, progress):
+            written += len(data)
+            if written > size:
+                raise MemberError(_CHANGED)
+            yield data
+
+    yield from Chain().whole(inner(), size, metadata)
+    if written != size or layer.digest != metadata:
+        raise MemberError(_CHANGED)
+
+
+def _size(archive: Archive, parts: Sequence[_Part]) -> int:
+    edges = archive.detail.blocks.edges
+    return sum(edges[part.stop] - edges[part.first] for part in parts)
+
+
+def _inner(archive: Archive, parts: Sequence[_Part], layer: BlobLayer, progress: Progress) -> Iterator[bytes]:
+    """The new blob layer."""
+    layout: Layout = archive.detail
+    edges = layout.blocks.edges
+    for number, part in enumerate(parts):
+        if number:
+            yield layer.reset()
+        if part.odd:
+            for member in range(part.begin, part.end):
+                yield from layer.blob(_name(archive.members.path(member)), _read(archive, member, progress))
+            continue
+        for piece in blocks(layout.inner, edges[part.first], edges[part.stop]):
+            progress.advance(len(piece))
+            yield layer.add(piece)
+
+
+def _read(archive: Archive, member: int, progress: Progress) -> Iterator[bytes]:
+    """A member's content; ``progress`` counts its stored bytes."""
+    for piece in read(archive, member, Progress()):
+        progress.advance(0)
+        yield piece
+    progress.advance(archive.members.stops[member] - archive.members.starts[member])

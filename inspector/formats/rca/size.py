@@ -1,0 +1,107 @@
+"""Mending the size of a chunk, where the hash beside it proves another one (RCA: "Outer Layer Format (Chunk Layer)").
+
+The metadata of the last chunk is the hash of the last segment, whose end the size says. A size that is wrong can be
+found by hashing on: where the hash becomes the stored one, there the archive ended when it was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import blake2s
+
+from inspector.core.archive import Archive, Emitter
+from inspector.core.edit import Edit, OverlaySource, Patch
+from inspector.core.numbers import grouped, in_bytes
+from inspector.core.progress import Progress
+from inspector.core.repair import Repair
+from inspector.core.source import Source, SplicedSource, blocks
+from inspector.formats.rca.blocks import HASH, RESET, Blocks, walk
+from inspector.formats.rca.chunks import BITS, Chunk, ChunkLayer, header_size, scan
+from inspector.formats.rca.hashes import Convention, Hashes
+
+_MENDS = frozenset(
+    {"rca-chunk-size-reserved", "rca-chunk-size-small", "rca-truncated", "rca-past-end", "rca-metadata-hash-mismatch"}
+)
+
+
+def mend_size(source: Source, hashes: Hashes, progress: Progress) -> Repair | None:
+    """Set the size of the chunk that is wrong; None where the hash proves no other."""
+    layer = hashes.layout.chunks
+    if layer.chunks and not layer.corrupt and hashes.held(len(hashes) - 1):
+        return None
+    for start, bits in _suspects(source, layer):
+        edit = _sized(source, start, bits, progress)
+        if edit is not None:
+            return Repair("rca-mend-chunk-size", edit.label, _MENDS, edit=edit)
+    return None
+
+
+def _suspects(source: Source, layer: ChunkLayer) -> Iterator[tuple[int, int]]:
+    """Where the headers stand whose size may be wrong, and how many bits it has."""
+    if layer.chunks and not layer.corrupt:
+        last = layer.chunks[-1]
+        yield last.start, last.bits
+    if layer.tail and (layer.corrupt or not layer.chunks or layer.chunks[-1].full):
+        start, bits = layer.tail[0].spans[0].start, BITS << len(layer.chunks)
+        if source.size - start > header_size(bits):
+            yield start, bits
+
+
+def _sized(source: Source, start: int, bits: int, progress: Progress) -> Edit | None:
+    """The Edit that gives a chunk the size that a hash proves."""
+    found = min(source.size - start, 1 << bits - 1)
+    overlay = OverlaySource(source, _edit(source, ((start, bits, found),), ""))
+    scratch = Emitter(Archive(overlay, "", "", ()))
+    chunks = scan(overlay, scratch).chunks
+    inner = SplicedSource(overlay, [chunk.payload for chunk in chunks], source.name)
+    layer = walk(inner, scratch, progress)
+    last = chunks[-1]
+    end = _proved_end(inner, layer, last, progress)
+    if end is None:
+        return None
+    size = inner.outer(end - 1, end)[0].stop - last.start
+    if last.start == start:
+        found = size
+    elif size != last.size:
+        return None  # two sizes are wrong: too much to be told
+    label = f"Set the size of the chunk at byte {grouped(start)} to {in_bytes(found)}, as its hash proves"
+    return _edit(source, ((start, bits, found),), label)
+
+
+def _edit(source: Source, sizes: Sequence[tuple[int, int, int]], label: str) -> Edit:
+    patches = tuple(
+        Patch(start, source.read(start, bits // 8), size.to_bytes(bits // 8, "big")) for start, bits, size in sizes
+    )
+    return Edit(label, patches, source.size, source.size)
+
+
+def _proved_end(inner: SplicedSource, layer: Blocks, last: Chunk, progress: Progress) -> int | None:
+    """The end of a block in the last chunk where the hash is the one in its header, as an inner position."""
+    low = inner.size - last.payload.size
+    progress.begin("Searching for the end", inner.size)
+    for number in range(len(layer.segments)):
+        first, stop = layer.segment(number)
+        if len(layer) and layer.edges[stop] > low:
+            for convention in Convention if layer.types[first] == RESET else (Convention.SPECIFICATION,):
+                for end, digest in _hashes(inner, layer, first, stop, convention, progress):
+                    if end > low and digest == last.metadata:
+                        return end
+    return None
+
+
+def _hashes(
+    inner: SplicedSource, layer: Blocks, first: int, stop: int, convention: Convention, progress: Progress
+) -> Iterator[tuple[int, bytes]]:
+    """Where each whole block of a segment ends, and the hash of the segment up to there."""
+    digest = blake2s(digest_size=HASH)
+    for block in range(first, stop):
+        if not layer.whole(block):
+            return
+        start, end = layer.edges[block], layer.edges[block + 1]
+        if block == first and layer.types[block] == RESET and convention is Convention.SPECIFICATION:
+            digest.update(inner.read(start, layer.payloads[block] - start))
+            start = min(layer.payloads[block] + HASH, end)
+        for piece in blocks(inner, start, end):
+            digest.update(piece)
+            progress.advance(len(piece))
+        yield end, digest.digest()
