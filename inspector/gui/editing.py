@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -51,6 +50,11 @@ class Editing(QObject):
     def size(self) -> int:
         """The size of the file with the pending changes, in bytes."""
         return self.pending.new_size if self.pending is not None else self._document.status.size
+
+    @property
+    def previewing(self) -> bool:
+        """Whether the archive is still to be decoded with what is pending."""
+        return self.pending is not self._shown
 
     def set_overwriting(self, on: bool) -> None:
         """Let bytes be overwritten in the hex view, or not."""
@@ -104,7 +108,7 @@ class Editing(QObject):
 
     def _preview(self) -> None:
         edit = self.pending
-        if edit is not self._shown:
+        if self.previewing:
             self._document.start("preview", edit, done=lambda _: self._previewed(edit))
 
     def _previewed(self, edit: Edit | None) -> None:
@@ -130,27 +134,19 @@ class Editing(QObject):
 
         self._document.start("mend_checksums", edit, done=take)
 
-    def write(self, done: Callable[[], object] | None = None) -> None:
+    def write(self) -> None:
         """Write what is pending into the file; nothing is asked here."""
         if self.pending is not None:
-            self._write(self.pending, done)
+            self._document.start("write", self.pending, done=self.settle)
 
     def take_back(self) -> None:
         """Write the bytes that the last writing has replaced."""
         if self.revert is not None:
-            self._write(self.revert, None)
-
-    def _write(self, edit: Edit, done: Callable[[], object] | None) -> None:
-        def take(result: WriteResult) -> None:
-            self._timer.stop()
-            self.settle(result)
-            if done is not None:
-                done()
-
-        self._document.start("write", edit, done=take)
+            self._document.start("write", self.revert, done=self.settle)
 
     def settle(self, result: WriteResult) -> None:
         """The file on disk was changed, by writing or by a repair: nothing is pending any more."""
+        self._timer.stop()
         self.history.clear()
         self._shown = None
         self.revert = result.revert

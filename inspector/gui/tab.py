@@ -8,10 +8,13 @@ from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabWidget
 from inspector.gui.banner import Banner
 from inspector.gui.checking import Checking
 from inspector.gui.document import Document
+from inspector.gui.editing import Editing
 from inspector.gui.note import Note
 from inspector.gui.panels.byte import BytePanel
+from inspector.gui.panels.changes import ChangesPanel
 from inspector.gui.panels.digests import DigestsPanel
 from inspector.gui.panels.findings import FindingsPanel
+from inspector.gui.panels.header import HeaderPanel
 from inspector.gui.panels.hex_pane import HexPane
 from inspector.gui.panels.members import MembersPanel
 from inspector.gui.panels.structure import StructurePanel
@@ -19,7 +22,7 @@ from inspector.gui.saving import Saving
 
 NARROWEST = 200
 """Pixels that the panels beside the bytes have at least."""
-VERSION = 2
+VERSION = 3
 """Of the arrangement of docks; a stored one of another version is not used."""
 
 
@@ -38,6 +41,9 @@ class Tab(QWidget):
         self.byte = BytePanel(document, self.hex_pane.inspector)
         self.findings = FindingsPanel(document)
         self.digests = DigestsPanel(document)
+        self.editing = Editing(document)
+        self.header = HeaderPanel(document, self.editing)
+        self.changes = ChangesPanel(document, self.editing)
         self.checking = Checking(document)
         self.saving = Saving(document, self.banner, self)
         self.findings.exportWanted.connect(self.saving.ask_report)
@@ -57,8 +63,11 @@ class Tab(QWidget):
             "Byte": self._dock("Byte", self.byte, right),
             "Findings": self._dock("Findings", self.findings, foot),
             "Digests": self._dock("Digests", self.digests, foot),
+            "Header": self._dock("Header", self.header, foot),
+            "Changes": self._dock("Changes", self.changes, foot),
         }
-        self.area.tabifyDockWidget(self.docks["Findings"], self.docks["Digests"])
+        for name in ("Digests", "Header", "Changes"):
+            self.area.tabifyDockWidget(self.docks["Findings"], self.docks[name])
         self.docks["Findings"].raise_()
         self._first_layout = self.area.saveState(VERSION)
         layout = QVBoxLayout(self)
@@ -66,6 +75,8 @@ class Tab(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self.banner)
         layout.addWidget(self.area)
+        self.hex_pane.selectionChanged.connect(self.header.set_marked)
+        self.editing.changed.connect(self._title_changes)
         document.statusChanged.connect(self._title_findings)
 
     def _dock(self, name: str, panel: QWidget, side: Qt.DockWidgetArea) -> QDockWidget:
@@ -82,6 +93,10 @@ class Tab(QWidget):
         status = self.document.status
         found = sum(number for _, number in status.counts)
         self.docks["Findings"].setWindowTitle(f"Findings ({found:,})" if found else "Findings")
+
+    def _title_changes(self) -> None:
+        pending = self.editing.pending
+        self.docks["Changes"].setWindowTitle(f"Changes ({len(pending.patches)})" if pending is not None else "Changes")
 
     # ---- arrangement -------------------------------------------------------------------------------------------
 
@@ -112,7 +127,16 @@ class Tab(QWidget):
 
     def _step_pane(self, step: int) -> None:
         """Move the keyboard to the next (1) or previous (-1) pane that is shown."""
-        every = (self.members, self.structure, self.hex_pane, self.byte, self.findings, self.digests)
+        every = (
+            self.members,
+            self.structure,
+            self.hex_pane,
+            self.byte,
+            self.findings,
+            self.digests,
+            self.header,
+            self.changes,
+        )
         panes = [pane for pane in every if pane.isVisible() and not pane.visibleRegion().isEmpty()]
         focus = QApplication.focusWidget()
         at = next((i for i, pane in enumerate(panes) if focus is not None and pane.isAncestorOf(focus)), -step)

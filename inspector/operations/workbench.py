@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
 from inspector.core.edit import Edit, OverlaySource
@@ -21,7 +22,7 @@ from inspector.operations.scene import Scene
 from inspector.operations.session import JOBS as SESSION_JOBS
 from inspector.operations.session import QUICK as SESSION_QUICK
 from inspector.operations.session import Session
-from inspector.operations.taco_header import header_view, member_target
+from inspector.operations.taco_header import header_draft, header_view, member_target
 from inspector.operations.taco_header import preview as preview_header
 from inspector.operations.views import Stage
 from inspector.sources.file import FileSource
@@ -72,8 +73,14 @@ class Workbench(Session):
     # ---- the TACO header ---------------------------------------------------------------------------------------
 
     def header(self, draft: HeaderDraft | None) -> HeaderView:
-        """The TACO header as it is shown, or as a draft would make it; raises Refused where there is none."""
-        return header_view(self._archive(), draft)
+        """The TACO header as it is shown, or as a draft would make it; raises Refused where there is none.
+
+        ``changed`` are the entries in which it differs from the file on disk.
+        """
+        shown = header_view(self._archive(), draft)
+        stands = header_draft(self._disk.archives[0]).entries
+        changed = frozenset(each.index for each in shown.entries if (each.offset, each.length) != stands[each.index])
+        return replace(shown, changed=changed)
 
     def header_edit(self, draft: HeaderDraft) -> Edit:
         """The edit of what is shown that makes the header what the draft says. Raises Refused and SourceError."""
@@ -107,10 +114,10 @@ class Workbench(Session):
             self._disk.checks.run(progress)
         self._show(self._disk)
 
-    def save_copy(self, progress: Progress, edit: Edit, path: str, replace: bool) -> str:
+    def save_copy(self, progress: Progress, edit: Edit, path: str, over: bool) -> str:
         """Write the archive as ``edit`` would leave it to another file. Raises Refused, SourceError, Cancelled."""
         target = Path(path)
-        patched_copy(self._file(), edit, target, progress, replace=replace)
+        patched_copy(self._file(), edit, target, progress, replace=over)
         return f"The changed copy is {visible(str(target))}."
 
     # ---- interrupted changes -----------------------------------------------------------------------------------

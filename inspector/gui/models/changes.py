@@ -1,0 +1,83 @@
+"""Pending changes as rows: which bytes, what stands there, what is to stand there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtGui import QFontDatabase
+
+from inspector.core.edit import Edit
+from inspector.core.numbers import hexadecimal, in_bytes
+from inspector.core.span import Span
+from inspector.gui.words import plain
+
+TITLES = ("Bytes", "On disk", "To be written")
+BYTES, OLD, NEW = range(len(TITLES))
+_SHOWN = 64
+"""Bytes of one write that are shown; there is more in the hex view."""
+Index = QModelIndex | QPersistentModelIndex
+NOWHERE = QModelIndex()
+
+
+class Changes(QAbstractTableModel):
+    """The writes of an edit in their order; a cut at the end is the last row."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rows: list[tuple[Span, bytes | None, bytes | None]] = []
+
+    def show(self, edit: Edit | None) -> None:
+        """Show the writes of another edit, or none."""
+        self.beginResetModel()
+        self._rows = []
+        if edit is not None:
+            self._rows = [(patch.span, patch.old, patch.new) for patch in edit.patches]
+            if edit.dropped.size:
+                self._rows.append((edit.dropped, None, None))
+        self.endResetModel()
+
+    def place(self, row: int) -> Span | None:
+        """The bytes of a row."""
+        return self._rows[row][0] if 0 <= row < len(self._rows) else None
+
+    # ---- Qt overrides ------------------------------------------------------------------------------------------
+
+    def rowCount(self, parent: Index = NOWHERE) -> int:
+        """Qt override."""
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = NOWHERE) -> int:
+        """Qt override."""
+        return 0 if parent.isValid() else len(TITLES)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Qt override."""
+        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return TITLES[section]
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Qt override."""
+        if not index.isValid():
+            return None
+        if role == Qt.ItemDataRole.FontRole and index.column() != BYTES:
+            return QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            text = _text(*self._rows[index.row()], index.column())
+            return text if role == Qt.ItemDataRole.DisplayRole else plain(text)
+        return None
+
+
+def _text(span: Span, old: bytes | None, new: bytes | None, column: int) -> str:
+    if column == BYTES:
+        return f"{hexadecimal(span.start)} ({in_bytes(span.size)})"
+    if old is None or new is None:
+        return f"{in_bytes(span.size)}" if column == OLD else "cut off"
+    data, other = (old, new) if column == OLD else (new, old)
+    if not data:
+        return "behind the end of the file"
+    first = next((at for at in range(min(len(data), len(other))) if data[at] != other[at]), 0)
+    start = max(0, first - 4) if len(data) > _SHOWN else 0
+    piece = data[start : start + _SHOWN]
+    return f"{'… ' if start else ''}{piece.hex(' ')}{' …' if start + _SHOWN < len(data) else ''}"

@@ -1,0 +1,107 @@
+"""What is pending: the writes that would be made, and what can be done with them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from inspector.core.numbers import count
+from inspector.gui.document import Document
+from inspector.gui.editing import Editing
+from inspector.gui.models.changes import BYTES, OLD, Changes
+from inspector.gui.panels.parts import ElidedLabel, Emptiable, table_view
+
+ORIGIN = "changes"
+WIDTHS = {BYTES: 170, OLD: 320}
+NOTHING = (
+    "Nothing is pending. Bytes can be overwritten in the hex view when Edit > Edit Bytes is on, and a TACO header in "
+    "the Header panel; both are written only when you say so."
+)
+
+
+class ChangesPanel(QWidget):
+    """Shows the pending changes of a document.
+
+    Signals:
+        copyWanted(): the changed archive is to be saved as another file.
+        exportWanted(): the changes are to be saved as a patch.
+    """
+
+    copyWanted = Signal()
+    exportWanted = Signal()
+
+    def __init__(self, document: Document, editing: Editing) -> None:
+        super().__init__()
+        self._document = document
+        self._editing = editing
+        self.model = Changes(self)
+        self.table = table_view(self.model, WIDTHS, "Pending changes")
+        self.sentence = ElidedLabel()
+        self.write = _button("&Write", "Write these bytes into the file, with a journal, and read them back")
+        self.mend = _button("&Mend Checksums", "Make the checksums that depend on these bytes part of the change")
+        self.undo = _button("&Undo", "Take back the last step")
+        self.redo = _button("&Redo", "Do again what was taken back")
+        self.copy_ = _button("Save &Copy…", "Leave the file alone and write the changed archive to another one")
+        self.export = _button("&Export Patch…", "Save these changes as a patch file")
+        self.discard = _button("&Discard", "Forget the changes: the file is shown as it is on disk")
+        self.take_back = _button("&Take Back What Was Written", "Write the bytes that stood there before")
+        buttons = QHBoxLayout()
+        buttons.setContentsMargins(6, 4, 6, 0)
+        self._buttons = (self.write, self.mend, self.undo, self.redo, self.copy_, self.export, self.discard)
+        for button in (*self._buttons, self.take_back):
+            buttons.addWidget(button)
+        buttons.addWidget(self.sentence, 1)
+        self._stack = Emptiable(self.table)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addLayout(buttons)
+        layout.addWidget(self._stack, 1)
+        self.setFocusProxy(self._stack)
+        self._connect()
+        self._refresh()
+
+    def _connect(self) -> None:
+        editing = self._editing
+        editing.changed.connect(self._refresh)
+        self.write.clicked.connect(editing.write)
+        self.mend.clicked.connect(editing.mend_checksums)
+        self.undo.clicked.connect(editing.undo)
+        self.redo.clicked.connect(editing.redo)
+        self.discard.clicked.connect(editing.discard)
+        self.take_back.clicked.connect(editing.take_back)
+        self.copy_.clicked.connect(self.copyWanted)
+        self.export.clicked.connect(self.exportWanted)
+        self.table.clicked.connect(self._show_bytes)
+        self.table.activated.connect(self._show_bytes)
+
+    def empty_sentence(self) -> str:
+        """Why there is nothing to see, empty where there is."""
+        return self._stack.shown_sentence()
+
+    def _refresh(self) -> None:
+        editing, pending = self._editing, self._editing.pending
+        self.model.show(pending)
+        for button in (self.write, self.mend, self.copy_, self.export, self.discard):
+            button.setVisible(pending is not None)
+        self.undo.setVisible(editing.history.can_undo)
+        self.redo.setVisible(editing.history.can_redo)
+        self.take_back.setVisible(editing.revert is not None and pending is None)
+        if pending is None:
+            self.sentence.setText("")
+            self._stack.show_sentence(NOTHING)
+        else:
+            self.sentence.setText(f"{count(self.model.rowCount(), 'write')} pending: nothing is on disk yet.")
+            self._stack.show_view(self.table)
+
+    def _show_bytes(self, index: QModelIndex) -> None:
+        span = self.model.place(index.row())
+        if span is not None and span.start < self._document.size:
+            self._document.go_to(0, span.start, min(span.stop, self._document.size), ORIGIN)
+
+
+def _button(text: str, tip: str) -> QPushButton:
+    button = QPushButton(text)
+    button.setToolTip(tip)
+    button.setAutoDefault(False)
+    return button

@@ -1,0 +1,300 @@
+"""The editor of a TACO header: seven entries, where each leads, and what is typed checked while it is typed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QCheckBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSpinBox,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector.core.span import Span
+from inspector.gui.document import Document
+from inspector.gui.editing import Editing
+from inspector.gui.models.header_entries import LENGTH, OFFSET, TARGET, HeaderEntries
+from inspector.gui.panels.parts import Details, Emptiable, table_view
+from inspector.gui.words import not_there_yet
+from inspector.operations.header_draft import (
+    MOST_ENTRIES,
+    EntryView,
+    HeaderDraft,
+    HeaderView,
+    add,
+    clear,
+    move,
+    parse_number,
+    remove,
+    set_count,
+    set_entry,
+    set_length,
+    set_offset,
+    span_target,
+)
+from inspector.operations.refused import Refused
+
+ORIGIN = "header"
+WIDTHS = {0: 84, OFFSET: 190, LENGTH: 190, TARGET: 300}
+Change = Callable[[HeaderDraft], HeaderDraft]
+
+
+class _NumberEditor(QStyledItemDelegate):
+    """Marks what is no number while it is typed; ``say`` is told why, or nothing where it is one."""
+
+    def __init__(self, parent: QWidget, say: Callable[[str], None]) -> None:
+        super().__init__(parent)
+        self._say = say
+
+    def createEditor(
+        self,
+        parent: QWidget,
+        option: QStyleOptionViewItem,  # noqa: ARG002 - Qt's signature
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> QWidget:
+        """Qt override."""
+        editor = QLineEdit(parent)
+        editor.setAccessibleName("Offset" if index.column() == OFFSET else "Length")
+        editor.textChanged.connect(lambda text: self._judge(editor, text))
+        return editor
+
+    def _judge(self, editor: QLineEdit, text: str) -> None:
+        try:
+            parse_number(text)
+            why = ""
+        except Refused as error:
+            why = str(error)
+        palette = QPalette()
+        if why:
+            palette.setColor(QPalette.ColorRole.Text, Qt.GlobalColor.white)
+            palette.setColor(QPalette.ColorRole.Base, Qt.GlobalColor.darkRed)
+        editor.setPalette(palette)
+        self._say(why)
+
+
+class HeaderPanel(QWidget):
+    """Shows the TACO header of a document with all that is pending, and makes changes of it pending."""
+
+    def __init__(self, document: Document, editing: Editing) -> None:
+        super().__init__()
+        self._document = document
+        self._editing = editing
+        self._draft: HeaderDraft | None = None
+        self._why_empty = ""
+        self.model = HeaderEntries(self)
+        self.table = table_view(self.model, WIDTHS, "Entries of the TACO header")
+        self.table.setEditTriggers(
+            QAbstractItemView.EditTrigger.DoubleClicked
+            | QAbstractItemView.EditTrigger.EditKeyPressed
+            | QAbstractItemView.EditTrigger.AnyKeyPressed
+        )
+        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
+        self.table.setItemDelegate(_NumberEditor(self.table, self._say))
+        self.count = QSpinBox()
+        self.count.setRange(0, MOST_ENTRIES)
+        self.count.setAccessibleName("Entries in use")
+        self.hexadecimal = QCheckBox("He&x")
+        self.buttons = self._make_buttons()
+        self.about = Details("About the TACO header")
+        self._marked: Span | None = None
+        self._editor = self._page()
+        self._stack = Emptiable(self._editor)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._stack)
+        self.setFocusProxy(self.table)
+        self._connect()
+        self._refresh()
+
+    def _make_buttons(self) -> dict[str, QPushButton]:
+        made = {}
+        for name, text, tip in (
+            ("add", "&Add", "Take one more entry into use"),
+            ("remove", "&Remove", "Remove the selected entry; those behind it move up"),
+            ("up", "&Up", "Move the selected entry up"),
+            ("down", "&Down", "Move the selected entry down"),
+            ("clear", "C&lear", "Use no entry"),
+            ("member", "Point to &Member", "Let the selected entry point to the data of the selected member"),
+            ("bytes", "Point to &Bytes", "Let the selected entry point to the selected bytes"),
+        ):
+            button = QPushButton(text)
+            button.setToolTip(tip)
+            button.setAutoDefault(False)
+            made[name] = button
+        return made
+
+    def _page(self) -> QWidget:
+        page = QWidget()
+        tools = QHBoxLayout()
+        tools.setContentsMargins(6, 4, 6, 0)
+        label = QLabel("&In use")
+        label.setBuddy(self.count)
+        tools.addWidget(label)
+        tools.addWidget(self.count)
+        for name in ("add", "remove", "up", "down", "clear", "member", "bytes"):
+            tools.addWidget(self.buttons[name])
+        tools.addStretch(1)
+        tools.addWidget(self.hexadecimal)
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addLayout(tools)
+        layout.addWidget(self.table, 1)
+        layout.addWidget(self.about)
+        return page
+
+    def _connect(self) -> None:
+        self._document.rowsChanged.connect(self._refresh)
+        self._document.statusChanged.connect(self._refresh)
+        self._document.selected.connect(lambda _: self._enable())
+        self.model.typed.connect(self._typed)
+        self.model.refused.connect(self._say)
+        self.hexadecimal.toggled.connect(self.model.set_hexadecimal)
+        self.count.valueChanged.connect(self._set_count)
+        self.table.selectionModel().currentChanged.connect(self._current_changed)
+        changes: dict[str, Callable[[int], Change]] = {
+            "add": lambda _: add,
+            "remove": lambda row: lambda draft: remove(draft, row),
+            "up": lambda row: lambda draft: move(draft, row, row - 1),
+            "down": lambda row: lambda draft: move(draft, row, row + 1),
+            "clear": lambda _: clear,
+        }
+        for name, change in changes.items():
+            self.buttons[name].clicked.connect(lambda _=False, made=change: self._change(made(self._row())))
+        self.buttons["member"].clicked.connect(self.point_to_member)
+        self.buttons["bytes"].clicked.connect(self.point_to_bytes)
+
+    # ---- what is shown -----------------------------------------------------------------------------------------
+
+    def empty_sentence(self) -> str:
+        """Why there is nothing to see, empty where there is."""
+        return self._stack.shown_sentence()
+
+    def _refresh(self) -> None:
+        """Ask for the header as it is with all that is pending."""
+        status = self._document.status
+        if (early := not_there_yet(status.stage)) or status.format != "taco" or status.collection:
+            self._show_none(early or "Only TACO archives have a header of entries that can be edited.")
+        else:
+            self._document.client.call("header", None, done=self._take, failed=self._show_none)
+
+    def _show_none(self, sentence: str) -> None:
+        self._draft = None
+        self.model.show(None)
+        self._stack.show_sentence(sentence)
+
+    def _take(self, view: HeaderView) -> None:
+        if self._editing.previewing:
+            return  # what is shown here already is newer
+        entries = tuple((entry.offset, entry.length) for entry in view.entries)
+        self._draft = HeaderDraft(min(view.count, MOST_ENTRIES), entries)
+        self._show(view)
+
+    def _show(self, view: HeaderView) -> None:
+        self.model.show(view)
+        self.count.blockSignals(True)
+        self.count.setValue(min(view.count, MOST_ENTRIES))
+        self.count.blockSignals(False)
+        self._stack.show_view(self._editor)
+        self._say("")
+        self._enable()
+
+    def _say(self, sentence: str) -> None:
+        view = self.model.view
+        self.about.say(sentence or (view.why_not if view is not None else ""))
+
+    def _enable(self) -> None:
+        view, draft, row = self.model.view, self._draft, self._row()
+        editable = view is not None and draft is not None and not view.why_not
+        used = draft.count if draft is not None else 0
+        selection = self._document.selection
+        rules = {
+            "add": used < MOST_ENTRIES,
+            "remove": row < used,
+            "up": 0 < row < used,
+            "down": row + 1 < used,
+            "clear": used > 0,
+            "member": selection.member is not None,
+            "bytes": bool(self._chosen()),
+        }
+        self.count.setEnabled(editable)
+        for name, allowed in rules.items():
+            self.buttons[name].setEnabled(editable and allowed)
+
+    def _row(self) -> int:
+        return max(0, self.table.currentIndex().row())
+
+    def _current_changed(self, index: QModelIndex) -> None:
+        self._enable()
+        entry = self.model.entry(index.row())
+        if entry is not None:
+            self._light_up(entry)
+
+    def _light_up(self, entry: EntryView) -> None:
+        """Mark the bytes an entry points to, without taking the keyboard away."""
+        stop = min(entry.offset + entry.length, self._document.size)
+        if self.table.hasFocus() and entry.length and entry.offset < stop:
+            self._document.go_to(0, entry.offset, stop, ORIGIN)
+
+    # ---- changing ----------------------------------------------------------------------------------------------
+
+    def _typed(self, row: int, column: int, number: int) -> None:
+        setter = set_offset if column == OFFSET else set_length
+        self._change(lambda draft: setter(draft, row, number))
+
+    def _set_count(self, count: int) -> None:
+        self._change(lambda draft: set_count(draft, count))
+
+    def set_marked(self, start: int, stop: int) -> None:
+        """The bytes ``[start, stop)`` of the layer shown are selected."""
+        self._marked = Span(start, stop) if stop > start else None
+        self._enable()
+
+    def _chosen(self) -> Span | None:
+        """The stretch of the file that an entry could point to: the bytes selected, or else the field or member."""
+        selection = self._document.selection
+        if self._document.layer != 0 or selection.origin == ORIGIN:
+            return None
+        return self._marked or (selection.spans[0] if selection.spans else None)
+
+    def point_to_bytes(self) -> None:
+        """Let the current entry point to the selected bytes."""
+        span, row = self._chosen(), self._row()
+        if span is not None:
+            self._change(lambda draft: set_entry(draft, row, span_target(span)))
+
+    def point_to_member(self) -> None:
+        """Let the current entry point to the data of the selected member."""
+        member, row = self._document.selection.member, self._row()
+        if member is not None:
+            self._document.client.call(
+                "header_target",
+                member,
+                done=lambda entry: self._change(lambda draft: set_entry(draft, row, entry)),
+                failed=self._say,
+            )
+
+    def _change(self, change: Change) -> None:
+        """Make a change pending; a wrong one is said and leaves all as it is."""
+        if self._draft is None:
+            return
+        try:
+            draft = change(self._draft)
+        except Refused as error:
+            self._say(str(error))
+            return
+        if draft == self._draft:
+            return
+        self._draft = draft
+        self._document.client.call("header", draft, done=self._show)
+        self._document.client.call("header_edit", draft, done=self._editing.add, failed=self._say)
