@@ -19,9 +19,12 @@ from inspector.operations.location import Location, open_location
 from inspector.operations.name_rules import report_names
 from inspector.operations.opening import Opened, decode
 from inspector.operations.repairable import mark_repairs
+from inspector.operations.share import CHECKING, READING, shares
 from inspector.sources.file import FileSource
 from inspector.sources.recovery import pending
 
+_READING = 4
+"""Of the work of checking a location so many parts are counted, of which reading its structure is one."""
 INTERRUPTED = "interrupted-change"
 """The code of the finding that a change by this program was cut short."""
 
@@ -50,11 +53,13 @@ def check_location(location: str, progress: Progress) -> Report:
     """Open, decode and check what is at ``location``; what cannot be opened is a report too. Raises Cancelled."""
     try:
         opened = open_location(location)
-        for at in range(opened.total):
-            decode(opened.open(at), progress)
+        reading = opened.size // _READING
+        parts = shares(progress, CHECKING, (reading, opened.size - reading))
+        for at, part in enumerate(shares(next(parts), READING, opened.sizes)):
+            decode(opened.open(at), part)
     except SourceError as error:
         return unreadable(location, str(error))
-    return check_opened(location, opened, progress)
+    return check_opened(location, opened, next(parts))
 
 
 def unreadable(location: str, sentence: str) -> Report:
@@ -65,9 +70,10 @@ def unreadable(location: str, sentence: str) -> Report:
 
 def check_opened(location: str, opened: Location, progress: Progress) -> Report:
     """Check archives that have been decoded; raises Cancelled."""
-    sentences = [check_archive(archive, progress) for archive in opened.archives]
-    for archive in opened.archives:
-        mark_repairs(archive, progress)
+    sentences: list[str] = []
+    for at, part in enumerate(shares(progress, CHECKING, opened.sizes)):
+        sentences.append(check_archive(opened.archives[at], part))
+        mark_repairs(opened.archives[at], part)
     return report_of(location, opened, sentences[0] if opened.collection is None else summary(opened.archives))
 
 

@@ -14,6 +14,7 @@ from inspector.core.progress import Progress
 from inspector.operations.location import open_location
 from inspector.operations.opening import Opened, decode
 from inspector.operations.refused import Refused
+from inspector.operations.share import READING, shares
 
 _CLOSE = 3
 """Names that are suggested."""
@@ -37,8 +38,8 @@ def load(location: str, progress: Progress) -> list[Opened]:
     Raises SourceError where there is nothing to open, and Cancelled.
     """
     opened = open_location(location)
-    for at in range(opened.total):
-        decode(opened.open(at), progress)
+    for at, part in enumerate(shares(progress, READING, opened.sizes)):
+        decode(opened.open(at), part)
     return opened.archives
 
 

@@ -24,9 +24,16 @@ class Location:
         self.total = len(archives) if collection is None else len(collection.ranges)
 
     @property
+    def sizes(self) -> tuple[int, ...]:
+        """The size of each archive, in bytes, also of those that are not open yet."""
+        if self.collection is None:
+            return tuple(archive.source.size for archive in self.archives)
+        return tuple(each.size for each in self.collection.ranges)
+
+    @property
     def size(self) -> int:
         """The size of all archives together, in bytes."""
-        return self.archives[0].source.size if self.collection is None else self.collection.size
+        return sum(self.sizes)
 
     def title(self, at: int) -> str:
         """What to call the bytes of an archive."""

@@ -7,23 +7,27 @@ import os
 import signal
 import threading
 from collections import Counter, deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Generator, Iterable, Iterator, MutableSequence, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from multiprocessing.connection import Connection
+from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from inspector.core.finding import Severity
 from inspector.core.progress import Progress
+from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.checking import Report, check_location, unreadable
+from inspector.operations.collection import open_collection
 from inspector.operations.folders import Wanted
 from inspector.operations.report import RENDERED
+from inspector.operations.share import CHECKING, Meter, Share, shares
 from inspector.operations.views import ReportKind
 
 PAYS = 32 << 20
@@ -32,6 +36,8 @@ _EACH = 256 << 10
 """Bytes that could be read in the time that opening a file takes."""
 _AHEAD = 4
 """Locations a worker is given ahead of the one whose turn it is to be told."""
+_LOOK = 0.1
+"""Seconds between two looks at how far the processes are."""
 _DIED = "The process that was checking this ended unexpectedly, so nothing is known of it."
 
 
@@ -74,40 +80,43 @@ def check_many(wanted: Iterable[Wanted], kind: ReportKind, progress: Progress, w
     """
     waiting = list(wanted)
     workers = min(workers or max(2, os.cpu_count() or 1), len(waiting))
-    if workers < 2 or not _pays(waiting):
-        yield from (check_one(each, kind, progress) for each in waiting)
+    sizes = [_size(each) for each in waiting]
+    if workers < 2 or sum(sizes) + _EACH * len(sizes) < PAYS:
+        for part, each in zip(shares(progress, CHECKING, sizes), waiting, strict=True):
+            yield check_one(each, kind, part)
         return
-    progress.begin("Checking", len(waiting), "archives")
-    for outcome in _in_processes(waiting, kind, workers):
-        progress.advance(1)
-        yield outcome
+    progress.begin(CHECKING, sum(sizes))
+    yield from _in_processes(waiting, kind, workers, progress)
+    progress.done = progress.total
 
 
-def _pays(wanted: Iterable[Wanted]) -> bool:
-    size = 0
-    for each in wanted:
-        path = Path(each.location)
-        size += path.stat().st_size + _EACH if path.is_file() else PAYS if path.is_dir() else 0
-        if size >= PAYS:
-            return True
-    return False
+def _size(wanted: Wanted) -> int:
+    """The bytes that are to be checked at a location; 0 where that cannot be told."""
+    path = Path(wanted.location)
+    try:
+        if path.is_dir():
+            collection = open_collection(path)
+            return collection.size if collection else 0
+        return path.stat().st_size if path.is_file() else 0
+    except (OSError, ValueError, SourceError):
+        return 0
 
 
-def _in_processes(wanted: Sequence[Wanted], kind: ReportKind, workers: int) -> Iterator[Outcome]:
+def _in_processes(wanted: Sequence[Wanted], kind: ReportKind, workers: int, progress: Progress) -> Iterator[Outcome]:
     left = deque(wanted)
     while left:
         asked: deque[tuple[Wanted, Future[Outcome]]] = deque()
-        with _Pool(workers) as pool:
+        with _Pool(workers, progress) as pool:
             try:
                 while asked or left:
                     while left and len(asked) < workers * _AHEAD:
                         asked.append((left[0], pool.ask(left[0], kind)))
                         left.popleft()
-                    yield asked[0][1].result()
+                    yield pool.outcome(asked[0][1])
                     asked.popleft()
             except BrokenProcessPool:
                 pass  # one of those that were asked for ends its process: they are told apart below
-        yield from (_alone(each, kind) for each, _ in asked)
+        yield from (_alone(each, kind, progress) for each, _ in asked)
 
 
 def ended(location: str, kind: ReportKind) -> Outcome:
@@ -115,27 +124,49 @@ def ended(location: str, kind: ReportKind) -> Outcome:
     return _outcome(unreadable(location, _DIED), kind)
 
 
-def _alone(wanted: Wanted, kind: ReportKind) -> Outcome:
+def _alone(wanted: Wanted, kind: ReportKind, progress: Progress) -> Outcome:
     """Check in a process that nothing else depends on."""
-    with _Pool(1) as pool:
+    with _Pool(1, progress) as pool:
         try:
-            return pool.ask(wanted, kind).result()
+            return pool.outcome(pool.ask(wanted, kind))
         except BrokenProcessPool:
             return ended(wanted.location, kind)
 
 
 class _Pool:
-    """Worker processes that end when the block ends, whatever they are doing, and when this process does."""
+    """Worker processes that end when the block ends, whatever they are doing, and when this process does.
 
-    def __init__(self, workers: int) -> None:
+    What they have done is added to ``progress``.
+    """
+
+    def __init__(self, workers: int, progress: Progress) -> None:
         context = multiprocessing.get_context("spawn")
         self._theirs, self._lifeline = context.Pipe(duplex=False)
-        self._executor = ProcessPoolExecutor(workers, context, _begin, (self._theirs,))
+        self._progress = progress
+        self._before = progress.done
+        self._counts = context.RawArray("Q", workers)
+        places = context.SimpleQueue()
+        for place in range(workers):
+            places.put(place)
+        self._executor = ProcessPoolExecutor(workers, context, _begin, (self._theirs, self._counts, places))
 
     def ask(self, wanted: Wanted, kind: ReportKind) -> Future[Outcome]:
         """Check one location soon; raises BrokenProcessPool."""
         with _uninterrupted():
             return self._executor.submit(_work, wanted, kind)
+
+    def outcome(self, asked: Future[Outcome]) -> Outcome:
+        """What was asked for, once it is there; raises BrokenProcessPool and Cancelled."""
+        while not wait((asked,), _LOOK).done:
+            self._look()
+        self._look()
+        return asked.result()
+
+    def _look(self) -> None:
+        progress = self._progress
+        # Where a process died, what it was doing is done again, and counted again.
+        progress.done = max(progress.done, min(progress.total, self._before + sum(self._counts)))
+        progress.advance(0)
 
     def __enter__(self) -> Self:
         return self
@@ -163,9 +194,14 @@ def _uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin(lifeline: Connection) -> None:
+_meter = Progress()
+
+
+def _begin(lifeline: Connection, counts: MutableSequence[int], places: SimpleQueue[int]) -> None:
     """What a worker does first."""
+    global _meter  # noqa: PLW0603 - the one thing that a worker keeps from one location to the next
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _meter = Meter(counts, places.get())
     threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
 
 
@@ -178,4 +214,7 @@ def _end_with(lifeline: Connection) -> None:
 
 
 def _work(wanted: Wanted, kind: ReportKind) -> Outcome:
-    return check_one(wanted, kind, Progress())
+    share = Share(_meter, _meter.done, _meter.done + _size(wanted))
+    outcome = check_one(wanted, kind, share)
+    share.fill()
+    return outcome

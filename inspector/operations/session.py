@@ -24,6 +24,7 @@ from inspector.operations.opening import UNKNOWN, decode
 from inspector.operations.refused import Refused
 from inspector.operations.scene import Scene
 from inspector.operations.search import search
+from inspector.operations.share import READING, shares
 from inspector.operations.turns import Turns
 from inspector.operations.views import (
     CheckResult,
@@ -213,10 +214,10 @@ class Session:
         now = self._now
         self._stage = Stage.DECODING
         try:
-            for at in range(now.location.total):
+            for at, part in enumerate(shares(progress, READING, now.location.sizes)):
                 archive = now.open(at)
                 self._decoding = at
-                decode(archive, progress)
+                decode(archive, part)
                 self._notice()
             self._stage = Stage.READY
         except Cancelled:

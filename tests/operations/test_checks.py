@@ -30,15 +30,21 @@ class Stopping(Progress):
     """Cancels itself when a stage of this name begins for the time ``after``."""
 
     def __init__(self, label: str, after: int) -> None:
-        super().__init__()
         self.stage = label
         self.left = after
+        super().__init__()
 
-    def begin(self, label: str, total: int, unit: str = "bytes") -> None:
+    @property
+    def label(self) -> str:
+        """See Progress."""
+        return self._label
+
+    @label.setter
+    def label(self, label: str) -> None:
+        self._label = label
         self.left -= label == self.stage
         if not self.left:
             self.cancel()
-        super().begin(label, total, unit)
 
 
 def verdicts(session: Session) -> list[Verdict]:

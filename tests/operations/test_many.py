@@ -53,6 +53,25 @@ def test_a_folder_that_cannot_be_listed_is_not_passed_over(tmp_path: Path, monke
     assert found(tmp_path) == [str(closed)]
 
 
+class Recorded(Progress):
+    """Remembers how far it was, and of how much."""
+
+    def __init__(self) -> None:
+        self.seen: list[int] = []
+        self.totals: set[int] = set()
+        super().__init__()
+
+    @property
+    def done(self) -> int:
+        """See Progress."""
+        return self.seen[-1]
+
+    @done.setter
+    def done(self, done: int) -> None:
+        self.seen.append(done)
+        self.totals.add(self.total)
+
+
 NAMES = ("journey.caf", "flipped-member-byte.tacozip", "two-chunks.rca", "truncated.rca")
 
 
@@ -70,7 +89,7 @@ def test_outcomes_come_in_the_order_of_the_locations(
         Wanted(str(notes)),
         Wanted(str(sample("weather"))),
     ]
-    progress = Progress()
+    progress = Recorded()
     outcomes = list(check_many(wanted, ReportKind.TEXT, progress, workers))
     assert [outcome.location for outcome in outcomes] == [each.location for each in wanted]
     assert [outcome.left_out for outcome in outcomes] == [False] * 5 + [True] + [False] * 2
@@ -79,14 +98,18 @@ def test_outcomes_come_in_the_order_of_the_locations(
         *(State.UNREADABLE, State.UNREADABLE, State.UNREADABLE, State.SOUND),
     ]
     assert all(outcome.sentence in outcome.report for outcome in outcomes if not outcome.left_out)
-    assert (progress.unit == "archives") == (workers != 1)
+    assert progress.seen == sorted(progress.seen)
+    assert len(set(progress.seen)) > 2
+    assert progress.totals == {0, progress.total}
+    assert (progress.done, progress.unit) == (progress.total, "bytes")
+    everything = [sample(name) for name in NAMES] + [notes, notes, *sample("weather").rglob("*.tar")]
+    assert progress.total == sum(path.stat().st_size for path in everything)
 
 
-def test_small_files_are_not_worth_a_process(tmp_path: Path) -> None:
-    progress = Progress()
+def test_small_files_are_not_worth_a_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(many, "_Pool", None)
     wanted = [Wanted(str(caf(tmp_path / name))) for name in ("a.caf", "b.caf")]
-    assert len(list(check_many(wanted, ReportKind.TEXT, progress))) == 2
-    assert progress.unit != "archives"
+    assert len(list(check_many(wanted, ReportKind.TEXT, Progress()))) == 2
 
 
 def test_workers_end_when_nobody_wants_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,93 @@
+"""Long work that is made of several archives: one progress for all of it, which never goes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableSequence, Sequence
+
+from inspector.core.progress import Progress
+
+READING, CHECKING = "Reading", "Checking"
+
+
+class Share(Progress):
+    """The progress of one part, which makes the bytes ``[start, stop)`` of the progress ``whole``.
+
+    The part may have any number of stages. Those that count in bytes move the whole, as far as none did before; those
+    that count other things only say what is being done.
+    """
+
+    def __init__(self, whole: Progress, start: int, stop: int) -> None:
+        self._whole = whole
+        self._start = start
+        self._stop = stop
+        self._done = 0
+        super().__init__()
+
+    @property
+    def done(self) -> int:
+        """How far the present stage is."""
+        return self._done
+
+    @done.setter
+    def done(self, done: int) -> None:
+        self._done = done
+        if self.unit == "bytes" and self.total > 0:
+            self._reach(self._start + (self._stop - self._start) * min(done, self.total) // self.total)
+
+    def _reach(self, place: int) -> None:
+        if place > self._whole.done:
+            self._whole.done = place
+
+    def fill(self) -> None:
+        """Say that all of the part is done."""
+        self._reach(self._stop)
+
+    def begin(self, label: str, total: int, unit: str = "bytes") -> None:
+        """See Progress."""
+        self._whole.label = label
+        super().begin(label, total, unit)
+
+    def advance(self, count: int) -> None:
+        """See Progress; pausing and cancelling are asked of the whole."""
+        if count:
+            self.done += count
+        self._whole.advance(0)
+
+    def wait(self) -> None:
+        """See Progress."""
+        self._whole.wait()
+
+
+def shares(progress: Progress, label: str, sizes: Sequence[int]) -> Iterator[Progress]:
+    """A progress for each of several parts of so many bytes, in turn; a single part has all of it to itself.
+
+    A part is filled when the next is asked for.
+    """
+    if len(sizes) == 1:
+        yield progress
+        return
+    progress.begin(label, sum(sizes))
+    start = 0
+    for size in sizes:
+        share = Share(progress, start, start + size)
+        yield share
+        share.fill()
+        start += size
+
+
+class Meter(Progress):
+    """A progress whose ``done`` stands in a place of ``counts``, which other processes read."""
+
+    def __init__(self, counts: MutableSequence[int], place: int) -> None:
+        self._counts = counts
+        self._place = place
+        super().__init__()
+
+    @property
+    def done(self) -> int:
+        """Bytes that were done in this process, all archives together."""
+        return self._counts[self._place]
+
+    @done.setter
+    def done(self, done: int) -> None:
+        self._counts[self._place] = done
