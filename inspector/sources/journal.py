@@ -75,13 +75,13 @@ def encoded(journal: Journal) -> bytes:
 
 
 def decoded(data: bytes) -> Journal:
-    """The journal in a file. Raises BrokenJournal, and EditError for one that this version cannot have written."""
+    """The journal in a file. Raises BrokenJournal, and ValueError for one that this version cannot have written."""
     if len(data) < _DIGEST or _digest(memoryview(data)[:-_DIGEST]) != data[-_DIGEST:]:
         raise BrokenJournal
     try:
         return _decoded(data[:-_DIGEST])
-    except (ValueError, struct.error) as error:
-        raise EditError("The journal was written by another version of this program: go on with that one.") from error
+    except struct.error as error:
+        raise ValueError("Another head.") from error
 
 
 def _decoded(body: bytes) -> Journal:
@@ -146,6 +146,11 @@ def load(place: Path, disk: Disk) -> Journal:
         if status.st_size > LARGEST:
             raise BrokenJournal
         return decoded(read_all(disk, descriptor, status.st_size, 0))
+    except ValueError as error:
+        raise EditError(
+            f"The journal {visible(str(place))} was written by another version of this program: finish the change, or "
+            "roll it back, with that one."
+        ) from error
     finally:
         _close(disk, descriptor)
 

@@ -1,0 +1,283 @@
+"""What an interrupted change has left, said before anything is done, and the ways out of it."""
+
+from __future__ import annotations
+
+import errno
+import os
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from inspector.core.edit import Edit, EditError, Patch
+from inspector.core.span import Span
+from inspector.sources import journal
+from inspector.sources.disk import Disk
+from inspector.sources.file import FileSource
+from inspector.sources.journal import Journal, encoded, places
+from inspector.sources.recovery import Pending, finish, forget, pending, roll_back
+from inspector.sources.survey import Kind
+from tests.sources.disks import CONTENT, EDITS, Watched, after, names, refusing
+
+THREE, GROWING, SHRINKING = EDITS["three"], EDITS["growing"], EDITS["shrinking"]
+
+
+def interrupted(path: Path, edit: Edit, content: bytes, *, dropped: bool = True) -> Path:
+    """Leave the file with ``content``, and the journal of a change that did not come to its end."""
+    kept = CONTENT[edit.dropped.start : edit.dropped.stop] if dropped else None
+    place = places(path)[0]
+    place.write_bytes(encoded(Journal(str(path), FileSource(path).identity, edit, kept)))
+    path.write_bytes(content)
+    return place
+
+
+def waiting(path: Path, kind: Kind) -> Pending:
+    before = path.read_bytes() if path.exists() else None
+    found = pending(path)
+    assert found is not None
+    assert found.kind is kind
+    assert (path.read_bytes() if path.exists() else None) == before
+    assert all(each.endswith(".") for each in (found.story, found.finish, found.roll_back, found.forget) if each)
+    return found
+
+
+def some(edit: Edit, chosen: tuple[bool, ...]) -> bytes:
+    """The content with some of the writes made."""
+    data = bytearray(CONTENT)
+    for patch, there in zip(edit.patches, chosen, strict=True):
+        if there:
+            data[patch.offset : patch.offset + len(patch.old)] = patch.new
+    return bytes(data)
+
+
+@pytest.mark.parametrize("chosen", list(product([False, True], repeat=3)))
+@pytest.mark.parametrize("way", [finish, roll_back], ids=lambda each: each.__name__)
+def test_any_of_three_writes_may_have_been_made(chosen: tuple[bool, ...], way: object, path: Path) -> None:
+    interrupted(path, THREE, some(THREE, chosen))
+    kind = Kind.FINISHED if all(chosen) else Kind.MIXED if any(chosen) else Kind.NOT_BEGUN
+    found = waiting(path, kind)
+    assert found.spans == tuple(
+        sorted(patch.span for patch, there in zip(THREE.patches, chosen, strict=True) if not there)
+    )
+    assert found.finish
+    assert found.roll_back
+    assert bool(found.forget) == (kind is not Kind.MIXED)
+    if way is finish:
+        assert finish(path) == "archive.tacozip is changed now, as was intended."
+    else:
+        assert roll_back(path) == "archive.tacozip is again as it was before the change."
+    assert path.read_bytes() == (after(THREE) if way is finish else CONTENT)
+    assert names(path) == [path.name]
+    assert pending(path) is None
+    for again in (finish, roll_back, forget):
+        assert again(path) == "No change of archive.tacozip is waiting to be finished."
+
+
+def test_a_file_without_a_journal_has_nothing_pending(path: Path) -> None:
+    assert pending(path) is None
+
+
+def test_a_broken_journal_means_that_nothing_was_touched(path: Path) -> None:
+    place = interrupted(path, THREE, CONTENT)
+    place.write_bytes(place.read_bytes()[:-1])
+    found = waiting(path, Kind.BROKEN)
+    assert "before it began" in found.story
+    for way in (finish, roll_back):
+        with pytest.raises(EditError, match="before it began"):
+            way(path)
+    forget(path)
+    assert names(path) == [path.name]
+    assert path.read_bytes() == CONTENT
+
+
+def test_foreign_bytes_are_shown_and_never_written_over(path: Path) -> None:
+    content = bytearray(some(THREE, (True, False, False)))
+    for at in (15, 60, 61, 643):
+        content[at] = next(byte for byte in range(256) if byte not in (CONTENT[at], after(THREE)[at]))
+    interrupted(path, THREE, bytes(content))
+    found = waiting(path, Kind.FOREIGN)
+    assert found.spans == (Span(15, 16), Span(60, 62), Span(643, 644))
+    assert "[15, 16), [60, 62), [643, 644)" in found.story
+    for way in (finish, roll_back):
+        with pytest.raises(EditError, match="neither the old ones nor the new ones"):
+            way(path)
+    assert path.read_bytes() == content
+    forget(path)
+    assert path.read_bytes() == content
+    assert names(path) == [path.name]
+
+
+def test_a_torn_change_cannot_be_forgotten(path: Path) -> None:
+    interrupted(path, THREE, some(THREE, (True, False, False)))
+    with pytest.raises(EditError, match="The journal has to stay"):
+        forget(path)
+    waiting(path, Kind.MIXED)
+
+
+@pytest.mark.parametrize("size", [0, 600, 701, 5000])
+def test_a_file_of_a_size_that_the_change_does_not_know_is_another(size: int, path: Path) -> None:
+    interrupted(path, THREE, after(THREE))
+    os.truncate(path, size)
+    found = waiting(path, Kind.OTHER_FILE)
+    assert f"has {size:,} bytes, not 700" in found.story
+    with pytest.raises(EditError, match="Nothing is written"):
+        finish(path)
+    forget(path)
+    assert path.stat().st_size == size
+
+
+def test_another_file_in_the_same_place_is_left_alone(path: Path) -> None:
+    interrupted(path, THREE, CONTENT)
+    other = path.with_name("other")
+    other.write_bytes(bytes(700))
+    other.replace(path)
+    found = waiting(path, Kind.OTHER_FILE)
+    assert "stood in its place then" in found.story
+    assert "holds other bytes" in found.story
+
+
+def test_a_file_moved_with_its_journal_is_recovered_by_what_it_holds(path: Path) -> None:
+    place = interrupted(path, THREE, some(THREE, (True, False, False)))
+    moved = path.with_name("moved.zip")
+    moved.write_bytes(path.read_bytes())
+    place.rename(places(moved)[0])
+    path.unlink()
+    assert f"then {path}," in waiting(moved, Kind.MIXED).story
+    finish(moved)
+    assert moved.read_bytes() == after(THREE)
+
+
+def test_a_file_that_is_gone_leaves_a_journal_to_forget(path: Path) -> None:
+    interrupted(path, THREE, CONTENT)
+    path.unlink()
+    assert "no longer there" in waiting(path, Kind.OTHER_FILE).story
+    with pytest.raises(EditError, match="no longer there"):
+        finish(path)
+    forget(path)
+    assert names(path) == []
+
+
+def test_a_symbolic_link_leads_to_the_journal_of_its_file(path: Path) -> None:
+    interrupted(path, THREE, some(THREE, (True, False, False)))
+    (path.parent / "deeper").mkdir()
+    link = path.parent / "deeper" / "link"
+    link.symlink_to(path)
+    assert waiting(link, Kind.MIXED).path == path
+    roll_back(link)
+    assert path.read_bytes() == CONTENT
+    assert link.is_symlink()
+
+
+@pytest.mark.parametrize("size", range(700, 791, 15))
+@pytest.mark.parametrize("zeros", [0, 9])
+def test_a_file_that_had_not_grown_yet_all_the_way(size: int, zeros: int, path: Path) -> None:
+    """A crash may leave the new size and not the new bytes: zeros there are of nobody."""
+    done = after(GROWING)
+    content = done[:size] if not zeros else (done[: size - zeros] + bytes(zeros) if size > 709 else CONTENT)
+    for way, wanted in ((finish, done), (roll_back, CONTENT)):
+        path.write_bytes(CONTENT)
+        interrupted(path, GROWING, content)
+        assert waiting(path, Kind.FINISHED if content == done else Kind.NOT_BEGUN if content == CONTENT else Kind.MIXED)
+        way(path)
+        assert path.read_bytes() == wanted
+
+
+@pytest.mark.parametrize("dropped", [True, False])
+def test_before_the_end_is_cut_off_both_ways_are_open(dropped: bool, path: Path) -> None:
+    interrupted(path, SHRINKING, some(SHRINKING, (True,)), dropped=dropped)
+    assert "cut off the last 80 bytes" in waiting(path, Kind.MIXED).finish
+    roll_back(path)
+    assert path.read_bytes() == CONTENT
+    interrupted(path, SHRINKING, CONTENT, dropped=dropped)
+    finish(path)
+    assert path.read_bytes() == after(SHRINKING)
+
+
+def test_an_end_that_is_off_comes_back_from_the_journal_only(path: Path) -> None:
+    interrupted(path, SHRINKING, after(SHRINKING))
+    assert "90 in 2 places" in waiting(path, Kind.FINISHED).roll_back
+    roll_back(path)
+    assert path.read_bytes() == CONTENT
+    interrupted(path, SHRINKING, after(SHRINKING), dropped=False)
+    assert waiting(path, Kind.FINISHED).roll_back == ""
+    with pytest.raises(EditError, match="already done"):
+        roll_back(path)
+    finish(path)
+    assert path.read_bytes() == after(SHRINKING)
+
+
+def test_a_size_between_is_of_another_program_where_the_end_is_not_kept(path: Path) -> None:
+    interrupted(path, SHRINKING, CONTENT[:660], dropped=False)
+    assert "660 bytes, not 700 or 620" in waiting(path, Kind.OTHER_FILE).story
+
+
+def test_a_large_change_is_judged_byte_by_byte(path: Path) -> None:
+    size = (1 << 20) + 5
+    edit = Edit("Fill", (Patch(0, bytes(size), b"\1" * size),), size, size)
+    interrupted(path, edit, b"\1" * (size - 3) + bytes(3))
+    assert waiting(path, Kind.MIXED).spans == (Span(1 << 20, size),)
+    path.write_bytes(b"\1" * ((1 << 20) - 1) + b"\2\2" + bytes(4))
+    assert waiting(path, Kind.FOREIGN).spans == (Span((1 << 20) - 1, (1 << 20) + 1),)
+
+
+def test_names_and_labels_of_strangers_are_made_visible(path: Path) -> None:
+    edit = Edit("\u202egnp.exe\n", THREE.patches, 700, 700)
+    interrupted(path, edit, CONTENT)
+    story = waiting(path, Kind.NOT_BEGUN).story
+    assert story.isprintable()
+
+
+def test_a_file_that_became_read_only_says_so_and_keeps_its_journal(path: Path) -> None:
+    place = interrupted(path, THREE, some(THREE, (True, False, False)))
+    path.chmod(0o444)
+    waiting(path, Kind.MIXED)
+    with pytest.raises(EditError, match="read-only"):
+        finish(path)
+    assert place.exists()
+
+
+def test_what_cannot_be_read_is_a_sentence(path: Path) -> None:
+    place = interrupted(path, THREE, CONTENT)
+    place.unlink()
+    place.symlink_to(path)
+    with pytest.raises(EditError, match="cannot be read or removed"):
+        pending(path)
+    with pytest.raises(EditError, match="could not be recovered"):
+        finish(path)
+
+
+def test_a_journal_of_another_version_is_left_to_that(path: Path) -> None:
+    place = interrupted(path, THREE, CONTENT)
+    body = place.read_bytes()[:7] + b"\2" + place.read_bytes()[8:-32]
+    place.write_bytes(body + journal._digest(body))
+    for look in (pending, finish, roll_back, forget):
+        with pytest.raises(EditError, match="another version"):
+            look(path)
+    assert place.exists()
+
+
+def test_bytes_are_safe_before_the_journal_that_stands_in_for_them_goes(path: Path) -> None:
+    """After a crash of the program alone, the new bytes are in the system's memory only."""
+    for way in (finish, roll_back, forget):
+        interrupted(path, THREE, after(THREE))
+        disk = Watched()
+        way(path, disk)
+        order = [name for name, _ in disk.log if name in ("sync", "unlink", "sync_folder")]
+        assert order == ["sync", "unlink", "sync_folder"]
+
+
+def test_a_file_system_without_locks_is_no_obstacle(path: Path) -> None:
+    interrupted(path, THREE, some(THREE, (True, False, False)))
+    disk = Watched(refusing("lock", errno.ENOLCK))
+    assert pending(path, disk) is not None
+    finish(path, disk)
+    assert path.read_bytes() == after(THREE)
+
+
+def test_looking_writes_nothing(path: Path) -> None:
+    interrupted(path, THREE, some(THREE, (True, False, False)))
+    disk = Watched()
+    pending(path, disk)
+    assert not disk.named("write", "truncate", "unlink", "make_folder")
+    assert all(flags == os.O_RDONLY for _, flags in disk.named("open"))
+    assert isinstance(disk.beneath, Disk)
