@@ -39,7 +39,7 @@ QUIET = 4
 
 def run(locations: Sequence[str]) -> int:
     """Open the window with a tab for each location and give the exit status when it is closed."""
-    app = _application()
+    app = application()
     settings = Settings()
     theme.apply(app, settings.theme)
     app.styleHints().colorSchemeChanged.connect(lambda _: theme.apply(app, settings.theme))
@@ -67,7 +67,7 @@ def screenshot(
     from tempfile import TemporaryDirectory
 
     qInstallMessageHandler(_tell)
-    app = _application()
+    app = application()
     theme.apply(app, look)
     with TemporaryDirectory() as folder:
         settings = Settings(QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat))
@@ -130,9 +130,10 @@ def _has_display() -> bool:
     return sys.platform in ("win32", "darwin") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
 
 
-def _application() -> QApplication:
+def application() -> QApplication:
+    """The application, made where there is none yet."""
     existing = QApplication.instance()
-    app = existing if isinstance(existing, QApplication) else QApplication(["archive-inspector"])
+    app = existing if isinstance(existing, QApplication) else QApplication(["archive-inspector", *theme.STYLE])
     app.setApplicationName("archive-inspector")
     app.setDesktopFileName("archive-inspector")
     return app

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtWidgets import QWidget
 
 from inspector.core.numbers import count
 from inspector.gui.tabs import SideTab
@@ -39,6 +39,8 @@ def waits(parent: QWidget, tabs: Iterable[QWidget], close: Callable[[], object])
 
 
 def _ask(parent: QWidget, busy: Sequence[str], close: Callable[[], object]) -> None:
+    from PySide6.QtWidgets import QMessageBox  # the first paint does not wait for it
+
     others = f" and {count(len(busy) - 1, 'other thing')}" if len(busy) > 1 else ""
     box = QMessageBox(
         QMessageBox.Icon.Question,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMimeData, QUrl
+if TYPE_CHECKING:  # not for the first paint to wait for
+    from PySide6.QtCore import QMimeData, QUrl
 
 MOST = 50
 """The most locations opened at once: a dropped folder full of files is not meant to become a thousand tabs."""
@@ -35,6 +37,8 @@ def _from_url(url: QUrl) -> str:
 
 def _from_line(line: str) -> str:
     if line.startswith("file:"):
+        from PySide6.QtCore import QUrl
+
         return _from_url(QUrl(line))
     is_path = line.startswith(("/", "~", "./", "../")) or line[1:3] in (":\\", ":/")
     return line if is_path or "://" in line else ""

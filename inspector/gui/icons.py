@@ -12,7 +12,10 @@ from inspector.core.finding import Severity
 from inspector.core.verdict import State, Verdict
 from inspector.resources import resource
 
-SIZES = (16, 20, 24, 32, 48, 64)
+SIZES = (16, 20, 24, 32, 48)
+LARGE = (*SIZES, 64)
+FAINT = 0.35
+"""Opacity of an icon of what cannot be done now."""
 SEVERITY_COLOUR = {Severity.ERROR: "#C8432B", Severity.WARNING: "#C98A00", Severity.INFO: "#2F7FC1"}
 
 _GOOD, _QUIET = "#1E8449", "#7A828C"
@@ -51,27 +54,48 @@ def verdict_icon(verdict: Verdict) -> QIcon:
     return coloured(*_VERDICTS[verdict])
 
 
+def program_icon() -> QIcon:
+    """The icon of the program itself, in its own colours."""
+    return coloured("archive-inspector", "#1d2733", LARGE)
+
+
 @cache
-def coloured(name: str, colour: str) -> QIcon:
+def coloured(name: str, colour: str, sizes: tuple[int, ...] = SIZES) -> QIcon:
     """The icon of that name in a colour."""
     drawing = resource("icons", f"{name}.svg").read_bytes().replace(b"#000", colour.encode())
     renderer = QSvgRenderer(QByteArray(drawing))
     found = QIcon()
-    for size in SIZES:
-        picture = _drawn(renderer, size, 1.0)
+    for size in sizes:
+        picture = _drawn(renderer, size)
         found.addPixmap(picture)
-        found.addPixmap(_drawn(renderer, size, 0.35), QIcon.Mode.Disabled)
+        found.addPixmap(_faint(picture), QIcon.Mode.Disabled)
         found.addPixmap(picture, QIcon.Mode.Selected)
     return found
 
 
-def _drawn(renderer: QSvgRenderer, size: int, opacity: float) -> QPixmap:
-    picture = QPixmap(QSize(size, size))
-    picture.fill(QColor(Qt.GlobalColor.transparent))
+def _drawn(renderer: QSvgRenderer, size: int) -> QPixmap:
+    picture = _empty(QSize(size, size))
     painter = QPainter(picture)
     try:
-        painter.setOpacity(opacity)
         renderer.render(painter, QRectF(0, 0, size, size))
     finally:
         painter.end()
+    return picture
+
+
+def _faint(picture: QPixmap) -> QPixmap:
+    """The same picture, fainter: drawing it again from its description would take much longer."""
+    fainter = _empty(picture.size())
+    painter = QPainter(fainter)
+    try:
+        painter.setOpacity(FAINT)
+        painter.drawPixmap(0, 0, picture)
+    finally:
+        painter.end()
+    return fainter
+
+
+def _empty(size: QSize) -> QPixmap:
+    picture = QPixmap(size)
+    picture.fill(QColor(Qt.GlobalColor.transparent))
     return picture

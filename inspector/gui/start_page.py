@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from inspector.core.names import visible
-from inspector.gui.icons import coloured, icon
+from inspector.gui.icons import icon, program_icon
 from inspector.gui.panels.parts import ElidedLabel, sentence_label
 from inspector.gui.words import plain
 from inspector.resources import resource, samples
@@ -71,20 +71,39 @@ class StartPage(QScrollArea):
         centred.addWidget(page, 100)
         centred.addStretch(1)
         self.setWidget(outer)
+        self.sample_entries: list[QPushButton] = []
+        self._locations: list[str] = []
+        self._was_painted = False
+        outer.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """See QObject: the lists follow the first paint, which does not wait for them."""
+        if event.type() is QEvent.Type.Paint and not self._was_painted:
+            self._was_painted = True
+            QTimer.singleShot(0, self, self._show_lists)
+        return super().eventFilter(watched, event)
+
+    def show_recent(self, locations: list[str]) -> None:
+        """List the recent locations."""
+        self._locations = locations
+        if self._was_painted:
+            self._list_recent()
+
+    def _show_lists(self) -> None:
+        self._list_recent()
         notes = sample_notes(resource("samples", "README.md"))
         order = list(notes)
         paths = sorted(samples(), key=lambda path: order.index(path.name) if path.name in notes else len(order))
         self.sample_entries = [self._entry(str(path), notes.get(path.name, "")) for path in paths]
         self._fill(self._samples, self.sample_entries, COLUMNS, "No samples came with this installation.")
 
-    def show_recent(self, locations: list[str]) -> None:
-        """List the recent locations."""
-        entries = [self._entry(location, str(Path(location).parent)) for location in locations]
+    def _list_recent(self) -> None:
+        entries = [self._entry(location, str(Path(location).parent)) for location in self._locations]
         self._fill(self._recent, entries, 1, "Nothing has been opened yet.")
 
     def _head(self) -> QHBoxLayout:
         mark = QLabel()
-        mark.setPixmap(coloured("archive-inspector", "#1d2733").pixmap(QSize(56, 56)))
+        mark.setPixmap(program_icon().pixmap(QSize(56, 56)))
         title = QLabel("Archive Inspector")
         font = title.font()
         font.setPointSizeF(font.pointSizeF() * 1.9)

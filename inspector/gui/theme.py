@@ -17,6 +17,9 @@ class Theme(StrEnum):
     DARK = "dark"
 
 
+STYLE = ("-style", "fusion")
+"""Arguments for Qt. QApplication.setStyle would do, but is the only use of a class whose enums take long to load."""
+
 _R = QPalette.ColorRole
 _LIGHT = {
     _R.Window: "#F3F4F6",
@@ -108,8 +111,7 @@ def is_dark(app: QApplication, theme: Theme) -> bool:
 
 
 def apply(app: QApplication, theme: Theme) -> None:
-    """Make everything look like that."""
-    app.setStyle("Fusion")
+    """Make everything look like that; the style itself is chosen when the application is made, see STYLE."""
     colours = _DARK if is_dark(app, theme) else _LIGHT
     app.setPalette(palette(colours is _DARK))
     app.setStyleSheet(

@@ -16,12 +16,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.gui import about, actions, closing, door
+from inspector.gui import actions, closing, door
 from inspector.gui.actions import Command, Target
 from inspector.gui.asking import ask_for_files, ask_for_folder
 from inspector.gui.check_lists import CheckLists
 from inspector.gui.hex.copying import CopyFormat
-from inspector.gui.icons import coloured
+from inspector.gui.icons import program_icon
 from inspector.gui.looks import Looks
 from inspector.gui.menus import Menus
 from inspector.gui.message import Message
@@ -47,7 +47,7 @@ class Window(QMainWindow):
         self.settings = settings or Settings()
         self.setAcceptDrops(True)
         self.setWindowTitle(TITLE)
-        self.setWindowIcon(coloured("archive-inspector", "#1d2733"))
+        self.setWindowIcon(program_icon())
         self.actions_, menus = actions.build(self, self.menuBar(), self.run)
         self.tabs = Tabs()
         self.looks = Looks(self.settings, self.tabs, self.actions_)
@@ -326,4 +326,6 @@ class Window(QMainWindow):
 
     def show_about(self) -> None:
         """Say what this is."""
+        from inspector.gui import about  # the first paint does not wait for it
+
         about.show_about(self, TITLE)

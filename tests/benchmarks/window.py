@@ -38,19 +38,18 @@ os._exit(0)
 PRODUCT = """
 import os, sys
 from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QApplication
 from inspector.gui import theme
-from inspector.gui.document import Document
+from inspector.gui.app import application
 from inspector.gui.settings import Settings
 from inspector.gui.window import Window
-app = QApplication([])
+app = application()
 settings = Settings(QSettings(sys.argv[1], QSettings.Format.IniFormat))
 theme.apply(app, settings.theme)
 window = Window(settings)
 window.resize(1280, 800)
 window.show()
 app.processEvents()
-assert "numpy" not in sys.modules and "boto3" not in sys.modules
+assert not {"numpy", "boto3", "inspector.gui.tab"} & set(sys.modules)
 os._exit(0)
 """
 

@@ -23,6 +23,7 @@ Sample = Callable[[str], Path]
 def test_nothing_open_shows_the_start_page_with_samples(window: Window, qtbot: QtBot) -> None:
     assert window.start_page.isVisible()
     assert not window.actions_["find_next"].isEnabled()
+    qtbot.waitUntil(lambda: bool(window.start_page.sample_entries), timeout=WAIT)
     with qtbot.waitSignal(window.start_page.chosen) as chosen:
         window.start_page.sample_entries[0].click()
     assert chosen.args is not None

@@ -150,3 +150,33 @@ print(sorted(heavy), own)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[] []"
+
+
+def test_the_first_paint_waits_for_little(tmp_path: Path) -> None:
+    import subprocess
+
+    code = """
+import sys
+from PySide6.QtCore import QSettings
+from inspector.gui import theme
+from inspector.gui.app import application
+from inspector.gui.settings import Settings
+from inspector.gui.window import Window
+app = application()
+theme.apply(app, theme.Theme.LIGHT)
+window = Window(Settings(QSettings(sys.argv[1], QSettings.Format.IniFormat)))
+window.show()
+late = ("inspector.gui.tab", "inspector.gui.about", "inspector.gui.panels.check_list", "multiprocessing")
+print([name for name in late if name in sys.modules], window.start_page.sample_entries)
+while not window.start_page.sample_entries:
+    app.processEvents()
+window.close()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "settings.ini")],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.strip() == "[] []"
