@@ -237,6 +237,7 @@ def taco(folder: Path) -> tuple[Files, Files]:
         "comment.tacozip": old[:-2] + b"\x0b\0hello there",
         "header-only.bin": old[:157],
         "streamed.zip": zipped(files, streamed=True),
+        "odd.zip": writers.odd_zip(),
         "empty.zip": b"PK\5\6" + bytes(18),
         "prefixed.zip": b"#!/bin/sh\n" + zipped({"a.txt": b"after a stub"}, streamed=False),
     }
@@ -294,6 +295,7 @@ def tars() -> tuple[dict[str, Files | bytes], dict[str, Files | bytes]]:
         "gnu.tar": writers.plain_tar(long, tarfile.GNU_FORMAT),
         "truncated.tar": lone[:1200],
         "wrong-checksum.tar": flipped(lone, 150),
+        "sparse-overlap.tar": writers.sparse_tar(),
     }
     return shipped, tests
 

@@ -7,6 +7,7 @@ import json
 import struct
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterable, Sequence
 from hashlib import blake2s
 
@@ -139,6 +140,23 @@ def zipped(files: Files, *, streamed: bool) -> bytes:
     return bytes(target.data) if isinstance(target, _Pipe) else target.getvalue()
 
 
+def odd_zip() -> bytes:
+    """A ZIP with a symbolic link, an extra field that is cut off, and a second name that leaves the folder."""
+    members = {"link": b"journey/readme.txt", "times": b"a timestamp is cut off\n", "named.txt": b"a second name\n"}
+    extras = {
+        "times": b"UT\3\0\3\0\0",
+        "named.txt": b"up\x11\0\1" + struct.pack("<I", zlib.crc32(b"named.txt")) + b"../other.txt",
+    }
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, content in members.items():
+            info = zipfile.ZipInfo(name, (2024, 5, 1, 12, 0, 0))
+            info.create_system, info.extra = 3, extras.get(name, b"")
+            info.external_attr = (0o120777 if name == "link" else 0o100644) << 16
+            archive.writestr(info, content)
+    return target.getvalue()
+
+
 # --- datas3t
 
 
@@ -219,4 +237,15 @@ def plain_tar(files: Files, style: int) -> bytes:
             info.type = tarfile.DIRTYPE if name.endswith("/") else tarfile.REGTYPE
             info.size, info.mtime = len(content), 1_700_000_000
             tar.addfile(info, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def sparse_tar() -> bytes:
+    """A tar with a sparse file whose extents overlap, and a PAX header with a time of no calendar."""
+    said = {"GNU.sparse.size": "4000", "GNU.sparse.numblocks": "2", "GNU.sparse.map": "0,500,400,100", "mtime": "NaN"}
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        info = tarfile.TarInfo("holes.bin")
+        info.size, info.mtime, info.pax_headers = 600, 1_700_000_000, said
+        tar.addfile(info, io.BytesIO(bytes(600)))
     return buffer.getvalue()
