@@ -71,6 +71,17 @@ def test_list_json_says_digests_and_codecs(run: Run, sample: Sample) -> None:
     assert parquet["stored"] == sum(stop - start for start, stop in parquet["spans"])
 
 
+def test_list_json_names_no_codec_that_it_cannot_read(run: Run, sample: Sample, tmp_path: Path) -> None:
+    data = bytearray(sample("odd.zip").read_bytes())
+    data[8] = data[data.index(b"PK\1\2") + 10] = 12  # BZIP2
+    changed = tmp_path / "x.zip"
+    changed.write_bytes(data)
+    _, out, _ = run("list", "--json", changed)
+
+    link, times, _ = (json.loads(line) for line in out.splitlines())
+    assert (link["codec"], link["spans"], times["codec"]) == ("unknown", [[34, 52]], "stored")
+
+
 def test_a_name_that_decoding_would_change_comes_with_its_bytes(run: Run, sample: Sample) -> None:
     status, out, _ = run("list", "--json", sample("name-not-utf8.rca"))
 
