@@ -31,14 +31,14 @@ def measure_descriptors(source: Source, emitter: Emitter, directory: Directory, 
         member = members[index]
         crc = int(member.digest[6:], 16) if member.digest else 0
         data = source.read(stop, _LONGEST + 4)
-        directory.descriptors[index] = _form(data, crc, member.stored, member.size)
+        directory.descriptors[index] = form_of(data, crc, member.stored, member.size)
         if not directory.descriptors[index]:
             _report(emitter, directory, index, data, stop)
         if count % _STEP == 0:
             progress.advance(count - progress.done)
 
 
-def _form(data: bytes, crc: int, stored: int, size: int) -> int:
+def form_of(data: bytes, crc: int, stored: int, size: int) -> int:
     """The size of the form that the bytes after the content have, 0 when they have none with these numbers."""
     fitting = []
     for form in FORMS:

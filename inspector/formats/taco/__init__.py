@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from inspector.core.format import Format
 from inspector.formats._zip.reading import read_member
+from inspector.formats._zip.records import TACO_SUFFIXES
 from inspector.formats.taco.decode import check, decode
 from inspector.formats.taco.probe import likeness
+from inspector.formats.taco.repair import repairs
 
 FORMAT = Format(
     name="taco",
     title="TACO archive",
-    suffixes=(".tacozip", ".taco", ".taco.zip"),
+    suffixes=TACO_SUFFIXES,
     specification="TACO Header format; APPNOTE.TXT 6.3.10",
     limitations=(
         "The older layout TACO_GHOST is read, and cannot be edited.",
@@ -22,4 +24,5 @@ FORMAT = Format(
     read=read_member,
     check=check,
     torn=frozenset({"taco-torn-after-write-1", "taco-torn-after-write-2"}),
+    repairs=repairs,
 )

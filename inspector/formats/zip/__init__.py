@@ -12,6 +12,8 @@ from inspector.formats._zip.ending import find_ending
 from inspector.formats._zip.ledger import Ledger
 from inspector.formats._zip.reading import read_member
 from inspector.formats._zip.records import LOCAL
+from inspector.formats.zip.no_header import report_name
+from inspector.formats.zip.repair import repairs
 
 
 def probe(source: Source) -> Likeness:
@@ -25,6 +27,7 @@ def probe(source: Source) -> Likeness:
 def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     """See Format."""
     directory = decode_zip(source, emitter, progress)
+    report_name(source, emitter, directory)
     emitter.archive.detail = directory
     emitter.archive.checksums = Ledger(emitter.archive, directory)
 
@@ -48,4 +51,5 @@ FORMAT = Format(
     decode=decode,
     read=read_member,
     check=check,
+    repairs=repairs,
 )

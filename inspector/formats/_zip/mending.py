@@ -1,0 +1,158 @@
+"""The repairs that every ZIP archive has: its end, its CRC-32 values, and what is whole in a new archive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from inspector.core.archive import Archive
+from inspector.core.edit import Edit, Patch
+from inspector.core.finding import Finding
+from inspector.core.names import visible
+from inspector.core.numbers import count, grouped, in_bytes
+from inspector.core.progress import Progress
+from inspector.core.repair import Repair
+from inspector.formats._zip.directory import Directory
+from inspector.formats._zip.ledger import Recorded, recorded
+from inspector.formats._zip.rebuild import Rebuilt, rebuild
+
+ENDS = frozenset(
+    {
+        "zip-no-central-directory",
+        "zip-directory-missing",
+        "zip-directory-damaged",
+        "zip-directory-size",
+        "zip-bytes-missing",
+        "zip-end-not-at-end",
+        "zip-entry-count",
+        "zip-entry-count-modulo",
+        "zip-zip64-disagrees",
+        "zip-zip64-locator",
+        "zip-zip64-missing",
+        "zip-zip64-size",
+    }
+)
+"""Findings about the central directory as a whole and the end records."""
+_WITHOUT_DIRECTORY = frozenset({"zip-member-cut-off", "zip-size-unknown"})
+_RECORDS = frozenset({"zip-local-crc", "zip-descriptor-differs", "zip-crc-field-wrong"})
+_MOST_CLAIMS = 16
+"""The most members whose CRC-32 is offered to be set at once; those after them follow when these are mended."""
+
+Remarks = Callable[[Rebuilt], Sequence[str]]
+"""What else is lost where the end is written anew, as sentences."""
+
+
+def no_remarks(rebuilt: Rebuilt) -> Sequence[str]:  # noqa: ARG001 - a Remarks
+    """Nothing else is lost."""
+    return ()
+
+
+def mend_end(archive: Archive, directory: Directory, progress: Progress, remarks: Remarks = no_remarks) -> list[Repair]:
+    """Write the central directory and the end records anew, where a finding speaks of them."""
+    codes = {finding.code for finding in archive.findings}
+    if not codes & ENDS:
+        return []
+    rebuilt = rebuild(archive.source, directory, progress)
+    if rebuilt is None:
+        return []
+    mends = codes & (ENDS | _WITHOUT_DIRECTORY if "zip-no-central-directory" in codes else ENDS)
+    loses = (*_losses(rebuilt, directory), *remarks(rebuilt))
+    title = _title(rebuilt)
+    edit = Edit(title, rebuilt.edit.patches, rebuilt.edit.old_size, rebuilt.edit.new_size)
+    return [Repair("zip-rebuild-end", title, frozenset(mends), loses, _doubt(rebuilt), edit)]
+
+
+def _title(rebuilt: Rebuilt) -> str:
+    if rebuilt.made or rebuilt.gone:
+        members = count(len(rebuilt.made) + rebuilt.kept, "member")
+        how = f", {count(len(rebuilt.made), 'entry', 'entries')} of them from local headers" if rebuilt.made else ""
+        return f"Write the central directory anew at byte {grouped(rebuilt.start)}: {members}{how}"
+    at = rebuilt.edit.patches[0].offset if rebuilt.edit.patches else rebuilt.edit.new_size
+    return f"Set the end records right from byte {grouped(at)} on: {count(rebuilt.kept, 'member')}"
+
+
+def _losses(rebuilt: Rebuilt, directory: Directory) -> Iterator[str]:
+    cut, ending = rebuilt.cut, directory.ending
+    if cut is not None:
+        have = max(0, rebuilt.edit.old_size - cut.begin)
+        name = visible(cut.name)
+        yield f"{name}, of which {grouped(have)} of {in_bytes(cut.local.stored)} are left: they are cut off."
+    if rebuilt.gone:
+        yield f"{count(rebuilt.gone, 'entry', 'entries')} of the directory whose members are not in the file any more."
+    if rebuilt.made:
+        members = count(len(rebuilt.made), "member")
+        yield f"What only the central directory knew of {members}: permissions and comments, if there were any."
+    if rebuilt.behind.size:
+        yield f"The {in_bytes(rebuilt.behind.size)} behind the archive, from {grouped(rebuilt.behind.start)} on."
+    missing = ending.entries - rebuilt.kept - len(rebuilt.made) - rebuilt.gone if ending is not None else 0
+    if missing > 0 and rebuilt.rest.size:
+        yield f"{count(missing, 'entry', 'entries')} of the directory whose members no local header tells of."
+    if rebuilt.rest.size:
+        place = f"{in_bytes(rebuilt.rest.size)} from {grouped(rebuilt.rest.start)} on"
+        yield f"Nothing more, but what the {place} are is not known: they stay, and belong to no member."
+
+
+def _doubt(rebuilt: Rebuilt) -> str:
+    if not rebuilt.doubtful or rebuilt.cut is None:
+        return ""
+    return (
+        f"The size of {visible(rebuilt.cut.name)} is assumed to be right. Its data runs to the end of the file and "
+        "contains what looks like headers of further members: either it is an archive itself, or its size is damaged "
+        "and those members would be cut off with it."
+    )
+
+
+def mend_crcs(archive: Archive, directory: Directory) -> list[Repair]:
+    """Set CRC-32 values to what the content gives: proved where another record says the same, else a claim."""
+    if not directory.computed:
+        return []
+    return [*_proved(archive, directory), *_claimed(archive, directory)]
+
+
+def _members_of(findings: Iterable[Finding], code: str) -> list[int]:
+    return list(dict.fromkeys(each.member for each in findings if each.code == code and each.member is not None))
+
+
+def _proved(archive: Archive, directory: Directory) -> Iterator[Repair]:
+    members = _members_of(archive.findings, "zip-crc-field-wrong")
+    patches = [patch for member in members for patch in _crc_patches(archive, directory, member)]
+    if not patches:
+        return
+    title = f"Set {count(len(patches), 'CRC-32', 'CRC-32s')} to what the content and other records say"
+    mended = frozenset(members)
+    codes = {each.code for each in archive.findings if each.code in _RECORDS and each.member in mended}
+    yield Repair("zip-set-crc", title, frozenset(codes), edit=in_place(archive, title, patches))
+
+
+def _claimed(archive: Archive, directory: Directory) -> Iterator[Repair]:
+    for member in _members_of(archive.findings, "zip-crc-mismatch")[:_MOST_CLAIMS]:
+        patches = _crc_patches(archive, directory, member)
+        if not patches:
+            continue
+        name = visible(directory.members.path(member))
+        title = f"Set the CRC-32 of {name} (member {member}) to what its content gives"
+        claim = (
+            f"The content of {name} is assumed to be right as it is and its CRC-32 to be wrong. Nothing in the archive "
+            "shows that; afterwards nothing shows any more that it was damaged."
+        )
+        mends = frozenset({"zip-crc-mismatch"})
+        yield Repair(f"zip-accept-content-{member}", title, mends, (), claim, in_place(archive, title, patches))
+
+
+def _crc_patches(archive: Archive, directory: Directory, member: int) -> list[Patch]:
+    """The patches that set every record of a member's CRC-32 that differs from its content."""
+    crc = directory.computed[member]
+    if crc < 0:
+        return []
+    wrong: list[Recorded] = [each for each in recorded(archive.source, directory, member) if each.crc != crc]
+    new = crc.to_bytes(4, "little")
+    return [Patch(each.span.start, each.crc.to_bytes(4, "little"), new) for each in wrong]
+
+
+def in_place(archive: Archive, label: str, patches: Iterable[Patch]) -> Edit:
+    """The Edit of these patches that keeps the file's size; members may share records, which are then set once."""
+    kept: list[Patch] = []
+    for patch in sorted(patches, key=lambda each: each.offset):
+        if not kept or patch.offset >= kept[-1].span.stop:
+            kept.append(patch)
+    size = archive.source.size
+    return Edit(label, tuple(kept), size, size)

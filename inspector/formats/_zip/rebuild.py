@@ -1,0 +1,190 @@
+"""Writing the central directory and the end records anew (APPNOTE.TXT 4.3.12 to 4.3.16), in place.
+
+Headers of the central directory that are whole stay as they are; members that only their local headers tell of get new
+ones. Only the bytes from the first that differs on are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from inspector.core.edit import Edit, Patch
+from inspector.core.progress import Progress
+from inspector.core.source import Source, blocks
+from inspector.core.span import Span
+from inspector.formats._zip.directory import Directory, headers
+from inspector.formats._zip.ending import Ending
+from inspector.formats._zip.extra import zip64
+from inspector.formats._zip.forward import read_local
+from inspector.formats._zip.records import CENTRAL, END, END_SIZE, FULL_32, LOCAL
+from inspector.formats._zip.survivors import Survivor, Survivors, survivors
+from inspector.formats._zip.writing import central_header, end_records
+
+_OFFSET = (42, 46)
+"""Where a central directory header says where its member is."""
+
+
+_COMPARED = 4096
+_EMPTY = Span(0, 0)
+
+
+class Header(NamedTuple):
+    """A central directory header that is whole: its bytes, and where its member's local header is in the file."""
+
+    data: bytes
+    head: int
+
+
+class Place(NamedTuple):
+    """Where the directory is to begin. ``rest`` is what stays before it though nobody knows what it is."""
+
+    start: int
+    rest: Span = _EMPTY
+    cut: Survivor | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """What the end of the archive is to be.
+
+    ``edit`` writes it; the directory begins at ``start``. Its ``kept`` first headers stay, ``made`` members get new
+    ones, ``gone`` headers lead to bytes that are not there any more. ``cut`` is a member that the file ends inside of
+    and that goes; it is ``doubtful`` where its size may be what is wrong. ``rest`` are bytes before the directory of
+    which nothing is known, and which stay; ``behind`` bytes after the archive, which go.
+    """
+
+    edit: Edit
+    start: int
+    kept: int
+    made: tuple[Survivor, ...]
+    gone: int
+    cut: Survivor | None
+    doubtful: bool
+    rest: Span
+    behind: Span
+
+
+def rebuild(source: Source, directory: Directory, progress: Progress) -> Rebuilt | None:
+    """How to write the end of the archive anew; None where that would change nothing, or cannot be told.
+
+    Raises SourceError and Cancelled.
+    """
+    ending = directory.ending
+    if directory.capped or _is_split(ending):
+        return None
+    shift = ending.shift if ending is not None else 0
+    base = max(0, shift)
+    place, found = _place(source, directory, base, progress)
+    limit = ending.anchor if ending is not None else source.size
+    listed = list(_listed(source, place.start, limit, shift))
+    kept = [header for header in listed if header.head >= 0]
+    known = {header.head for header in kept}
+    made = tuple(each for each in found.members if each.head not in known and each.stop <= place.start)
+    if not kept and not made and (ending is None or ending.entries):
+        return None
+    new = b"".join(_moved(header, header.head - base) for header in kept)
+    new += b"".join(central_header(each.local, each.name, each.extra, each.head - base) for each in made)
+    new += end_records(len(kept) + len(made), len(new), place.start - base, _comment(source, ending))
+    edit = _edit(source, place.start, new)
+    if edit is None:
+        return None
+    doubtful = place.cut is not None and _has_signature(source, Span(place.cut.begin, source.size))
+    behind = Span(ending.record.stop, source.size) if ending is not None else _EMPTY
+    return Rebuilt(edit, place.start, len(kept), made, len(listed) - len(kept), place.cut, doubtful, place.rest, behind)
+
+
+def _is_split(ending: Ending | None) -> bool:
+    return ending is not None and any(problem.code == "zip-several-disks" for problem in ending.problems)
+
+
+def _place(source: Source, directory: Directory, base: int, progress: Progress) -> tuple[Place, Survivors]:
+    """Where the directory is to begin, and the members found on the way; none where the directory is whole."""
+    ending, span = directory.ending, directory.span
+    if ending is not None and span is not None and directory.stop == ending.anchor:
+        return Place(span.start), Survivors()
+    found = survivors(source, base, progress)
+    return (_place_at(source, found) if ending is None else _place_in(source, ending, span, found)), found
+
+
+def _place_in(source: Source, ending: Ending, span: Span | None, found: Survivors) -> Place:
+    """The place before end records that are there; ``span`` is where the directory was found."""
+    if span is not None:
+        return Place(span.start, Span(min(found.stop, span.start), span.start))
+    if source.read(found.stop, 4) == CENTRAL or _is_blank(source, Span(found.stop, ending.anchor)):
+        return Place(min(found.stop, ending.anchor))
+    return Place(ending.anchor, Span(min(found.stop, ending.anchor), ending.anchor))
+
+
+def _place_at(source: Source, found: Survivors) -> Place:
+    """The place in a file that has no end records: behind the last member, or behind what nobody knows."""
+    if found.cut is not None:
+        return Place(found.cut.head, cut=found.cut)
+    head = source.read(found.stop, 4)
+    cut_off = head == LOCAL and read_local(source, found.stop) is None
+    remnant = any(head[:4] == signature[: len(head)] for signature in (LOCAL, CENTRAL, END)) and len(head) < 4
+    if cut_off or remnant or head in (CENTRAL, END) or _is_blank(source, Span(found.stop, source.size)):
+        return Place(found.stop)
+    return Place(source.size, Span(found.stop, source.size))
+
+
+def _listed(source: Source, start: int, limit: int, shift: int) -> Iterator[Header]:
+    """The headers that are whole, from ``start`` on."""
+    for at, header, _, _, extra, stop in headers(source, start, limit):
+        offset = header[16]
+        if offset == FULL_32:
+            wide = zip64(extra, header[9] == FULL_32, header[8] == FULL_32, True)
+            offset = FULL_32 if wide.offset is None else wide.offset
+        yield Header(source.read(at, stop - at), offset + shift)
+
+
+def _moved(header: Header, offset: int) -> bytes:
+    """The header with another offset, where it is one that its 32 bits hold."""
+    start, stop = _OFFSET
+    narrow = header.data[start:stop]
+    if narrow == b"\xff" * 4 or offset >= FULL_32:
+        return header.data
+    return header.data[:start] + offset.to_bytes(4, "little") + header.data[stop:]
+
+
+def _comment(source: Source, ending: Ending | None) -> bytes:
+    if ending is None:
+        return b""
+    start = ending.record.start + END_SIZE
+    return source.read(start, ending.record.stop - start)
+
+
+def _edit(source: Source, start: int, new: bytes) -> Edit | None:
+    """The Edit that makes the file end with ``new`` from ``start`` on; None where it does already."""
+    size = source.size
+    old = source.read(start, min(len(new), size - start))
+    same = _alike(old, new)
+    end = start + len(new)
+    patches = (Patch(start + same, old[same:], new[same:]),) if same < len(new) else ()
+    return Edit("Rebuild the central directory", patches, size, end) if patches or end != size else None
+
+
+def _alike(old: bytes, new: bytes) -> int:
+    """How many bytes at the start are the same; ``new`` is not shorter."""
+    at = 0
+    while at < len(old) and old[at : at + _COMPARED] == new[at : at + min(_COMPARED, len(old) - at)]:
+        at += _COMPARED
+    at = min(at, len(old))
+    return at + next((i for i, (one, other) in enumerate(zip(old[at:], new[at:], strict=False)) if one != other), 0)
+
+
+def _is_blank(source: Source, span: Span) -> bool:
+    """Whether there is nothing but zeros."""
+    return not any(any(piece) for piece in blocks(source, *span))
+
+
+def _has_signature(source: Source, span: Span) -> bool:
+    """Whether there is something that looks like a record: a doubt about the size that says it is data."""
+    tail = b""
+    for piece in blocks(source, *span):
+        window = tail + piece
+        if LOCAL in window or CENTRAL in window:
+            return True
+        tail = window[-3:]
+    return False

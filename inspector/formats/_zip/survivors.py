@@ -1,0 +1,132 @@
+"""What is left of an archive whose central directory is gone or damaged: members, by their local headers.
+
+Offsets and sizes lead from one to the next, and the end of a deflate stream where the size stands behind the data.
+Stored data is never searched for signatures: an archive inside the archive has the same ones.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from isal.isal_zlib import crc32
+
+from inspector.core.member import Codec
+from inspector.core.progress import Progress
+from inspector.core.source import BLOCK, Source, blocks
+from inspector.formats._zip.descriptors import form_of
+from inspector.formats._zip.directory import MOST_MEMBERS, codec_of
+from inspector.formats._zip.forward import local_sizes, read_local
+from inspector.formats._zip.records import HAS_DESCRIPTOR, LOCAL_SIZE, Local
+
+_DESCRIPTOR = 28
+"""Bytes to look at for a data descriptor: the longest, and the signature of what follows."""
+
+
+class Survivor(NamedTuple):
+    """A member that its local header tells of: its bytes, ``[head, stop)``, run from the header to the descriptor.
+
+    ``local`` has its true CRC-32 and sizes, wherever they stand; its data begins at ``begin``.
+    """
+
+    local: Local
+    name: bytes
+    extra: bytes
+    head: int
+    begin: int
+    stop: int
+
+
+@dataclass(slots=True)
+class Survivors:
+    """Members in file order, ``stop`` where the last of them ends; ``cut`` is one that the file ends inside of."""
+
+    members: list[Survivor] = field(default_factory=list)
+    stop: int = 0
+    cut: Survivor | None = None
+
+
+def survivors(source: Source, start: int, progress: Progress) -> Survivors:
+    """The members whose local headers follow one another from ``start`` on; raises SourceError and Cancelled."""
+    found = Survivors(stop=start)
+    progress.begin("Following local headers", source.size - start)
+    while len(found.members) < MOST_MEMBERS:
+        member = _survivor(source, found.stop, progress)
+        if member is None:
+            break
+        if member.stop > source.size:
+            found.cut = member
+            break
+        progress.advance(member.stop - start - progress.done)
+        found.members.append(member)
+        found.stop = member.stop
+    return found
+
+
+def _survivor(source: Source, head: int, progress: Progress) -> Survivor | None:
+    found = read_local(source, head)
+    if found is None:
+        return None
+    local, name, extra = found
+    begin = head + LOCAL_SIZE + len(name) + len(extra)
+    sizes = local_sizes(local, extra)
+    if sizes is None:
+        measured = _measured(source, local, begin, progress)
+        if measured is None:
+            return None
+        local = measured
+    else:
+        local = local._replace(stored=sizes[0], size=sizes[1])
+    local, stop = _described(source, local, begin + local.stored)
+    return Survivor(local, name, extra, head, begin, stop)
+
+
+def _described(source: Source, local: Local, at: int) -> tuple[Local, int]:
+    """The header with the CRC-32 of the data descriptor at ``at``, if it has one, and where that ends."""
+    if not local.flags & HAS_DESCRIPTOR:
+        return local, at
+    data = source.read(at, _DESCRIPTOR)
+    values = (local.crc, int.from_bytes(data[4:8], "little"), int.from_bytes(data[:4], "little"))
+    for crc in values:
+        size = form_of(data, crc, local.stored, local.size)
+        if size:
+            return local._replace(crc=crc), at + size
+    return local, at
+
+
+def _measured(source: Source, local: Local, begin: int, progress: Progress) -> Local | None:
+    """The header with the numbers that its data gives; None where the data descriptor does not bear them out.
+
+    An empty member and a deflate stream have an end of their own.
+    """
+    codec = codec_of(local.method, local.flags)
+    numbers: tuple[int, int, int] | None = None
+    if codec is Codec.STORED:
+        numbers = (0, 0, 0)
+    elif codec is Codec.DEFLATE:
+        numbers = _inflated(source, begin, progress)
+    if numbers is None or not form_of(source.read(begin + numbers[1], _DESCRIPTOR), *numbers):
+        return None
+    return local._replace(crc=numbers[0], stored=numbers[1], size=numbers[2])
+
+
+def _inflated(source: Source, begin: int, progress: Progress) -> tuple[int, int, int] | None:
+    """CRC-32, stored and decoded size of the deflate stream that begins at ``begin``; None where it has no end."""
+    decoder = zlib.decompressobj(-zlib.MAX_WBITS)
+    crc = size = 0
+    at = begin
+    try:
+        for piece in blocks(source, begin, source.size):
+            at += len(piece)
+            data, content = piece, b""
+            while not decoder.eof and (data or len(content) == BLOCK):
+                content = decoder.decompress(data, BLOCK)
+                data = decoder.unconsumed_tail
+                crc, size = crc32(content, crc), size + len(content)
+                progress.advance(0)
+            if decoder.eof:
+                return crc, at - len(decoder.unused_data) - begin, size
+    except zlib.error:
+        return None
+    return None
