@@ -258,11 +258,16 @@ def decompress(data: bytes, cap: int) -> bytes:
     return b"".join(pieces)
 
 
-class Compressor:
-    """One frame without content size; what is compressed is given up at a flush. It may be left without an end."""
+def compress(data: bytes, level: int = LEVEL) -> bytes:
+    """``data`` as one frame with content size and checksum."""
+    return zstandard.ZstdCompressor(level=level, write_checksum=True).compress(data)
 
-    def __init__(self, level: int = LEVEL, *, checksum: bool = False) -> None:
-        parameters = zstandard.ZstdCompressor(level=level, write_content_size=False, write_checksum=checksum)
+
+class Compressor:
+    """One frame that is never ended, without content size and checksum; what is compressed is given up at a flush."""
+
+    def __init__(self, level: int = LEVEL) -> None:
+        parameters = zstandard.ZstdCompressor(level=level, write_content_size=False, write_checksum=False)
         self._object = parameters.compressobj()
 
     def add(self, data: bytes) -> bytes:
@@ -272,7 +277,3 @@ class Compressor:
     def flush(self) -> bytes:
         """The rest of what is compressed so far, which then ends with a whole block."""
         return self._object.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
-
-    def finish(self) -> bytes:
-        """The rest of the frame, which is over then."""
-        return self._object.flush(zstandard.COMPRESSOBJ_FLUSH_FINISH)

@@ -53,9 +53,7 @@ def mend_end(archive: Archive, whole: bool) -> Iterator[Repair]:
     claim = ""
     if found.code == "tar-end-missing" and not whole:
         claim = "That the archive ends with its last member: whether more followed cannot be told."
-    loses = (
-        (f"The {in_bytes(lost)} of a header that was cut off, of a member whose data are not there.",) if lost else ()
-    )
+    loses = (f"The {in_bytes(lost)} of a cut-off header, of a member whose data are not there.",) if lost else ()
     edit = Edit(title, (Patch(start, old, new),), size, start + len(new))
     yield Repair("tar-write-end", title, frozenset((found.code,)), loses, claim, edit)
 

@@ -14,6 +14,7 @@ from inspector.core.member import FOLDER, SPECIAL, UNREADABLE
 from inspector.core.numbers import count, grouped
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
+from inspector.core.source import BLOCK as PIECE
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats import _tar
 from inspector.formats._tar.header import BLOCK, aligned
@@ -22,7 +23,7 @@ from inspector.formats.datas3t.archive import METADATA
 from inspector.formats.datas3t.check import MISMATCH
 from inspector.formats.datas3t.datapoints import NONE, ROW_MISSING, Beside
 from inspector.formats.datas3t.keys import DIGITS, datapoint_key, range_name
-from inspector.formats.datas3t.write import Row, metadata_pieces
+from inspector.formats.datas3t.write import Row, metadata
 
 DAMAGED, EXTRA, BROKEN = "datas3t-metadata-damaged", "datas3t-metadata-row-extra", "datas3t-metadata-row"
 
@@ -167,7 +168,9 @@ def _content(archive: Archive, beside: Beside, kept: Callable[[int], bool]) -> C
 
     def content(progress: Progress) -> Iterator[bytes]:
         progress.begin("Hashing datapoints", sum(map(archive.members.stored, range(len(archive.members)))))
-        return metadata_pieces(_rows(archive, beside, kept, progress))
+        made = metadata(_rows(archive, beside, kept, progress))
+        for start in range(0, len(made), PIECE):
+            yield made[start : start + PIECE]
 
     return content
 

@@ -6,13 +6,13 @@ at its end and no more. Nothing here writes: the caller is given the bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.formats._tar.header import BLOCK, CHKSUM, ZEROS, aligned, checksums
-from inspector.formats._zstd import Compressor
+from inspector.formats._zstd import compress
 from inspector.formats.datas3t.keys import DIGITS
 
 LARGEST = 8**11 - 1
@@ -24,7 +24,6 @@ END = 2 * ZEROS
 _NAME = 100
 _LEVEL = 19
 """The best compression that asks readers for no larger window."""
-_PIECE = 64 << 10
 
 
 class WriteError(Exception):
@@ -45,17 +44,9 @@ def row_text(row: Row) -> bytes:
     return b'{"id":"%d","begin_offset":"%d","end_offset":"%d","data_hash":"%x"}' % row
 
 
-def metadata_pieces(rows: Iterable[Row]) -> Iterator[bytes]:
-    """The metadata in pieces of bounded size: one zstd frame of the rows, which come in the order of their keys."""
-    compressor = Compressor(_LEVEL, checksum=True)
-    text, before = bytearray(b"["), b""
-    for row in rows:
-        text += before + row_text(row)
-        before = b","
-        if len(text) >= _PIECE:
-            yield compressor.add(bytes(text))
-            text.clear()
-    yield compressor.add(bytes(text + b"]")) + compressor.finish()
+def metadata(rows: Iterable[Row]) -> bytes:
+    """The metadata object: one zstd frame of a JSON array of the rows, which come in the order of their keys."""
+    return compress(b"[%s]" % b",".join(map(row_text, rows)), _LEVEL)
 
 
 def header(name: bytes, size: int, modified: int, mode: int = 0o644) -> bytes:

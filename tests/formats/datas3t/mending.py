@@ -1,0 +1,58 @@
+"""Ranges checked, repaired in memory, and read back."""
+
+from __future__ import annotations
+
+import json
+
+import zstandard
+
+from inspector.core.archive import Archive, Emitter
+from inspector.core.edit import OverlaySource
+from inspector.core.progress import Progress
+from inspector.core.repair import Repair
+from inspector.core.source import BytesSource, Source
+from inspector.formats import datas3t
+from tests.formats.datas3t.range_building import Row
+from tests.formats.tar.tar_building import decoded
+
+
+class Range(BytesSource):
+    """A tar in memory with its metadata beside it."""
+
+    def __init__(self, data: bytes, metadata: bytes | None, first: int, last: int) -> None:
+        super().__init__(data, f"{first:020d}-{last:020d}.tar")
+        self.range = first, last
+        self.metadata = metadata
+
+    def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
+        if suffix != ".metadata" or instead_of or self.metadata is None:
+            return None
+        return BytesSource(self.metadata, self.name + suffix)
+
+
+def checked(source: Source) -> Archive:
+    archive = decoded(source, datas3t.FORMAT)
+    datas3t.FORMAT.check(archive, Emitter(archive), Progress())
+    return archive
+
+
+def plans(source: Source) -> list[Repair]:
+    return list(datas3t.FORMAT.repairs(checked(source), Progress()))
+
+
+def made(source: Range, repair: Repair) -> Range:
+    """The range after one repair."""
+    if repair.edit is not None:
+        after = OverlaySource(source, repair.edit)
+        return Range(after.read(0, after.size), source.metadata, *source.range)
+    assert repair.content is not None
+    assert (repair.beside, repair.instead_of) == (".metadata", "")
+    whole = source.read(0, source.size)
+    return Range(whole, b"".join(repair.content(Progress())), *source.range)
+
+
+def rows_of(source: Range) -> list[Row]:
+    assert source.metadata is not None
+    rows = json.loads(zstandard.ZstdDecompressor().decompressobj().decompress(source.metadata))
+    assert isinstance(rows, list)
+    return rows

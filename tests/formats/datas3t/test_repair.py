@@ -1,0 +1,247 @@
+"""Repairs of a range: metadata from the tar, recorded hashes that stay, and the tar's own end and headers."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.core.progress import Cancelled, Progress
+from inspector.formats import datas3t, tar
+from tests.formats.datas3t.mending import Range, checked, made, plans, rows_of
+from tests.formats.datas3t.range_building import Row, frame, hashed_rows, points, rows_frame
+from tests.formats.tar.tar_building import LONG, build, codes, content, decoded, special
+
+POINTS = points(1, 6)
+TAR = build(POINTS.items())
+ROWS = hashed_rows(TAR)
+
+
+def range_of(rows: object, data: bytes = TAR) -> Range:
+    return Range(data, None if rows is None else rows_frame(rows), 1, 6)
+
+
+def contents(source: Range) -> list[bytes]:
+    archive = checked(source)
+    return [content(archive, member, datas3t.FORMAT) for member in range(len(archive.members))]
+
+
+def changed(rows: list[Row], key: int, **values: object) -> list[Row]:
+    return [{**row, **values} if row["id"] == str(key) else row for row in rows]
+
+
+def test_a_sound_range_needs_nothing() -> None:
+    assert not plans(range_of(ROWS))
+
+
+UNPADDED = [
+    {**row, "end_offset": str(int(row["begin_offset"]) + 512 + len(data))}
+    for row, data in zip(ROWS, POINTS.values(), strict=True)
+]
+"""The rows with end offsets that leave out the padding."""
+
+WRONG = {
+    "missing": None,
+    "no rows": [],
+    "no JSON": "nonsense",
+    "a row missing": [row for row in ROWS if row["id"] != "3"],
+    "wrong begin": changed(ROWS, 3, begin_offset="99"),
+    "wrong end": changed(ROWS, 6, end_offset="1"),
+    "no hash": changed(ROWS, 2, data_hash="?"),
+    "another order": ROWS[::-1],
+    "numbers": [{**row, "id": int(row["id"])} for row in ROWS],
+    "twice": [*ROWS, ROWS[-1]],
+    "two readings": [UNPADDED[0], *ROWS[1:]],
+}
+
+
+@pytest.mark.parametrize("rows", WRONG.values(), ids=WRONG)
+def test_metadata_is_written_anew_from_the_tar(rows: object) -> None:
+    before = range_of(rows)
+    (repair,) = plans(before)
+    assert repair.mends == set(codes(checked(before)))
+    assert repair.claim == ""
+    after = made(before, repair)
+    assert checked(after).findings == []
+    assert rows_of(after) == ROWS
+    assert contents(after) == list(POINTS.values())
+
+
+@given(st.binary(max_size=40))
+def test_metadata_of_any_bytes_is_replaced(data: bytes) -> None:
+    before = Range(TAR, data, 1, 6)
+    (repair,) = plans(before)
+    assert rows_of(made(before, repair)) == ROWS
+
+
+@given(st.permutations(ROWS).flatmap(lambda rows: st.integers(0, 6).map(lambda count: rows[:count])))
+def test_any_rows_are_kept_and_the_others_added(rows: list[Row]) -> None:
+    before = range_of(rows)
+    after = before
+    for repair in plans(before):
+        after = made(after, repair)
+    assert rows_of(after) == ROWS
+    assert not plans(after)
+
+
+def test_unreadable_hashes_are_a_loss_that_is_named() -> None:
+    (repair,) = plans(Range(TAR, b"junk", 1, 6))
+    assert repair.loses == ("The hashes in the metadata that cannot be read: new ones say what the bytes are now.",)
+    (repair,) = plans(range_of(changed(ROWS, 2, data_hash="?")))
+    assert repair.loses == ("What is left of 1 row that cannot be read, recorded hashes among it.",)
+
+
+def test_a_recorded_hash_stays_even_where_the_bytes_do_not_fit_it() -> None:
+    rows = changed([row for row in ROWS if row["id"] != "2"], 4, data_hash="abc")
+    before = range_of(rows)
+    rebuild, trust = plans(before)
+    after = made(before, rebuild)
+    assert rows_of(after) == changed(ROWS, 4, data_hash="abc")
+    assert codes(checked(after)) == ["datas3t-hash-mismatch"]
+    assert rebuild.claim == ""
+    assert "nothing in the range proves it" in trust.claim
+    assert trust.loses == ("The recorded hash of 1 datapoint.",)
+    (again,) = plans(after)
+    assert again.code == trust.code
+    assert rows_of(made(after, again)) == rows_of(made(before, trust)) == ROWS
+
+
+def test_a_row_of_a_datapoint_that_is_gone_waits_for_a_word() -> None:
+    rows = [*ROWS, {"id": "7", "begin_offset": "0", "end_offset": "512", "data_hash": "1"}]
+    (repair,) = plans(range_of(rows))
+    assert repair.claim == "That the tar lacks nothing, though the metadata has rows of key 7, which it does not hold."
+    assert repair.loses == ("The rows of key 7, with their hashes.",)
+    assert rows_of(made(range_of(rows), repair)) == ROWS
+
+
+def test_ends_without_padding_stay_so() -> None:
+    ends = {
+        row["id"]: str(int(row["begin_offset"]) + 512 + len(data))
+        for row, data in zip(ROWS, POINTS.values(), strict=True)
+    }
+    rows = [{**row, "end_offset": ends[row["id"]]} for row in ROWS]
+    before = range_of([row for row in rows if row["id"] != "5"])
+    (repair,) = plans(before)
+    assert rows_of(made(before, repair)) == rows
+
+
+def test_metadata_of_a_damaged_tar_is_left_alone() -> None:
+    at = int(ROWS[3]["begin_offset"])
+    data = TAR[:at] + b"\xff" * 512 + TAR[at + 512 :]
+    assert not plans(range_of(ROWS[:5], data))
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        [(f"{1:020d}.a", b"one"), (f"{1:020d}.b", b"two")],
+        [(f"{1:020d}.a", b"one"), (special(f"{2:020d}.b", b"2", "x"), b"")],
+        [("a.txt", b"no key")],
+    ],
+)
+def test_a_tar_that_has_no_one_datapoint_for_each_key_gets_no_metadata(members: list[tuple[str, bytes]]) -> None:
+    assert not plans(Range(build(members), None, 1, 2))
+
+
+def test_a_long_name_has_its_row_begin_at_its_first_header() -> None:
+    data = build([(f"{1:020d}.{LONG.replace('/', '_')}", b"x"), (f"{2:020d}.b", b"y")], 2)
+    before = Range(data, None, 1, 2)
+    (repair,) = plans(before)
+    assert rows_of(made(before, repair)) == hashed_rows(data)
+
+
+@pytest.mark.parametrize("left", [0, 1, 511, 512, 513, 1023])
+def test_the_end_of_the_tar_is_written(left: int) -> None:
+    before = range_of(ROWS, TAR[: len(TAR) - 1024 + left])
+    repair = plans(before)[0]
+    assert (repair.code, repair.claim, repair.loses) == ("tar-write-end", "", ())
+    after = made(before, repair)
+    assert after.read(0, after.size) == TAR
+    assert not plans(after)
+
+
+def test_padding_and_end_that_were_cut_off_are_written() -> None:
+    data = build([(f"{1:020d}.a", b"x")])
+    before = Range(data[:513], rows_frame(hashed_rows(data)), 1, 1)
+    (repair,) = plans(before)
+    after = made(before, repair)
+    assert after.read(0, after.size) == data
+
+
+def test_an_end_that_may_hide_a_loss_waits_for_a_word() -> None:
+    half = build(list(POINTS.items())[:3])[:-1024]
+    repair = plans(range_of(ROWS, half))[0]
+    assert repair.code == "tar-write-end"
+    assert "cannot be told" in repair.claim
+    assert [each.claim for each in tar.FORMAT.repairs(decoded(half), Progress())] == [repair.claim]
+
+
+def test_a_cut_off_header_gives_way_to_the_end_and_is_named() -> None:
+    half = build(list(POINTS.items())[:3])[:-1024]
+    before = decoded(half + TAR[:100])
+    (repair,) = tar.FORMAT.repairs(before, Progress())
+    assert repair.loses == ("The 100 bytes of a cut-off header, of a member whose data are not there.",)
+    assert repair.edit is not None
+    assert repair.edit.new_size == len(half) + 1024
+
+
+def test_nothing_is_written_behind_data_that_is_cut_off() -> None:
+    assert not tar.FORMAT.repairs(decoded(build([("a", b"x" * 600)])[:700]), Progress())
+
+
+def flipped(at: int, bit: int = 4) -> bytes:
+    return TAR[:at] + bytes([TAR[at] ^ bit]) + TAR[at + 1 :]
+
+
+HEAD = int(ROWS[2]["begin_offset"])
+
+
+@pytest.mark.parametrize(
+    ("at", "field"),
+    [
+        (3, "name"),
+        (19, "name"),
+        (104, "mode"),
+        (110, "uid"),
+        (121, "gid"),
+        (200, "linkname"),
+        (264, "magic and version"),
+        (300, "gname"),
+        (350, "prefix"),
+        (511, "padding"),
+        (150, "chksum"),
+    ],
+)
+def test_one_field_that_explains_the_sum_of_a_header_is_set(at: int, field: str) -> None:
+    before = range_of(ROWS, flipped(HEAD + at, 1))
+    repair = next(each for each in plans(before) if each.code == "tar-mend-header")
+    assert f"Set the field {field} of the header" in repair.title
+    assert repair.claim.startswith(f"That only the field {field} of the header at byte {HEAD:,} has changed")
+    after = made(before, repair)
+    assert not plans(after)
+    if field != "chksum":
+        assert after.read(0, after.size) == TAR
+    assert contents(after) == list(POINTS.values())
+
+
+def test_two_changed_fields_are_not_guessed_at() -> None:
+    data = bytearray(flipped(HEAD + 104))
+    data[HEAD + 110] ^= 1
+    assert "tar-mend-header" not in {each.code for each in plans(range_of(ROWS, bytes(data)))}
+
+
+def test_metadata_and_index_alone_are_not_mended() -> None:
+    for decoder in (datas3t.METADATA, datas3t.INDEX):
+        archive = decoded(Range(frame(json.dumps(ROWS).encode()), None, 1, 6), decoder)
+        assert not decoder.repairs(archive, Progress())
+
+
+def test_hashing_can_be_cancelled() -> None:
+    (repair,) = plans(range_of(None))
+    assert repair.content is not None
+    progress = Progress()
+    progress.cancel()
+    with pytest.raises(Cancelled):
+        list(repair.content(progress))
