@@ -17,6 +17,12 @@ PAX_LOCAL, PAX_GLOBAL, GNU_NAME, GNU_LINK = b"x", b"g", b"L", b"K"
 EXTENSIONS = frozenset((PAX_LOCAL, PAX_GLOBAL, GNU_NAME, GNU_LINK, b"X"))
 """Type flags of headers that say more about the header after them (``X`` is Sun's ``x``)."""
 
+MODE = slice(100, 108)
+"""Where a header block holds the permissions."""
+
+SET_ID = 0o6000
+"""The permissions that let a program run with the rights of its owner or group."""
+
 CHKSUM = slice(148, 156)
 """Where a header block holds its checksum."""
 

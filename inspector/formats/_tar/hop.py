@@ -130,5 +130,7 @@ def _plain(rows: Blocks) -> Any:
     sums = rows.sum(axis=1, dtype=np.uint32) - rows[:, CHKSUM].sum(axis=1, dtype=np.uint32) + 8 * 0x20
     ended = ((rows[:, 154:156] == 0) | (rows[:, 154:156] == 0x20)).all(axis=1)
     sized = (rows[:, 135] == 0) | (rows[:, 135] == 0x20)
+    # Of ordinary modes (seven octal digits and a NUL) none has a digit here that says set-ID.
+    ordinary = rows[:, 103] & 6 == 0
     magic = (rows[:, 257:262] == np.frombuffer(b"ustar", np.uint8)).all(axis=1)
-    return (stored == sums) & ended & sized & magic & (rows[:, 156] == 0x30) & (rows[:, 345] == 0)
+    return (stored == sums) & ended & sized & ordinary & magic & (rows[:, 156] == 0x30) & (rows[:, 345] == 0)

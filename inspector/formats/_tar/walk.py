@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inspector.core.archive import Emitter
+from inspector.core.finding import Severity
+from inspector.core.kept import Kept
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, SPECIAL, UNREADABLE
 from inspector.core.names import visible
@@ -52,6 +54,7 @@ class _Walk:
         self._names = NameCheck(cursor.emitter)
         self._wait = 0
         self._special = 0
+        self._set_id = Kept(cursor.emitter, Severity.INFO, "tar-set-id", "members with a set-ID bit")
 
     def run(self) -> None:
         cursor, size = self._cursor, self._cursor.source.size
@@ -72,6 +75,7 @@ class _Walk:
         if not cursor.ended:
             between.no_end(cursor)
         self._names.close()
+        self._set_id.close()
         if self._special > TOLD:
             total = count(self._special, "link, device or sparse file", "links, devices and sparse files")
             cursor.emitter.info("tar-special", f"{total} are listed in all.")
@@ -210,6 +214,7 @@ class _Walk:
         marks |= (SPECIAL if special else 0) | (FOLDER if found.folder else 0)
         index = cursor.emitter.members.append(name, start, start + stored, size=expanded, head=head, marks=marks)
         self._names.one(index, name, (head, start))
+        self._look_at_mode(at, index)
         if special:
             self._tell_special(at, index, found, visible(own.target(found.link)), holey)
         elif found.typeflag not in heads.TYPES:
@@ -246,6 +251,16 @@ class _Walk:
         )
         cursor.ended = True
         cursor.fill(start)
+
+    def _look_at_mode(self, at: int, index: int) -> None:
+        """Report permissions that whoever unpacks the member should not restore."""
+        mode = heads.number(self._cursor.block(at)[heads.MODE]) or 0
+        if mode & heads.SET_ID and not self._set_id.full():
+            message = (
+                f"The permissions of {visible(self._cursor.emitter.members.path(index))} ({mode & 0o7777:o}) would let "
+                "it run with the rights of its owner or group; whoever unpacks it should not restore them."
+            )
+            self._set_id.add(message, ((at + heads.MODE.start, at + heads.MODE.stop),), index)
 
     def _after_maps(self, at: int) -> int:
         """The end of a GNU sparse header: further blocks of its map may follow it."""

@@ -254,3 +254,26 @@ def test_no_map_whatever_is_in_it_stops_the_walk(
     at = draw.draw(st.integers(0, len(data) - 1))
     data[at] ^= draw.draw(st.integers(0, 255))
     assert_covered(decoded(bytes(data)))
+
+
+@pytest.mark.parametrize("bit", [0o4000, 0o2000, 0o6000])
+@pytest.mark.parametrize("others", [0, 300])
+def test_rights_of_others_are_said_among_few_and_among_many(bit: int, others: int) -> None:
+    ordinary = [(f"{number}", bytes(600)) for number in range(others)]
+    program = tarfile.TarInfo("program")
+    program.mode = bit | 0o755
+    data = build([*ordinary, (program, b"#!"), *ordinary])
+    archive = decoded(data)
+    (finding,) = archive.findings
+    assert (finding.code, finding.member) == ("tar-set-id", others)
+    assert spanned(data, finding) == b"%07o\0" % (bit | 0o755)
+    assert len(archive.members) == 2 * others + 1
+
+
+def test_ordinary_permissions_are_no_finding() -> None:
+    members = []
+    for mode in (0, 0o644, 0o1777, 0o100755):
+        info = tarfile.TarInfo(f"{mode:o}")
+        info.mode = mode
+        members.append((info, b""))
+    assert decoded(build(members)).findings == []
