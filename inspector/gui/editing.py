@@ -56,24 +56,24 @@ class Editing(QObject):
         """Whether the archive is still to be decoded with what is pending."""
         return self.pending is not self._shown
 
-    def set_overwriting(self, on: bool) -> None:
-        """Let bytes be overwritten in the hex view, or not."""
-        if on is not self.overwriting:
-            self.overwriting = on
-            self.modeChanged.emit(on)
+    def edit_bytes(self) -> None:
+        """Let bytes be overwritten in the hex view, or not any more."""
+        self.overwriting = not self.overwriting
+        self.modeChanged.emit(self.overwriting)
 
     # ---- changing ----------------------------------------------------------------------------------------------
 
-    def overwrite(self, offset: int, old: bytes, new: bytes) -> None:
-        """Put ``new`` over the bytes ``old`` that are shown at ``offset`` of the file."""
+    def overwrite(self, offset: int, old: bytes, new: bytes, again: bool = False) -> None:
+        """Put ``new`` over the bytes ``old`` that are shown at ``offset``; ``again``: it is still being typed."""
         if old != new:
             label = f"Overwrite {count(len(new), 'byte')} at 0x{offset:X}"
-            self.add(Edit(label, (Patch(offset, old, new),), self.size, self.size))
+            same_step = again and self.history.undo_label == label
+            self.add(Edit(label, (Patch(offset, old, new),), self.size, self.size), same_step)
 
-    def add(self, edit: Edit) -> None:
-        """Add a change of what is shown."""
+    def add(self, edit: Edit, again: bool = False) -> None:
+        """Add a change of what is shown; ``again``: as part of the last step."""
         try:
-            self.history.add(edit)
+            self.history.add(edit, again)
         except ValueError:
             self._document.said.emit("Write or discard the pending changes first: this one would change the size.")
             return

@@ -9,6 +9,7 @@ from inspector.gui.banner import Banner
 from inspector.gui.checking import Checking
 from inspector.gui.document import Document
 from inspector.gui.editing import Editing
+from inspector.gui.hex_editing import HexEditing
 from inspector.gui.note import Note
 from inspector.gui.panels.byte import BytePanel
 from inspector.gui.panels.changes import ChangesPanel
@@ -42,6 +43,7 @@ class Tab(QWidget):
         self.findings = FindingsPanel(document)
         self.digests = DigestsPanel(document)
         self.editing = Editing(document)
+        self.hex_editing = HexEditing(document, self.editing, self.hex_pane.hex)
         self.header = HeaderPanel(document, self.editing)
         self.changes = ChangesPanel(document, self.editing)
         self.checking = Checking(document)
@@ -84,7 +86,9 @@ class Tab(QWidget):
         dock.setObjectName(name)
         dock.setWidget(panel)
         dock.setFeatures(
-            QDockWidget.DockWidgetFeature.DockWidgetMovable | QDockWidget.DockWidgetFeature.DockWidgetClosable
+            QDockWidget.DockWidgetFeature.DockWidgetMovable
+            | QDockWidget.DockWidgetFeature.DockWidgetFloatable
+            | QDockWidget.DockWidgetFeature.DockWidgetClosable
         )
         self.area.addDockWidget(side, dock)
         return dock

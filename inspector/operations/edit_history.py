@@ -39,13 +39,16 @@ class EditHistory:
         later = self._states[self._at + 1] if self.can_redo else None
         return later.label if later is not None else ""
 
-    def add(self, edit: Edit) -> None:
-        """Add a change of what is shown, so of what the pending changes leave.
+    def add(self, edit: Edit, again: bool = False) -> None:
+        """Add a change of what is shown, so of what the pending changes leave; ``again``: as part of the last step.
 
         Raises ValueError where it changes the size and something else is pending.
         """
         pending = self.pending
-        self.put(edit if pending is None else combined(pending, edit, edit.label))
+        whole = edit if pending is None else combined(pending, edit, edit.label)
+        if again and pending is not None:
+            self._at -= 1
+        self.put(whole)
 
     def put(self, edit: Edit | None) -> None:
         """Let this be all that is pending."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from inspector.core.edit import Edit, OverlaySource
 from inspector.core.names import visible
 from inspector.core.progress import Progress
+from inspector.operations import patch_file
 from inspector.operations.dependents import mend_checksums
 from inspector.operations.edit_views import Interrupted, Mended, RepairPlan, WayOut, WriteResult
 from inspector.operations.header_draft import Entry, HeaderDraft, HeaderView
@@ -27,6 +28,7 @@ from inspector.operations.taco_header import preview as preview_header
 from inspector.operations.views import Stage
 from inspector.sources.file import FileSource
 from inspector.sources.in_place import patched_copy
+from inspector.sources.replacing import Replacing
 
 CHECKED_ALONG = 64 << 20
 """Bytes of an archive that is checked with every preview; a larger one is only where it has been checked before."""
@@ -120,6 +122,18 @@ class Workbench(Session):
         patched_copy(self._file(), edit, target, progress, replace=over)
         return f"The changed copy is {visible(str(target))}."
 
+    def export_patch(self, progress: Progress, edit: Edit, path: str) -> str:
+        """Write an edit to a file of its own (see ``patch_file``). Raises SourceError."""
+        progress.begin("Writing the patch", 0)
+        with Replacing(Path(path), replace=True) as out:
+            out.write(patch_file.encoded(edit))
+        return f"The patch was written to {visible(path)}."
+
+    def import_patch(self, progress: Progress, path: str) -> Edit:
+        """The edit that a patch file holds, if it is one of this file. Raises Refused and SourceError."""
+        progress.begin("Reading the patch", 0)
+        return patch_file.decoded(FileSource(Path(path)), self._file())
+
     # ---- interrupted changes -----------------------------------------------------------------------------------
 
     def interrupted(self) -> Interrupted | None:
@@ -160,7 +174,7 @@ class Workbench(Session):
 QUICK = SESSION_QUICK | {"interrupted", "header", "header_edit", "header_target"}
 """Methods that answer at once; safe while jobs run."""
 JOBS = SESSION_JOBS | {
-    *("preview", "mend_checksums", "write", "save_copy"),
+    *("preview", "mend_checksums", "write", "save_copy", "export_patch", "import_patch"),
     *("recover", "plan_repairs", "make_repairs", "salvage"),
 }
 """Methods that take a Progress first and may take long; each may run in a thread of its own."""

@@ -97,5 +97,10 @@ def contour(spans: Sequence[Span], row: Span, columns: int) -> Contour | None:
 
 def meets(spans: Sequence[Span], start: int, stop: int) -> bool:
     """Whether any of ``spans`` (joined) meets ``[start, stop)``."""
-    index = bisect_right(spans, start, key=lambda span: span.stop)
-    return index < len(spans) and spans[index].start < stop
+    return bool(near(spans, start, stop))
+
+
+def near(spans: Sequence[Span], start: int, stop: int) -> Sequence[Span]:
+    """Those of ``spans`` (joined) that meet ``[start, stop)``."""
+    low = bisect_right(spans, start, key=lambda span: span.stop)
+    return spans[low : bisect_left(spans, stop, lo=low, key=lambda span: span.start)]

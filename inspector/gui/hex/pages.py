@@ -51,6 +51,7 @@ class HexModel(QObject):
         self.size = size
         self._fetch = fetch
         self._pages: OrderedDict[int, _Page] = OrderedDict()
+        self._laid: list[tuple[int, bytes]] = []
         self._generation = 0
         self._request = 0
         self._fetching = False
@@ -75,7 +76,20 @@ class HexModel(QObject):
                 at, before = found.pop()
                 piece = before + piece
             found.append((at, piece))
-        return found
+        return [(at, self._overlaid(at, piece)) for at, piece in found] if self._laid else found
+
+    def lay(self, runs: list[tuple[int, bytes]]) -> None:
+        """Show these runs of bytes, one after another, in the place of what was fetched."""
+        self._laid = runs
+        self.changed.emit(0, self.size)
+
+    def _overlaid(self, at: int, piece: bytes) -> bytes:
+        data, stop = bytearray(piece), at + len(piece)
+        for offset, run in self._laid:
+            low, high = max(at, offset), min(stop, offset + len(run))
+            if low < high:
+                data[low - at : high - at] = run[low - offset : high - offset]
+        return bytes(data)
 
     def tints_at(self, start: int, stop: int) -> list[Tint]:
         """What is behind the bytes of ``[start, stop)``, as far as it is here."""
@@ -125,7 +139,7 @@ class HexModel(QObject):
         gathered = bytearray()
 
         def take(data: bytes, _: list[Run]) -> None:
-            gathered.extend(data)
+            gathered.extend(self._overlaid(start + len(gathered), data))
             at = start + len(gathered)
             if data and at < stop:
                 self._fetch(at, min(at + _GATHERED, stop), take)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import ceil
 
 from PySide6.QtCore import QLineF, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontDatabase, QFontMetricsF, QPainter, QPalette, QPen, QPolygon
 
 from inspector.core.kinds import Role
-from inspector.core.span import Span
+from inspector.core.span import Span, intersect
 from inspector.gui.hex.cursor import Cursor, Pane
-from inspector.gui.hex.highlights import Contour, contour, meets
+from inspector.gui.hex.highlights import Contour, contour, meets, near
 from inspector.gui.hex.layout import Layout
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.palette import COLOURS, Colours, Scheme, scheme_of
@@ -55,7 +56,7 @@ def hatching(role: Role, colours: Colours) -> QBrush | None:
 
 
 class Look:
-    """A font and a scheme, and all that follows from them. Made anew when either is another one."""
+    """A font and a scheme, and all that follows from them; nothing of it changes."""
 
     def __init__(self, font: QFont, scheme: Scheme) -> None:
         metrics = QFontMetricsF(font)
@@ -71,6 +72,7 @@ class Look:
         self.damage = QPen(QColor(self.colours.damage), 2)
         self.stored = QPen(QColor(self.colours.selection), 2)
         self.omitted = QPen(QColor(self.colours.text), 2, Qt.PenStyle.DotLine)
+        self.edited = QPen(QColor(self.colours.text), 3)
         self.text, self.quiet, self.selection_text = (
             QPen(QColor(colour)) for colour in (self.colours.text, self.colours.quiet, self.colours.selection_text)
         )
@@ -88,6 +90,16 @@ class Look:
     def cell_at(self, x: int) -> float:
         """The place in cells of a pixel."""
         return (x - MARGIN) / self.cell
+
+
+def look_for(steps: int, palette: QPalette) -> Look:
+    """The look of letters ``steps`` points larger in a widget's palette: one for all that look the same."""
+    return _look(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).key(), steps, scheme_for(palette))
+
+
+@lru_cache(maxsize=16)
+def _look(_system: str, steps: int, scheme: Scheme) -> Look:
+    return Look(fixed_font(steps), scheme)
 
 
 class Grid:
@@ -119,7 +131,8 @@ class Grid:
 class Scene:
     """What is painted: bytes, caret, contours (joined spans). ``focused`` is whether the keyboard works here.
 
-    ``stored`` is where a checksum stands whose bytes are outlined, ``omitted`` what it leaves out.
+    ``stored`` is where a checksum stands whose bytes are outlined, ``omitted`` what it leaves out, ``edited`` what is
+    not on disk yet.
     """
 
     model: HexModel
@@ -131,11 +144,12 @@ class Scene:
     focused: bool = False
     stored: Sequence[Span] = field(default_factory=list)
     omitted: Sequence[Span] = field(default_factory=list)
+    edited: Sequence[Span] = field(default_factory=list)
 
     @property
     def has_contours(self) -> bool:
         """Whether any contour has to be painted."""
-        return bool(self.outline or self.damage or self.stored or self.omitted)
+        return bool(self.outline or self.damage or self.stored or self.omitted or self.edited)
 
 
 PANES = (Pane.HEX, Pane.TEXT)
@@ -240,6 +254,15 @@ class RowPainter:
                     self._lines(lines, pane, span.start, top, inset)
         if scene.damage and meets(scene.damage, *span):
             self._mark(top)
+        for piece in intersect([span], near(scene.edited, *span)):
+            self._underline(piece, span.start, top)
+
+    def _underline(self, piece: Span, base: int, top: int) -> None:
+        """A strong line beneath edited bytes, where outlines run but never alone."""
+        self._painter.setPen(self._look.edited)
+        for pane in PANES:
+            left, right = self._scene.grid.edges(pane, piece.start - base, piece.stop - base)
+            self._painter.drawLine(left + 3, top + self._look.line - 3, right - 4, top + self._look.line - 3)
 
     def _lines(self, lines: Contour, pane: Pane, base: int, top: int, inset: int) -> None:
         grid, look = self._scene.grid, self._look

@@ -10,7 +10,7 @@ from inspector.core.span import Span
 from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.heads import ColumnHeads
 from inspector.gui.hex.layout import Layout, fitting
-from inspector.gui.hex.painting import MARGIN, Grid, Look, fixed_font, scheme_for
+from inspector.gui.hex.painting import MARGIN, Grid, Look, look_for
 from inspector.gui.hex.scrolling import RowScroll
 
 _WHEEL_ROWS = 3
@@ -43,7 +43,7 @@ class RowArea(QAbstractScrollArea):
         self._laying = False
         self._layout = Layout(0, 16)
         self._scroll = RowScroll()
-        self._look = Look(fixed_font(), scheme_for(self.palette()))
+        self._look = look_for(0, self.palette())
         self._grid = Grid(self._look, self._layout)
         self._heads = ColumnHeads(self)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -78,7 +78,10 @@ class RowArea(QAbstractScrollArea):
             self._restyle()
 
     def _restyle(self) -> None:
-        self._look = Look(fixed_font(self._zoom), scheme_for(self.palette()))
+        look = look_for(self._zoom, self.palette())
+        if look is self._look:
+            return
+        self._look = look
         self.setViewportMargins(0, self._look.line + _RULE, 0, 0)
         self._relayout()
 

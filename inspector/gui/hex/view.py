@@ -57,6 +57,7 @@ class HexView(RowArea):
         self._damage: list[Span] = []
         self._stored: list[Span] = []
         self._omitted: list[Span] = []
+        self._edited: list[Span] = []
         self._empty_text = "Nothing is shown here."
         self._pointer = Pointer(self)
         self._pointer.placed.connect(self._place_caret)
@@ -76,7 +77,7 @@ class HexView(RowArea):
         self._size = model.size if model is not None else 0
         self._cursor = Cursor(self._size)
         self._scroll.top = 0
-        self._outline, self._damage, self._stored, self._omitted = [], [], [], []
+        self._outline, self._damage, self._stored, self._omitted, self._edited = [], [], [], [], []
         if model is not None:
             model.changed.connect(self._arrived)
             model.resized.connect(self._resized)
@@ -105,6 +106,11 @@ class HexView(RowArea):
     def setDamage(self, spans: Iterable[tuple[int, int]]) -> None:
         """Mark these bytes as damaged; an empty span is a place where something is missing."""
         self._damage = joined(spans, self._size)
+        self.viewport().update()
+
+    def setEdited(self, spans: Iterable[tuple[int, int]]) -> None:
+        """Underline these bytes: they are not on disk yet."""
+        self._edited = joined(spans, self._size)
         self.viewport().update()
 
     def setCaretDescription(self, text: str) -> None:
@@ -229,6 +235,7 @@ class HexView(RowArea):
                 self.hasFocus(),
                 self._stored,
                 self._omitted,
+                self._edited,
             )
             line = self._look.line
             first, last = max(0, event.rect().top()) // line, event.rect().bottom() // line

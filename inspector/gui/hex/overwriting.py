@@ -1,0 +1,78 @@
+"""Typing and pasting over the bytes of a hex view."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+
+from inspector.core.numbers import in_bytes
+from inspector.gui.hex.cursor import Pane
+from inspector.gui.hex.typing import Typed, Typist, pasted
+from inspector.gui.hex.view import HexView
+
+_COMMANDS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
+
+
+class Overwriting(QObject):
+    """Takes keys from a hex view while it is on. It changes nothing: whoever hears it has the bytes changed.
+
+    Signals:
+        overwritten(object): bytes were typed or pasted over those that are shown: a Typed.
+    """
+
+    overwritten = Signal(object)
+
+    def __init__(self, view: HexView) -> None:
+        super().__init__(view)
+        self._view = view
+        self._typist = Typist()
+        self._on = False
+        view.installEventFilter(self)
+        view.caretMoved.connect(self._typist.forget)
+
+    def set_on(self, on: bool) -> None:
+        """Take keys, or leave them to the view."""
+        self._on = on
+        self._typist.forget()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: ARG002 - there is one view
+        """Qt override: while bytes are overwritten, pasting is for them and no shortcut of the window."""
+        if not self._on or not isinstance(event, QKeyEvent):
+            return False
+        is_paste = event.matches(QKeySequence.StandardKey.Paste)
+        if event.type() is QEvent.Type.ShortcutOverride:
+            if is_paste:
+                event.accept()
+            return is_paste
+        if event.type() is not QEvent.Type.KeyPress:
+            return False
+        if is_paste:
+            self._paste()
+            return True
+        return self._type(event)
+
+    def _type(self, event: QKeyEvent) -> bool:
+        model, caret = self._view.model(), self._view.caret()
+        if model is None or event.modifiers() & _COMMANDS:
+            return False
+        here = model.bytes_at(caret, caret + 1)
+        typed = self._typist.typed(event.text(), self._view.pane(), caret, here[0][1]) if here else None
+        if typed is None:
+            return False
+        self.overwritten.emit(typed)
+        if typed.advance:
+            self._view.goTo(typed.offset + 1)
+        return True
+
+    def _paste(self) -> None:
+        view, model = self._view, self._view.model()
+        data = pasted(QGuiApplication.clipboard().text(), view.pane())
+        start = view.selection().start
+        if model is None or not data:
+            column = "hexadecimal digits" if view.pane() is Pane.HEX else "text"
+            view.said.emit(f"The clipboard holds nothing to put here: in this column {column} can be pasted.")
+        elif start + len(data) > model.size:
+            view.said.emit(f"{in_bytes(len(data))} do not fit between here and the end of the file.")
+        else:
+            stop = start + len(data)
+            model.gather(start, stop, lambda old: self.overwritten.emit(Typed(start, old, data, True, False)))

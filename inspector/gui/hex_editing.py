@@ -1,0 +1,50 @@
+"""Editing bytes: what is pending is shown in the hex view at once, and what is typed there becomes pending."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from inspector.core.edit import differing
+from inspector.gui.document import Document
+from inspector.gui.editing import Editing
+from inspector.gui.hex.overwriting import Overwriting
+from inspector.gui.hex.typing import Typed
+from inspector.gui.hex.view import HexView
+from inspector.operations.views import LayerKind
+
+ONLY_FILE = "Bytes are edited in the File layer: what is shown here is made from it."
+
+
+class HexEditing(QObject):
+    """Stands between one hex view and what is pending."""
+
+    def __init__(self, document: Document, editing: Editing, view: HexView) -> None:
+        super().__init__(view)
+        self._document = document
+        self._editing = editing
+        self._view = view
+        editing.changed.connect(self._show)
+        self.overwriting = Overwriting(view)
+        editing.modeChanged.connect(self.overwriting.set_on)
+        document.layersChanged.connect(self._show)
+        document.rowsChanged.connect(self._show)
+        self.overwriting.overwritten.connect(self._take)
+
+    def _in_file(self) -> bool:
+        info = self._document.layer_info(self._document.layer)
+        return info is not None and info.kind is LayerKind.FILE and not self._document.status.collection
+
+    def _show(self) -> None:
+        """Show pending bytes in the place of those that the worker gave, whatever it knew then."""
+        model = self._view.model()
+        if model is None:
+            return
+        pending = self._editing.pending if self._in_file() else None
+        model.lay(self._editing.history.known() if self._in_file() else [])
+        self._view.setEdited(differing(pending) if pending is not None else ())
+
+    def _take(self, typed: Typed) -> None:
+        if self._in_file():
+            self._editing.overwrite(typed.offset, typed.old, typed.new, again=typed.again)
+        else:
+            self._document.said.emit(ONLY_FILE)
