@@ -71,6 +71,8 @@ def cut_back(archive: Archive, hashes: Hashes, progress: Progress) -> Repair | N
         return None
     edit = _shortened(archive.source, layout, layout.blocks.edges[end.kept], end.metadata)
     claim = "" if end.proved else _UNPROVED
+    if end.proved and _partial(archive, layout, end.kept):
+        claim = "The last blob is not wanted: only its beginning can be read."
     found = {finding.code for finding in archive.findings}
     ends = _ENDS if end.kept == len(layout.blocks) or layout.damaged.keys() - _last(layout) else _ENDS | {"rca-zstd"}
     mends = frozenset(found & (ends | {"rca-metadata-hash-mismatch"}))
@@ -109,10 +111,12 @@ def _end(hashes: Hashes, progress: Progress) -> _End | None:
     segment = all_blocks.segment_of(kept - 1)
     if layout.damaged.get(segment, kept) < kept:
         return None
+    as_written = bool(hashes.held(len(hashes) - 1))
+    missing = layout.chunks.truncated or layout.chunks.corrupt
     if metadata:
-        return _End(kept, metadata, True)
-    proved = not hashes.layout.chunks.truncated and bool(hashes.held(len(hashes) - 1))
-    return _End(kept, _hash(hashes, segment, kept, progress), proved)
+        # Bytes that are there and were not written so may be blobs behind one that was changed.
+        return _End(kept, metadata, missing or as_written)
+    return _End(kept, _hash(hashes, segment, kept, progress), as_written and not layout.chunks.truncated)
 
 
 def _hash(hashes: Hashes, segment: int, kept: int, progress: Progress) -> bytes:
@@ -139,6 +143,12 @@ def _shortened(source: Source, layout: Layout, stop: int, metadata: bytes) -> Ed
     return Edit(label, (Patch(chunk.start, old, new),), source.size, end)
 
 
+def _partial(archive: Archive, layout: Layout, kept: int) -> bool:
+    """Whether the beginning of a blob that is cut off can be read."""
+    starts = archive.members.starts
+    return bool(len(starts)) and starts[-1] >= layout.blocks.edges[kept]
+
+
 def _loses(archive: Archive, layout: Layout, kept: int) -> tuple[str, ...]:
     """What is lost that is there now."""
     all_blocks = layout.blocks
@@ -148,8 +158,8 @@ def _loses(archive: Archive, layout: Layout, kept: int) -> tuple[str, ...]:
     if all_blocks.types[kept] != BLOB:
         return ()
     payload, stop = all_blocks.payloads[kept], all_blocks.edges[kept + 1]
-    members = archive.members
-    partial = len(members) and members.starts[len(members) - 1] == payload
-    name = f" '{visible(members.path(len(members) - 1)[:80])}'" if partial else ""
+    name = ""
+    if _partial(archive, layout, kept):
+        name = f" '{visible(archive.members.path(len(archive.members) - 1)[:80])}'"
     wanted = in_bytes(all_blocks.claimed - payload)
     return (f"The blob{name} at the end, of which {grouped(stop - payload)} of {wanted} are there.",)

@@ -73,9 +73,10 @@ def _claim(hashes: Hashes, rows: Sequence[int]) -> str:
             "segment would change all of it; but no other hash says so."
         )
     blobs = sum(hashes.layout.blobs(*hashes.layout.blocks.segment(hashes.segment(row))) for row in rows)
+    decode = "decodes, and is" if blobs == 1 else "decode, and are"
     return (
-        f"{count(blobs, 'blob')} decode, and are taken to be what was archived. Nothing proves it: where a hash is "
-        "wrong, either it or a byte of its segment has changed, and a changed byte may decode too."
+        f"{count(blobs, 'blob')} {decode} taken to be what was archived. Nothing proves it: where a hash is wrong, "
+        "either it or a byte of its segment has changed, and a changed byte may decode too."
     )
 
 

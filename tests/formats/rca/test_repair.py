@@ -1,0 +1,294 @@
+"""Repairs of RCA archives in place: what the hashes prove is mended, what is only likely waits for a word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector.core.format import MemberError
+from inspector.core.progress import Cancelled, Progress
+from inspector.core.repair import Repair
+from inspector.core.source import BytesSource
+from inspector.core.verdict import State
+from inspector.formats.rca import FORMAT
+from inspector.operations.checking import check_archive
+from inspector.operations.opening import Opened, decode
+from inspector.operations.repairing import Plan, plan
+from tests.formats.rca import build
+from tests.formats.rca.checking import FULL, ONE, THREE, TWO, bad, flipped, noisy, opened, resumed
+from tests.formats.rca.decoding import content
+
+CLAIMS = ("rca-drop-garbage", "rca-cut-back", "rca-accept-segments", "rca-mend-metadata")
+CONVENTIONS = (build.SPEC, build.RCARCH)
+each_convention = pytest.mark.parametrize("convention", CONVENTIONS)
+
+
+def planned(data: bytes, *accepted: str) -> Plan:
+    return plan(opened(data), Progress(), accepted)
+
+
+def offered(data: bytes) -> list[Repair]:
+    archive = opened(data)
+    check_archive(archive, Progress())
+    return list(FORMAT.repairs(archive, Progress()))
+
+
+def after(plan: Plan) -> bytes:
+    return plan.after.source.read(0, plan.after.source.size)
+
+
+def codes(repairs: Sequence[Repair]) -> list[str]:
+    return [repair.code for repair in repairs]
+
+
+def blobs(archive: Opened) -> list[build.Blob]:
+    """The blobs that can be read to their ends."""
+    found = []
+    for member in archive.members:
+        try:
+            found.append((member.path, content(archive, member.index)))
+        except MemberError:
+            continue
+    return found
+
+
+def full_chunk(convention: str = build.SPEC) -> bytes:
+    first = [(b"filler", Random(3).randbytes(FULL - 40))]
+    missing = FULL - 10 - len(build.segment(first))
+    data = build.archive([(b"filler", Random(3).randbytes(FULL - 40 + missing))], convention=convention)
+    assert len(data) == FULL
+    return data
+
+
+@pytest.mark.parametrize(
+    ("whole", "garbage"),
+    [
+        (build.archive(ONE, TWO), b"cut off"),
+        (build.archive(ONE, TWO, convention=build.RCARCH), bytes(60_000)),
+        (full_chunk(), b"\0\0"),
+        (full_chunk(), bytes(4) + b"deadhash" + b"payload"),
+        (full_chunk(), bytes(4) + b"deadhash" + bytes(1 << 20)),
+    ],
+    ids=["in a chunk", "over the boundary", "partial header", "dead header", "much"],
+)
+def test_garbage_behind_a_right_hash_is_cut_off_and_nothing_else_is_touched(whole: bytes, garbage: bytes) -> None:
+    mended = planned(whole + garbage)
+
+    assert codes(mended.repairs) == ["rca-drop-garbage"]
+    assert mended.edit is not None
+    assert not mended.edit.patches
+    assert mended.repairs[0].mends == {finding.code for finding in bad(mended.before)}
+    assert mended.state is State.SOUND
+    assert after(mended) == whole
+
+
+@pytest.mark.parametrize("data", [flipped(build.archive(ONE), 30) + b"garbage", bytes(50)], ids=["wrong hash", "empty"])
+def test_garbage_behind_no_right_hash_is_cut_off_on_a_word_only(data: bytes) -> None:
+    waiting = planned(data)
+    assert "rca-drop-garbage" in codes(waiting.waiting)
+    assert not waiting.mends
+
+    assert planned(data, *CLAIMS).state is State.SOUND
+
+
+@pytest.mark.parametrize("segments", [[], [TWO], [TWO, THREE]], ids=len)
+def test_a_hash_that_was_resumed_wrongly_is_mended_with_all_that_cover_it(segments: list[list[build.Blob]]) -> None:
+    data, _ = resumed(b"deadhash", build.RCARCH)
+    for each in segments:  # as rcarch goes on appending
+        data = _appended(data, each)
+    mended = planned(data)
+
+    assert codes(mended.repairs) == ["rca-mend-reset-hash"]
+    assert mended.edit is not None
+    assert len(mended.edit.patches) == 2 + len(segments)
+    assert mended.state is State.SOUND
+    assert blobs(mended.after) == blobs(mended.before)
+
+
+def _appended(data: bytes, blobs: list[build.Blob]) -> bytes:
+    """What rcarch makes of an archive: a reset block with the stored metadata, then blobs."""
+    layout = opened(data).detail
+    reset = build.control_block(0, layout.chunks.chunks[-1].metadata)
+    after = build.segment(blobs)
+    return build.chunked(layout.inner.read(0, layout.inner.size) + reset + after, build.digest(reset + after))
+
+
+def test_what_only_looks_resumed_wrongly_waits_for_a_word() -> None:
+    """By the specification no hash covers the wrong one, so it need not have been written so."""
+    data, _ = resumed(b"deadhash", build.SPEC)
+
+    assert codes(planned(data).waiting) == ["rca-accept-segments", "rca-salvage-readable"]
+    assert planned(data, "rca-accept-segments").state is State.SOUND
+
+
+@each_convention
+@pytest.mark.parametrize("first", [ONE, noisy(5_000, 8)], ids=["one chunk", "two chunks"])
+@pytest.mark.parametrize("bit", [0, 27, 63])
+def test_a_changed_bit_of_a_reset_hash_is_mended(convention: str, first: list[build.Blob], bit: int) -> None:
+    whole = build.archive(first, TWO, THREE, convention=convention)
+    mended = planned(flipped(whole, opened(whole).checksums[0].place[0].start * 8 + bit))
+
+    assert codes(mended.repairs) == ["rca-mend-reset-hash"]
+    assert after(mended) == whole
+
+
+@each_convention
+def test_a_hash_on_both_sides_of_a_chunk_boundary_is_mended(convention: str) -> None:
+    noise = Random(1)
+    first = build.segment([(b"a", noise.randbytes(FULL - 40))])
+    control = build.control_block(5, bytes(FULL - 10 - len(first) - 2 - 2 - 3))
+    stream, metadata = build.inner([first + control, build.segment(TWO)], convention)
+    whole = build.chunked(stream, metadata)
+    place = opened(whole).checksums[0].place
+    assert len(place) == 2
+    mended = planned(flipped(whole, place[1].start * 8))
+
+    assert after(mended)[FULL + 4 + 8 :] == whole[FULL + 4 + 8 :]
+    assert mended.state is State.SOUND
+
+
+def test_a_wrong_reset_hash_that_nothing_explains_waits_for_a_word() -> None:
+    whole = build.archive(ONE, TWO)
+    at = opened(whole).checksums[0].place[0].start
+    data = whole[:at] + b"anything" + whole[at + 8 :]
+
+    assert not planned(data).mends
+    assert after(planned(data, "rca-accept-segments")) == whole
+
+
+def test_damage_that_a_later_hash_proves_is_never_called_right() -> None:
+    """The wrong hash is covered by the next one, which is right: so the segment has changed, and not the hash."""
+    whole = build.archive(noisy(2_000), TWO, convention=build.RCARCH)
+    data = flipped(whole, 8 * 3_000)
+    assert len(blobs(opened(data))) == len(blobs(opened(whole)))
+
+    assert not planned(data, *CLAIMS).mends
+
+
+@pytest.mark.parametrize("size", [1, 8])
+def test_the_metadata_is_mended_on_a_word(size: int) -> None:
+    whole = build.archive(ONE, TWO, THREE, convention=build.RCARCH)
+    data = whole[:2] + bytes(byte ^ 0x5A for byte in whole[2 : 2 + size]) + whole[2 + size :]
+    waiting = planned(data)
+    claim = next(repair.claim for repair in waiting.waiting if repair.code == "rca-mend-metadata")
+
+    assert not waiting.mends
+    assert ("one byte" in claim) == (size == 1)
+    assert after(planned(data, "rca-mend-metadata")) == whole
+
+
+ARCHIVES = {
+    "one chunk": build.archive(ONE, TWO, convention=build.RCARCH),
+    "two chunks": build.archive(ONE, noisy(6_000, 7), TWO),
+    "full chunk": full_chunk(),
+}
+
+
+@pytest.mark.parametrize("whole", ARCHIVES.values(), ids=ARCHIVES)
+@given(st.data())
+@settings(max_examples=40, deadline=None)
+def test_any_size_of_a_chunk_that_is_wrong_is_found_again(whole: bytes, data: st.DataObject) -> None:
+    chunk = data.draw(st.sampled_from(opened(whole).detail.chunks.chunks))
+    width = chunk.bits // 8
+    size = data.draw(st.integers(0, (1 << chunk.bits) - 1) | st.sampled_from([0, 1, width + 8, 1 << chunk.bits - 1]))
+    garbage = data.draw(st.sampled_from([b"", b"garbage" * 9])) if len(whole) != FULL else b""
+    damaged = whole[: chunk.start] + size.to_bytes(width, "big") + whole[chunk.start + width :] + garbage
+    mended = planned(damaged)
+
+    assert after(mended) == whole
+    assert mended.state is State.SOUND
+
+
+@each_convention
+@pytest.mark.parametrize("name", ["small", "two chunks"])
+def test_wherever_an_archive_is_cut_off_what_is_left_is_a_sound_one(name: str, convention: str) -> None:
+    segments = [ONE, TWO, THREE] if name == "small" else [ONE, noisy(9_000, 5), THREE]
+    whole = build.archive(*segments, convention=convention)
+    boundary = (*range(FULL - 12, min(len(whole), FULL + 16)), *range(len(whole) - 40, len(whole)))
+    for size in range(12, len(whole)) if name == "small" else {*range(12, len(whole), 1_999), *boundary}:
+        before = opened(whole[:size])
+        readable = blobs(before)
+        mended = planned(whole[:size], *CLAIMS)
+
+        assert blobs(mended.after) == readable
+        assert all(repair.code != "rca-accept-segments" for repair in mended.repairs)
+        if readable:
+            assert mended.state is State.SOUND, size
+            assert mended.repairs or size == len(whole)
+
+
+@each_convention
+def test_an_archive_cut_off_inside_a_reset_block_ends_before_it(convention: str) -> None:
+    whole = build.archive(ONE, TWO, convention=convention)
+    reset = opened(whole).detail.blocks.edges[len(ONE)] + 10
+    for size in range(reset + 1, reset + 14):
+        waiting, mended = planned(whole[:size]), planned(whole[:size], "rca-cut-back")
+
+        assert waiting.mends == (size >= reset + 10)  # the hash is there
+        assert codes(mended.repairs) == ["rca-cut-back"]
+        assert after(mended) == build.archive(ONE)
+
+
+def test_what_was_written_wrong_behind_whole_blobs_is_cut_off_and_said() -> None:
+    blocks = build.segment(ONE) + build.varint(2_000_000) + b"12345"
+    mended = planned(build.chunked(blocks, build.digest(blocks)))
+
+    assert [repair.claim for repair in mended.repairs] == [""]
+    assert mended.repairs[0].loses == ("The blob at the end, of which 5 of 1,000,000 bytes are there.",)
+    assert after(mended) == build.archive(ONE)
+
+
+def test_no_repair_empties_an_archive_that_has_a_chunk() -> None:
+    whole = build.archive(ONE)
+
+    assert not planned(whole[:20], *CLAIMS).mends
+    assert not planned(build.chunked(b"\xff" * 32, build.digest(b"\xff" * 32)), *CLAIMS).mends
+
+
+@given(st.data())
+@settings(max_examples=150, deadline=None)
+def test_no_damage_keeps_planning_from_its_end(data: st.DataObject) -> None:
+    whole = data.draw(st.sampled_from(list(ARCHIVES.values())))
+    damaged = whole
+    for _ in range(data.draw(st.integers(1, 3))):
+        near = data.draw(st.booleans())
+        damaged = flipped(damaged, data.draw(st.integers(0, 8 * (100 if near else len(whole)) - 1)))
+    damaged = damaged[: data.draw(st.integers(len(damaged) - 100, len(damaged)))]
+    mended = planned(damaged, *CLAIMS)
+
+    assert len(mended.repairs) < 8
+    for repair in mended.repairs:
+        assert repair.title
+        assert all(sentence.endswith(".") for sentence in (*repair.loses, *filter(None, [repair.claim])))
+
+
+def test_what_needs_no_word_loses_no_blob_that_was_whole() -> None:
+    """Of archives with one bit changed: every repair without a claim gives back what was written, or less garbage."""
+    for whole in (ARCHIVES["one chunk"], build.archive(ONE, TWO, THREE)):
+        for bit in range(8 * len(whole)):
+            mended = planned(flipped(whole, bit))
+            assert not mended.mends or after(mended) == whole, bit
+
+
+def test_planning_can_be_cancelled() -> None:
+    data = build.archive(ONE, noisy(6_000, 7))
+    archive = opened(data[:-50])
+    check_archive(archive, Progress())
+    progress = Progress()
+    progress.cancel()
+
+    with pytest.raises(Cancelled):
+        FORMAT.repairs(archive, progress)
+
+
+def test_a_sound_archive_and_one_that_was_never_compared_offer_nothing() -> None:
+    assert not offered(build.archive(ONE))
+    archive = Opened(BytesSource(b"", "test.rca"), FORMAT.name, FORMAT.title, (), decoder=FORMAT)
+
+    assert not FORMAT.repairs(archive, Progress())
+    decode(archive, Progress())
+    assert not FORMAT.repairs(archive, Progress())
