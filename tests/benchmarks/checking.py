@@ -86,7 +86,7 @@ PIECE = 512 * 1024
 def zip_rows(folder: Path) -> Iterator[Row]:
     """CRC-32 of a stored ZIP of 1 GiB in cache, and of 100,000 small members."""
     path = folder / "large.zip"
-    _write_zip(path, 64, 16 << 20)
+    write_zip(path, 64, 16 << 20)
     checked = _checked(path)
     yield Row("CRC-32: check 1 GiB stored ZIP / isal over readinto", *paired(_crc_of(path), _compared(path)), 1 / 0.9)
     yield Row("CRC-32: check 1 GiB stored ZIP / zipfile.testzip", *paired(_tested(path), checked, 3), 1.0)
@@ -98,19 +98,20 @@ def zip_rows(folder: Path) -> Iterator[Row]:
             1.0,
         )
     path.unlink()
-    _write_zip(path, 16_384, 64 << 10)
+    write_zip(path, 16_384, 64 << 10)
     yield Row(
         "CRC-32: check 16,384 members of 64 KiB / isal over readinto", *paired(_crc_of(path), _compared(path)), 1 / 0.9
     )
     path.unlink()
-    _write_zip(path, 100_000, 1 << 10)
+    write_zip(path, 100_000, 1 << 10)
     yield Row(
         "CRC-32: check 100,000 members of 1 KiB / zipfile.testzip", *paired(_tested(path), _checked(path), 3), 1.0
     )
     path.unlink()
 
 
-def _write_zip(path: Path, members: int, size: int) -> None:
+def write_zip(path: Path, members: int, size: int) -> None:
+    """A ZIP of ``members`` stored members of ``size`` bytes each."""
     data = os.urandom(size)
     with zipfile.ZipFile(path, "w") as archive:
         for number in range(members):

@@ -11,18 +11,26 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from PySide6.QtCore import QEventLoop, QSettings, QTimer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from inspector.gui.document import Document
+from inspector.gui.hex.view import HexView
 from inspector.gui.settings import Settings
 from inspector.gui.window import Window
 from inspector.operations.views import Stage
-from tests.benchmarks import inputs
+from tests.benchmarks import checking, inputs
 from tests.benchmarks.formats import COUNT
 from tests.benchmarks.measure import Row, timed
 
 PATIENCE = 120_000
 """Milliseconds to wait for anything."""
+CHECKED = 200_000
+"""Members of the archive that is checked while frames are timed."""
+CHECKS = 3
+IDLE = 3.0
+"""Seconds for which idle frames are timed."""
+FRAME = 16
+"""Milliseconds between two frames."""
 
 BARE = """
 import os
@@ -40,6 +48,7 @@ import os, sys
 from PySide6.QtCore import QSettings
 from inspector.gui import theme
 from inspector.gui.app import application
+from inspector.gui.hex.view import HexView
 from inspector.gui.settings import Settings
 from inspector.gui.window import Window
 app = application()
@@ -70,6 +79,7 @@ def rows(folder: Path) -> Iterator[Row]:
     yield Row("start to first paint / bare PySide6 window", statistics.median(bare), statistics.median(product), 1.25)
     app = QApplication.instance() or QApplication([])
     yield from _million(folder, settings)
+    yield from _frames_while_checking(folder, settings)
     small = inputs.sparse_caf(folder, 1 << 20)
     reference = statistics.median(_show_last_byte(small, settings) for _ in range(5))
     small.unlink()
@@ -134,6 +144,53 @@ def _million(folder: Path, settings: str) -> Iterator[Row]:
     yield Row("longest stall of the event loop meanwhile / 50 ms", 0.05, max(gaps), 1.0)
     window.close()
     path.unlink()
+
+
+def _frames_while_checking(folder: Path, settings: str) -> Iterator[Row]:
+    """Full repaints of the hex view in the real window, idle and while its worker checks every member."""
+    path = folder / "checked.zip"
+    checking.write_zip(path, CHECKED, 1 << 10)
+    window = _window(settings)
+    window.open_locations([str(path)])
+    document = _document(window)
+    _wait(lambda: document.status.stage is Stage.READY)
+    _wait(lambda: window.settled)
+    tab = window.tabs.all()[0]
+    viewport = tab.hex_pane.findChildren(HexView)[0].viewport()
+    end = time.perf_counter() + IDLE
+    idle = _frames(viewport, lambda: time.perf_counter() > end)
+    busy: list[float] = []
+    gaps: list[float] = []
+    for _ in range(CHECKS):
+        tab.check()
+        assert tab.checking.running
+        busy += _frames(viewport, lambda: not tab.checking.running, gaps)
+        _wait(lambda: window.settled)
+    work = f"frame while {CHECKED:,} members are checked"
+    for name, at in (("median", 50), ("95th percentile", 95)):
+        reference, product = (statistics.quantiles(times, n=100)[at - 1] for times in (idle, busy))
+        yield Row(f"{work} / idle, {name}", reference, product, 3.0)
+    yield Row(f"longest {work} / 50 ms", 0.05, max(busy), 1.0)
+    yield Row("longest stall of the event loop meanwhile / 50 ms", 0.05, max(gaps), 1.0)
+    window.close()
+    path.unlink()
+
+
+def _frames(viewport: QWidget, over: Callable[[], bool], gaps: list[float] | None = None) -> list[float]:
+    """The seconds that full repaints take, one every 16 ms or so, until ``over``; see ``_wait`` for ``gaps``."""
+    times: list[float] = []
+
+    def paint() -> None:
+        began = time.perf_counter()
+        viewport.repaint()
+        times.append(time.perf_counter() - began)
+
+    timer = QTimer()
+    timer.timeout.connect(paint)
+    timer.start(FRAME)
+    _wait(over, gaps)
+    timer.stop()
+    return times
 
 
 def _show_last_byte(path: Path, settings: str) -> float:
