@@ -6,7 +6,8 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 
@@ -33,6 +34,17 @@ DEADLINE = 60_000
 """Milliseconds a screenshot may wait for what it is to show."""
 LOOK = 25
 """Milliseconds between two looks at whether everything has arrived."""
+LATER = (
+    "inspector.operations.views",
+    "inspector.gui.document",
+    "inspector.gui.hex.view",
+    "inspector.gui.panels.hex_pane",
+    "inspector.gui.panels.members",
+    "inspector.gui.panels.findings",
+    "inspector.gui.panels.header",
+    "inspector.gui.tab",
+)
+"""What a tab needs, in slices of about the same time."""
 QUIET = 4
 """Looks in a row that must find everything there."""
 
@@ -48,10 +60,20 @@ def run(locations: Sequence[str]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the event loop would not come round to Python's own handler
     window.show()
     # After the first paint: what opening needs is imported only then.
-    QTimer.singleShot(0, window, lambda: window.open_locations(locations))
+    QTimer.singleShot(0, window, lambda: load(iter(LATER), window, lambda: window.open_locations(locations)))
     status = app.exec()
     window.end()  # whatever ended the loop, no worker stays
     return status
+
+
+def load(modules: Iterator[str], window: Window, then: Callable[[], object]) -> None:
+    """Import modules, one in each turn of the event loop so that it never waits for all of them, and ``then`` go on."""
+    module = next(modules, None)
+    if module is None:
+        then()
+        return
+    import_module(module)
+    QTimer.singleShot(0, window, lambda: load(modules, window, then))
 
 
 def screenshot(

@@ -8,12 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from inspector.gui import app
 from inspector.gui.settings import Settings
 from inspector.gui.window import Window
+from tests.gui.conftest import WAIT
 
 Sample = Callable[[str], Path]
 
@@ -61,3 +63,16 @@ def test_an_exception_in_a_slot_is_said_and_the_window_goes_on(
         sys.excepthook(type(error), error, error.__traceback__)
     assert "a lost thing" in window.message.text.text()
     assert not window.message.isHidden()
+
+
+def test_modules_are_loaded_one_in_a_turn_of_the_loop(window: Window, qtbot: QtBot) -> None:
+    turns: list[int] = []
+    done: list[int] = []
+    timer = QTimer()
+    timer.timeout.connect(lambda: turns.append(1))
+    timer.start(0)
+    app.load(iter(app.LATER), window, lambda: done.append(len(turns)))
+    assert not done
+    qtbot.waitUntil(lambda: bool(done), timeout=WAIT)
+    assert done[0] > 1
+    assert set(app.LATER) <= set(sys.modules)

@@ -75,3 +75,17 @@ def test_the_details_of_a_finding_scroll_where_they_are_long(checked: Show, wind
     assert about.height() < tab.findings.height()
     assert about.label.width() <= about.viewport().width()
     assert tab.findings.table.height() >= tab.findings.table.rowHeight(0)
+
+
+@pytest.mark.qt_log_ignore("does not support raise", extend=True)
+def test_a_panel_floats_and_comes_back(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("journey.caf")
+    dock = tab.docks["Byte"]
+    dock.setFloating(True)
+    qtbot.waitUntil(lambda: dock.isWindow() and tab.byte.isVisible())
+    tab.document.select_byte(0, 5, "test")
+    settle(qtbot, window)
+    assert tab.byte.title.text()
+    tab.arrange_afresh()
+    assert not dock.isFloating()
+    assert tab.isAncestorOf(dock)
