@@ -21,7 +21,8 @@ class Field:
     ``name`` is the specification's word; ``value`` is what the bytes say and ``text`` how the specification writes
     it (``0x8000``), empty where ``str(value)`` does; ``note`` is for a person; ``specification`` names the section,
     empty where the parent's holds. A field without spans is a fact from outside the file (a metadata row beside its
-    datapoint) and owns nothing.
+    datapoint) and owns nothing. ``foreign`` are bytes inside it that tell of another field, such as the hash of the
+    segment before: a finding at them alone does not make this field wrong.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Field:
     text: str = ""
     specification: str = ""
     member: int | None = None
+    foreign: Spans = ()
 
     @property
     def shown(self) -> str:

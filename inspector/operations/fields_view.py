@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from inspector.core.field import Field, locate
 from inspector.core.kinds import Role, role_of
-from inspector.core.span import Span
+from inspector.core.span import Span, subtract
 from inspector.operations.layers import Layer
 from inspector.operations.marks import Marks
 from inspector.operations.views import Explanation, FieldRow, LayerKind, Page
@@ -43,7 +43,7 @@ class View:
             field.specification,
             len(field.children),
             self.member(field),
-            self.marks.of_spans(self.layer.in_file(field.spans)),
+            self.marks.of_spans(self.layer.in_file(tuple(subtract(field.spans, field.foreign)))),
         )
 
     def field(self, path: Sequence[int]) -> FieldRow | None:

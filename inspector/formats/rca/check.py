@@ -83,6 +83,8 @@ def _is(hashes: Hashes, row: int) -> _Is:
 
 def _sentence(hashes: Hashes, whole: int) -> str:
     layout = hashes.layout
+    if not len(hashes) and not layout.chunks.tail:
+        return "It is an empty file: a sound archive that holds nothing yet."
     if not len(hashes):
         return "There is nothing in it that could be checked."
     segments, blobs = len(layout.blocks.segments), layout.blobs(0, len(layout.blocks))

@@ -93,7 +93,13 @@ class BlobLayerFields:
         starts = OuterStarts(self._layout, range(first, last))
         roles = _BlockRoles(self._blocks.types, first, last)
         table = FieldTable(starts, lambda row: self._block(first + row), roles)
-        return Field("segment", Kind.SEGMENT, self._spans(first, last), number + 1, note, table)
+        foreign = self._hash(first) if first < last and self._blocks.types[first] == RESET else ()
+        return Field("segment", Kind.SEGMENT, self._spans(first, last), number + 1, note, table, foreign=foreign)
+
+    def _hash(self, block: int) -> Spans:
+        """The hash in a reset block: that of the segment before."""
+        payload, stop = self._blocks.payloads[block], self._blocks.edges[block + 1]
+        return self._inner.outer(payload, min(payload + HASH, stop))
 
     def _block(self, block: int) -> Field:
         kind = self._blocks.types[block]
@@ -148,7 +154,7 @@ class BlobLayerFields:
         ended = self._blocks.segment_of(block) if block else 0
         covered = f"segment {ended}, which ends here" if ended else "the bytes before it, of which there are none"
         digest = self._inner.read(payload, cut - payload).hex()
-        parts = [Field("hash", Kind.DIGEST, self._inner.outer(payload, cut), digest, f"64-bit blake2s of {covered}.")]
+        parts = [Field("hash", Kind.DIGEST, self._hash(block), digest, f"64-bit blake2s of {covered}.")]
         if cut < stop:
             note = "Readers ignore it."
             parts.append(Field("additional payload", Kind.BYTES, self._inner.outer(cut, stop), note=note))

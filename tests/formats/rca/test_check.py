@@ -290,9 +290,9 @@ def test_torn_archives_are_whole_up_to_the_tear() -> None:
 
 def test_an_empty_archive_is_sound() -> None:
     for data in (b"", build.chunked(b"", build.digest(b""))):
-        archive, _ = checked(data)
-        assert state_of([archive]) is State.SOUND
-        assert not archive.findings
+        archive, sentence = checked(data)
+        assert (state_of([archive]), archive.findings) == (State.SOUND, [])
+        assert data or sentence == "It is an empty file: a sound archive that holds nothing yet."
 
 
 def test_checking_again_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
