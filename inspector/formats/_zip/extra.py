@@ -13,6 +13,8 @@ from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.span import Span
 
+PADDING = 0x0000
+"""What zeros that only fill read as."""
 ZIP64 = 0x0001
 TIMESTAMP = 0x5455
 _UNICODE_COMMENT = 0x6375
@@ -127,8 +129,13 @@ def extra_field(data: bytes, start: int, placeholders: tuple[bool, bool, bool], 
     """The extra field whose bytes begin at ``start``; ``placeholders`` as for ``zip64``, ``local`` for ``shortage``."""
     children: list[Field] = []
     stop = 0
+    seen: set[int] = set()
     for record in records(data):
-        children.append(_record_field(data, record, start, placeholders, local=local))
+        lacking = shortage(record.identifier, data[record.start : record.stop], local=local)
+        wrong = bool(lacking) or record.identifier in seen
+        children.append(_record_field(data, record, start, placeholders, wrong=wrong))
+        if record.identifier != PADDING:
+            seen.add(record.identifier)
         stop = record.stop
     if stop < len(data):
         rest = Span(start + stop, start + len(data))
@@ -144,7 +151,7 @@ def _malformed(span: Span) -> str:
 
 
 def _record_field(
-    data: bytes, record: Record, start: int, placeholders: tuple[bool, bool, bool], *, local: bool
+    data: bytes, record: Record, start: int, placeholders: tuple[bool, bool, bool], *, wrong: bool
 ) -> Field:
     parts = (
         Part("Header ID", 2, Kind.NUMBER, digits=4),
@@ -153,8 +160,7 @@ def _record_field(
     )
     span = Span(start + record.start - 4, start + record.stop)
     children, _ = fields_of(parts, data[record.start - 4 : record.stop], span.start)
-    lacking = shortage(record.identifier, data[record.start : record.stop], local=local)
-    note = _malformed(span) if lacking else ""
+    note = _malformed(span) if wrong else ""
     return parent(record_name(record.identifier), Kind.EXTRA, (span,), children, note=note)
 
 

@@ -8,9 +8,9 @@ from zlib import crc32
 
 from inspector.core.archive import Emitter
 from inspector.core.finding import Severity
-from inspector.core.names import hazards, visible
+from inspector.core.names import hazards, unportable, visible
 from inspector.core.numbers import in_bytes
-from inspector.formats._zip.extra import TIMESTAMP, UNICODE_PATH, record_name, records, shortage, unicode_path
+from inspector.formats._zip.extra import PADDING, TIMESTAMP, UNICODE_PATH, record_name, records, shortage, unicode_path
 
 MOST = 100
 """The most faults of one extra field."""
@@ -78,8 +78,7 @@ def faults(data: bytes, *, local: bool) -> list[Fault]:
         if identifier in seen:
             words = f"it has more than one record of {record_name(identifier)}, and programs differ in which they take"
             found.append(Fault("zip-extra-repeated", words, start - 4, stop))
-        # Zeros read as records of the number 0: padding.
-        if identifier:
+        if identifier != PADDING:
             seen.add(identifier)
     rest = data[stop:]
     if any(rest):
@@ -109,17 +108,19 @@ def report_second_name(emitter: Emitter, data: bytes, place: Place) -> None:
 
 
 def _doubts(name: bytes, crc: int, place: Place) -> Iterator[tuple[Severity, str, str]]:
-    shown = visible(name)
+    whose = f"The second name {visible(name)} in {place.words}"
     if crc != crc32(place.name):
         message = (
-            f"The second name {shown} in {place.words} was made for another first name, as its CRC-32 tells: it is to "
-            "be passed over, and programs that do not look use it."
+            f"{whose} was made for another first name, as its CRC-32 tells: it is to be passed over, and programs that "
+            "do not look use it."
         )
         yield Severity.WARNING, "zip-second-name-stale", message
     else:
         # A name that ASCII can spell needs no second one; of any other it is the UTF-8 form.
         doubtful = name.isascii() and place.name.isascii()
-        message = f"There is a second name, {shown}, in {place.words}; some programs use it."
+        message = f"{whose} differs from the first; some programs use it."
         yield Severity.WARNING if doubtful else Severity.INFO, "zip-second-name", message
     for words in hazards(name):
-        yield Severity.WARNING, "zip-name-hazard", f"The second name {shown} in {place.words} {words}."
+        yield Severity.WARNING, "zip-name-hazard", f"{whose} {words}."
+    for words in unportable(name)[:1]:
+        yield Severity.INFO, "name-not-portable", f"{whose} is not portable: it {words}."
