@@ -77,10 +77,12 @@ def _losses(rebuilt: Rebuilt, directory: Directory) -> Iterator[str]:
         name = visible(cut.name)
         yield f"{name}, of which {grouped(have)} of {in_bytes(cut.local.stored)} are left: they are cut off."
     if rebuilt.gone:
-        yield f"{count(rebuilt.gone, 'entry', 'entries')} of the directory whose members are not in the file any more."
+        yield f"{count(rebuilt.gone, 'entry', 'entries')} of the directory where no member is in the file."
     if rebuilt.made:
         members = count(len(rebuilt.made), "member")
         yield f"What only the central directory knew of {members}: permissions and comments, if there were any."
+    if rebuilt.uncommented:
+        yield "The comment of the archive, if it had one."
     if rebuilt.behind.size:
         yield f"The {in_bytes(rebuilt.behind.size)} behind the archive, from {grouped(rebuilt.behind.start)} on."
     missing = ending.entries - rebuilt.kept - len(rebuilt.made) - rebuilt.gone if ending is not None else 0

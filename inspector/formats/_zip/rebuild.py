@@ -31,10 +31,14 @@ _EMPTY = Span(0, 0)
 
 
 class Header(NamedTuple):
-    """A central directory header that is whole: its bytes, and where its member's local header is in the file."""
+    """A central directory header that is whole: its bytes, and where its member's local header is in the file.
+
+    ``numbers`` are method, CRC-32, stored and decoded size.
+    """
 
     data: bytes
     head: int
+    numbers: tuple[int, int, int, int]
 
 
 class Place(NamedTuple):
@@ -52,7 +56,8 @@ class Rebuilt:
     ``edit`` writes it; the directory begins at ``start``. Its ``kept`` first headers stay, ``made`` members get new
     ones, ``gone`` headers lead to bytes that are not there any more. ``cut`` is a member that the file ends inside of
     and that goes; it is ``doubtful`` where its size may be what is wrong. ``rest`` are bytes before the directory of
-    which nothing is known, and which stay; ``behind`` bytes after the archive, which go.
+    which nothing is known, and which stay; ``behind`` bytes after the archive, which go. ``uncommented`` where it
+    cannot be told whether the archive had a comment.
     """
 
     edit: Edit
@@ -64,6 +69,7 @@ class Rebuilt:
     doubtful: bool
     rest: Span
     behind: Span
+    uncommented: bool
 
 
 def rebuild(source: Source, directory: Directory, progress: Progress) -> Rebuilt | None:
@@ -79,20 +85,32 @@ def rebuild(source: Source, directory: Directory, progress: Progress) -> Rebuilt
     place, found = _place(source, directory, base, progress)
     limit = ending.anchor if ending is not None else source.size
     listed = list(_listed(source, place.start, limit, shift))
-    kept = [header for header in listed if header.head >= 0]
+    kept = _kept(listed, found, directory)
     known = {header.head for header in kept}
     made = tuple(each for each in found.members if each.head not in known and each.stop <= place.start)
     if not kept and not made and (ending is None or ending.entries):
         return None
     new = b"".join(_moved(header, header.head - base) for header in kept)
     new += b"".join(central_header(each.local, each.name, each.extra, each.head - base) for each in made)
-    new += end_records(len(kept) + len(made), len(new), place.start - base, _comment(source, ending))
+    comment = _comment(source, ending, place.start + sum(len(header.data) for header in listed))
+    new += end_records(len(kept) + len(made), len(new), place.start - base, comment or b"")
     edit = _edit(source, place.start, new)
     if edit is None:
         return None
     doubtful = place.cut is not None and _has_signature(source, Span(place.cut.begin, source.size))
     behind = Span(ending.record.stop, source.size) if ending is not None else _EMPTY
-    return Rebuilt(edit, place.start, len(kept), made, len(listed) - len(kept), place.cut, doubtful, place.rest, behind)
+    return Rebuilt(
+        edit=edit,
+        start=place.start,
+        kept=len(kept),
+        made=made,
+        gone=len(listed) - len(kept),
+        cut=place.cut,
+        doubtful=doubtful,
+        rest=place.rest,
+        behind=behind,
+        uncommented=comment is None,
+    )
 
 
 def _is_split(ending: Ending | None) -> bool:
@@ -129,14 +147,44 @@ def _place_at(source: Source, found: Survivors) -> Place:
     return Place(source.size, Span(found.stop, source.size))
 
 
+def _kept(listed: list[Header], found: Survivors, directory: Directory) -> list[Header]:
+    """The headers that can stay: where local headers were followed, those that lead to one and do not belie it."""
+    whole = {member.head: member for member in found.members}
+    reach = found.stop if whole else 0
+    proved = set(_proved(found, directory))
+    kept = []
+    for header in listed:
+        member = whole.get(header.head)
+        if member is None and header.head < reach:
+            continue
+        if member is None or member.head not in proved or _numbers(member) == header.numbers:
+            kept.append(header)
+    return kept
+
+
+def _proved(found: Survivors, directory: Directory) -> Iterator[int]:
+    """Where local headers begin that content fits: what a damaged directory says against them is wrong."""
+    heads = directory.members.heads
+    computed = dict(zip(heads, directory.computed, strict=False)) if heads is not None else {}
+    for member in found.members:
+        if computed.get(member.head) == member.local.crc:
+            yield member.head
+
+
+def _numbers(member: Survivor) -> tuple[int, int, int, int]:
+    local = member.local
+    return local.method, local.crc, local.stored, local.size
+
+
 def _listed(source: Source, start: int, limit: int, shift: int) -> Iterator[Header]:
     """The headers that are whole, from ``start`` on."""
     for at, header, _, _, extra, stop in headers(source, start, limit):
-        offset = header[16]
-        if offset == FULL_32:
-            wide = zip64(extra, header[9] == FULL_32, header[8] == FULL_32, True)
-            offset = FULL_32 if wide.offset is None else wide.offset
-        yield Header(source.read(at, stop - at), offset + shift)
+        method, crc, stored, size, offset = header[4], header[7], header[8], header[9], header[16]
+        wide = zip64(extra, size == FULL_32, stored == FULL_32, offset == FULL_32)
+        size = size if wide.size is None else wide.size
+        stored = stored if wide.stored is None else wide.stored
+        offset = offset if wide.offset is None else wide.offset
+        yield Header(source.read(at, stop - at), offset + shift, (method, crc, stored, size))
 
 
 def _moved(header: Header, offset: int) -> bytes:
@@ -148,11 +196,18 @@ def _moved(header: Header, offset: int) -> bytes:
     return header.data[:start] + offset.to_bytes(4, "little") + header.data[stop:]
 
 
-def _comment(source: Source, ending: Ending | None) -> bytes:
-    if ending is None:
-        return b""
-    start = ending.record.start + END_SIZE
-    return source.read(start, ending.record.stop - start)
+def _comment(source: Source, ending: Ending | None, stop: int) -> bytes | None:
+    """The comment of the archive; None where nothing shows it. The directory ends at ``stop``.
+
+    An end record of which only the signature is damaged is known by its comment, which ends with the file.
+    """
+    if ending is not None:
+        start = ending.record.start + END_SIZE
+        return source.read(start, ending.record.stop - start)
+    end = source.read(stop, END_SIZE)
+    size = source.size - stop - END_SIZE
+    known = len(end) == END_SIZE and int.from_bytes(end[-2:], "little") == size
+    return source.read(stop + END_SIZE, size) if known else None
 
 
 def _edit(source: Source, start: int, new: bytes) -> Edit | None:

@@ -15,7 +15,7 @@ from inspector.core.source import Source, blocks
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._zip.directory import Directory, headers
 from inspector.formats._zip.forward import read_local
-from inspector.formats._zip.records import HAS_DESCRIPTOR, LOCAL, Central, Local
+from inspector.formats._zip.records import HAS_DESCRIPTOR, LOCAL, STORED, Central, Local
 from inspector.formats._zip.writing import central_header, end_records, local_header
 
 Lead = Callable[[Mapping[tuple[int, int], int]], tuple[Local, bytes, bytes]]
@@ -103,7 +103,7 @@ def _copy(source: Source, directory: Directory, index: int) -> _Copy:
         date=model.date,
         crc=directory.computed[index],
         stored=stop - start,
-        size=members.size(index),
+        size=stop - start if model.method == STORED else members.size(index),
         name_length=0,
         extra_length=0,
     )

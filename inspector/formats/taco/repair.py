@@ -100,6 +100,8 @@ def _mend_payload(archive: Archive, header: TacoHeader, mends: frozenset[str]) -
         title = f"Set the TACO header back to what its CRC-32 was made for: {words}"
         size = archive.source.size
         yield Repair("taco-restore-payload", title, mends, edit=Edit(title, (changed,), size, size))
+    if not header.sensible:
+        return  # no program writes such a count or such padding, so there is nothing to finish
     title = "Finish the update of the TACO header: write the CRC-32 of its entries to both places"
     claim = _claim(archive, header, restorable=changed is not None)
     lost = "What the header held before: its bytes are overwritten, so the update cannot be rolled back."
@@ -149,8 +151,6 @@ def _claim(archive: Archive, header: TacoHeader, *, restorable: bool) -> str:
         return "The byte that differs is assumed to have been written on purpose, and not to be damaged."
     if header.central_crc is not None and header.central_crc != header.local_crc:
         why = "its two CRCs differ, which no update that was cut off leaves behind"
-    elif not header.sensible:
-        why = "no program writes such a count or such padding"
     elif not _is_convincing(archive, header):
         why = "its entries are none, lead out of the file, or are not zero where they are not in use"
     else:
