@@ -9,7 +9,7 @@ from inspector.core.archive import Emitter
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.kept import Kept
-from inspector.core.member import FOLDER, SPECIAL
+from inspector.core.member import FOLDER, SPECIAL, Codec
 from inspector.core.names import encoded, visible
 from inspector.core.numbers import count, grouped
 from inspector.core.progress import Progress
@@ -163,7 +163,7 @@ class _Comparison:
 
     def compare_member(self, at: int, wanted: Wanted) -> Verdict:
         member = self.archive.members[wanted.member]
-        if member.marks & (FOLDER | SPECIAL):
+        if member.marks & (FOLDER | SPECIAL) or member.codec is Codec.UNKNOWN:
             self.ledger.say(at, Verdict.NOT_CHECKABLE, "")
             return Verdict.NOT_CHECKABLE
         name = visible(member.path)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import threading
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -159,6 +161,36 @@ def test_what_cannot_be_opened_cannot_be_checked(tmp_path: Path) -> None:
     assert session.status().state is State.UNREADABLE
     with pytest.raises(Refused, match="does not exist"):
         session.check(Progress())
+
+
+def strange(path: Path, flags: int, method: int) -> Path:
+    """A ZIP of two members, the first of which has these flags and this method in both of its headers."""
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("secret.bin", b"secret")
+        archive.writestr("plain.txt", b"plain")
+    data = bytearray(path.read_bytes())
+    for flags_at in (data.index(b"PK\3\4") + 6, data.index(b"PK\1\2") + 8):
+        data[flags_at : flags_at + 4] = flags.to_bytes(2, "little") + method.to_bytes(2, "little")
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize(("flags", "method"), [(1, 0), (1, 8), (1 | 1 << 6, 0), (1, 99), (0, 14), (0, 93), (0, 12)])
+@pytest.mark.parametrize("manifest", [False, True])
+def test_what_cannot_be_decoded_is_not_checkable(flags: int, method: int, manifest: bool, tmp_path: Path) -> None:
+    path = strange(tmp_path / "strange.zip", flags, method)
+    if manifest:  # of the content, which nobody can read here
+        lines = [f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in MEANT.items()]
+        Path(f"{path}.sha256").write_text("".join(lines))
+    session = opened(path)
+    result = session.check(Progress())
+    assert verdicts(session) == [Verdict.NOT_CHECKABLE, Verdict.VERIFIED]
+    assert dict(result.verdicts) == {Verdict.VERIFIED: 1, Verdict.NOT_CHECKABLE: 1}
+    assert result.state is State.WARNING
+    assert not any(row.computed for row in session.checksums(0, 10).rows if row.member == 0)
+
+
+MEANT = {"secret.bin": b"secret", "plain.txt": b"plain"}
 
 
 def test_plain_bytes_are_unreadable(tmp_path: Path) -> None:
