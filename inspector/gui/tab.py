@@ -18,11 +18,16 @@ from inspector.gui.panels.findings import FindingsPanel
 from inspector.gui.panels.header import HeaderPanel
 from inspector.gui.panels.hex_pane import HexPane
 from inspector.gui.panels.members import MembersPanel
+from inspector.gui.panels.repair import RepairPanel
 from inspector.gui.panels.structure import StructurePanel
+from inspector.gui.recovering import Recovering
 from inspector.gui.saving import Saving
+from inspector.gui.writing import Writing
 
 NARROWEST = 200
 """Pixels that the panels beside the bytes have at least."""
+WIDE = 1260
+"""Pixels from which on rows of 16 bytes fit between the panels; beneath it the panels have what 8 bytes leave."""
 VERSION = 3
 """Of the arrangement of docks; a stored one of another version is not used."""
 
@@ -46,6 +51,9 @@ class Tab(QWidget):
         self.hex_editing = HexEditing(document, self.editing, self.hex_pane.hex)
         self.header = HeaderPanel(document, self.editing)
         self.changes = ChangesPanel(document, self.editing)
+        self.repair = RepairPanel(document, self.editing)
+        self.writing = Writing(document, self.editing, self)
+        self.recovering = Recovering(document, self.editing, self.banner, self)
         self.checking = Checking(document)
         self.saving = Saving(document, self.banner, self)
         self.findings.exportWanted.connect(self.saving.ask_report)
@@ -67,8 +75,9 @@ class Tab(QWidget):
             "Digests": self._dock("Digests", self.digests, foot),
             "Header": self._dock("Header", self.header, foot),
             "Changes": self._dock("Changes", self.changes, foot),
+            "Repair": self._dock("Repair", self.repair, foot),
         }
-        for name in ("Digests", "Header", "Changes"):
+        for name in ("Digests", "Header", "Changes", "Repair"):
             self.area.tabifyDockWidget(self.docks["Findings"], self.docks[name])
         self.docks["Findings"].raise_()
         self._first_layout = self.area.saveState(VERSION)
@@ -79,6 +88,10 @@ class Tab(QWidget):
         layout.addWidget(self.area)
         self.hex_pane.selectionChanged.connect(self.header.set_marked)
         self.editing.changed.connect(self._title_changes)
+        self.changes.copyWanted.connect(self.writing.ask_copy)
+        self.changes.exportWanted.connect(self.writing.ask_export)
+        self.repair.copyWanted.connect(self.writing.ask_mended)
+        self.repair.salvageWanted.connect(self.writing.ask_salvage)
         document.statusChanged.connect(self._title_findings)
 
     def _dock(self, name: str, panel: QWidget, side: Qt.DockWidgetArea) -> QDockWidget:
@@ -116,7 +129,8 @@ class Tab(QWidget):
             dock.show()
         width, height = self.width(), self.height()
         sides = [self.docks["Members"], self.docks["Byte"]]
-        wanted = [max(NARROWEST, width * 24 // 100), max(NARROWEST, width * 20 // 100)]
+        shares = (24, 20) if width >= WIDE else (33, 23)
+        wanted = [max(NARROWEST, width * share // 100) for share in shares]
         self.area.resizeDocks(sides, wanted, Qt.Orientation.Horizontal)
         left = [self.docks["Members"], self.docks["Structure"]]
         self.area.resizeDocks(left, [height * 45 // 100, height * 55 // 100], Qt.Orientation.Vertical)
@@ -156,8 +170,7 @@ class Tab(QWidget):
 
     def filter_members(self) -> None:
         """Move the keyboard to the filter of the members."""
-        self.docks["Members"].show()
-        self.docks["Members"].raise_()
+        self._show_dock("Members")
         self.members.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     # ---- what the actions call ---------------------------------------------------------------------------------
@@ -190,6 +203,20 @@ class Tab(QWidget):
     def check(self) -> None:
         """Check everything."""
         self.checking.start()
+
+    def mend(self) -> None:
+        """Plan how to mend the archive."""
+        self._show_dock("Repair")
+        self.repair.ask()
+
+    def show_header(self) -> None:
+        """Move the keyboard to the editor of the TACO header."""
+        self._show_dock("Header")
+        self.header.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _show_dock(self, name: str) -> None:
+        self.docks[name].show()
+        self.docks[name].raise_()
 
     def export_report(self) -> None:
         """Write what is known to a file."""
