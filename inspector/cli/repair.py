@@ -87,7 +87,7 @@ def _write(planned: Plan, part: Part, copy: str, progress: Progress) -> WriteRes
     source = part.archive.source
     assert isinstance(source, FileSource)
     if copy and planned.state not in _FINE and planned.salvage is not None:
-        return save_salvage(planned, copy, progress)
+        return save_salvage(planned, source, copy, progress)
     return carry_out(planned, source, copy, progress) if planned.mends else None
 
 

@@ -23,13 +23,15 @@ class Target(StrEnum):
     LOOKS = "looks"
     TAB = "tab"
     CHECKS = "checks"
+    EDITING = "editing"
+    WRITING = "writing"
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
     """One action. ``name`` is also the name of the method it calls: of the tab shown, or of what ``on`` says.
 
-    ``document`` says whether it needs an open one.
+    ``document`` says whether it needs an open one, ``check`` whether it switches something on and off.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Command:
     icon: str = ""
     document: bool = True
     on: Target = Target.TAB
+    check: bool = False
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -65,6 +68,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("reload", "File", "&Reload", ("F5",), "Read the file again", "reload", on=Target.WINDOW),
     Command("close_tab", "File", "&Close", (K.Close,), "Close this archive", on=Target.WINDOW),
     Command("close", "File", "&Quit", (K.Quit, "Ctrl+Q"), document=False, on=Target.WINDOW),
+    Command("undo", "Edit", "&Undo", (K.Undo,), "Take back the last change", on=Target.EDITING),
+    Command("redo", "Edit", "&Redo", (K.Redo, "Ctrl+Y"), "Do again what was taken back", on=Target.EDITING),
     Command("copy", "Edit", "&Copy", (K.Copy,), "Copy what is selected", on=Target.WINDOW),
     Command("select_all", "Edit", "Select &All", (K.SelectAll,), "Select all bytes of the layer"),
     Command("find_bytes", "Edit", "&Find…", (K.Find,), "Find bytes or text", "find", on=Target.WINDOW),
@@ -72,6 +77,16 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "find_previous", "Edit", "Find &Previous", ("Shift+F3",), "Find the one before", "previous", on=Target.WINDOW
     ),
+    Command(
+        "edit_bytes",
+        "Edit",
+        "Edit &Bytes",
+        ("Ctrl+Shift+B",),
+        "Overwrite bytes in the hex view",
+        on=Target.EDITING,
+        check=True,
+    ),
+    Command("discard", "Edit", "&Discard Changes", tip="Show the file as it is on disk", on=Target.EDITING),
     Command("filter_members", "Edit", "Filter &Members", ("Ctrl+Shift+F",), "Filter members by name"),
     Command("go_to", "Go", "&Go To…", ("Ctrl+G",), "Go to an offset, a field or an expression", on=Target.WINDOW),
     Command("back", "Go", "&Back", (K.Back, "Alt+Left"), "Back to where you were", "back"),
@@ -110,6 +125,14 @@ COMMANDS: tuple[Command, ...] = (
         document=False,
         on=Target.CHECKS,
     ),
+    Command("mend", "Archive", "&Mend…", ("Ctrl+M",), "Plan how to mend the archive", "mend"),
+    Command("show_header", "Archive", "TACO &Header", ("Ctrl+Shift+H",), "Edit the header of a TACO archive", "header"),
+    Command("write", "Archive", "&Write Changes", (K.Save,), "Write what is pending into the file", on=Target.EDITING),
+    Command("take_back", "Archive", "&Take Back What Was Written", tip="Write what stood there", on=Target.EDITING),
+    Command("mend_checksums", "Archive", "Mend Check&sums", ("Ctrl+Shift+M",), "Of changed bytes", on=Target.EDITING),
+    Command("ask_copy", "Archive", "Save a Changed Co&py…", (K.SaveAs,), "Leave the file alone", on=Target.WRITING),
+    Command("ask_export", "Archive", "Expo&rt Patch…", tip="Write the changes to a patch file", on=Target.WRITING),
+    Command("ask_import", "Archive", "&Import Patch…", tip="Make the changes of a patch pending", on=Target.WRITING),
     Command("export_report", "Archive", "&Export Report…", tip="Write what was found as text, JSON or HTML"),
     Command("write_manifest", "Archive", "&Write Digest Manifest…", tip="Write digests of all members beside it"),
     Command("cancel", "Archive", "&Cancel Work", ("Esc",), "Stop what is being done"),
@@ -130,6 +153,7 @@ def build(
         action = QAction(command.text, owner)
         action.setObjectName(command.name)
         action.setShortcuts(_sequences(command.keys))
+        action.setCheckable(command.check)
         action.setStatusTip(command.tip)
         action.setToolTip(_tip(command, action))
         action.triggered.connect(partial(_trigger, run, command))

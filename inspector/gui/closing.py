@@ -26,8 +26,10 @@ def under_way(tabs: Iterable[QWidget]) -> list[str]:
 def _work(tab: Tab | SideTab) -> str:
     if isinstance(tab, SideTab):
         return "" if tab.settled else f"“{tab.title}”"
+    if tab.editing.pending is not None:
+        return f"an unwritten change of {tab.document.name}"
     is_busy = any(job.method not in FOR_SHOW for job in tab.document.client.jobs)
-    return f"work on {tab.document.name}" if is_busy else ""
+    return f"work under way on {tab.document.name}" if is_busy else ""
 
 
 def waits(parent: QWidget, tabs: Iterable[QWidget], close: Callable[[], object]) -> bool:
@@ -44,14 +46,14 @@ def _ask(parent: QWidget, busy: Sequence[str], close: Callable[[], object]) -> N
     others = f" and {count(len(busy) - 1, 'other thing')}" if len(busy) > 1 else ""
     box = QMessageBox(
         QMessageBox.Icon.Question,
-        "Work Is Under Way",
-        f"There is still {busy[0]}{others} under way.",
+        "Something Is Unfinished",
+        f"There is still {busy[0]}{others}.",
         QMessageBox.StandardButton.NoButton,
         parent,
     )
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    box.setInformativeText("Closing stops it, and what is unfinished is not kept.")
+    box.setInformativeText("What is unfinished is not kept.")
     keep = box.addButton("Keep Working", QMessageBox.ButtonRole.RejectRole)
     box.addButton("Close", QMessageBox.ButtonRole.DestructiveRole).clicked.connect(close)
     box.setDefaultButton(keep)

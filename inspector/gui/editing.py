@@ -56,6 +56,16 @@ class Editing(QObject):
         """Whether the archive is still to be decoded with what is pending."""
         return self.pending is not self._shown
 
+    def possible(self) -> dict[str, bool]:
+        """Of what can be done with changes, by the name of the action, whether it can be done now."""
+        pending = self.pending is not None
+        return {
+            "undo": self.history.can_undo,
+            "redo": self.history.can_redo,
+            "take_back": self.revert is not None and not pending,
+            **dict.fromkeys(("discard", "write", "mend_checksums", "ask_copy", "ask_export"), pending),
+        }
+
     def edit_bytes(self) -> None:
         """Let bytes be overwritten in the hex view, or not any more."""
         self.overwriting = not self.overwriting

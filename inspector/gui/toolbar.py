@@ -45,7 +45,7 @@ class ToolBar(QToolBar):
         self.setMovable(False)
         self.setIconSize(QSize(18, 18))
         self.toggleViewAction().setVisible(False)
-        for name, word in (("open_files", "Open"), ("check", "Check")):
+        for name, word in (("open_files", "Open"), ("check", "Check"), ("mend", "Mend"), ("show_header", "Header")):
             self.addAction(actions[name])
             button = self.widgetForAction(actions[name])
             assert isinstance(button, QToolButton)

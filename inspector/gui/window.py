@@ -86,11 +86,14 @@ class Window(QMainWindow):
 
     def run(self, command: Command) -> None:
         """Do what a command says."""
+        tab = self.tab()
         targets = {
             Target.WINDOW: self,
             Target.LOOKS: self.looks,
-            Target.TAB: self.tab(),
+            Target.TAB: tab,
             Target.CHECKS: self.checks,
+            Target.EDITING: tab and tab.editing,
+            Target.WRITING: tab and tab.writing,
         }
         target = targets[command.on]
         if target is not None:
@@ -124,6 +127,8 @@ class Window(QMainWindow):
         tab.hex_pane.menuWanted.connect(self.menus.show_bytes_menu)
         tab.banner.reopen.connect(self.reload)
         tab.document.selected.connect(self._enable)
+        tab.editing.changed.connect(self._enable)
+        tab.editing.modeChanged.connect(self._enable)
         self.tabs.insert(at, tab)
         self._change_tab()
 
@@ -191,7 +196,10 @@ class Window(QMainWindow):
             self.actions_[name].setEnabled(self.tabs.count() > 0)
         self.tools.set_document(tab is not None)
         self.menus.copying.setEnabled(tab is not None)
+        self.actions_["edit_bytes"].setChecked(tab is not None and tab.editing.overwriting)
         if tab is not None:
+            for name, can in tab.editing.possible().items():
+                self.actions_[name].setEnabled(can)
             self.actions_["back"].setEnabled(tab.document.history.can_go_back)
             self.actions_["forward"].setEnabled(tab.document.history.can_go_forward)
             self.actions_["show_content"].setEnabled(tab.document.selection.member is not None)
@@ -220,6 +228,9 @@ class Window(QMainWindow):
         """Read the location of the tab that is shown again, and go where one was."""
         tab = self.tab()
         if tab is None:
+            return
+        if tab.editing.pending is not None:
+            self.say("Write or discard the pending changes before the file is read again.")
             return
         at, location, caret = self.tabs.currentIndex(), tab.document.location, tab.document.selection.caret
         fresh = self._new_tab(location)

@@ -82,15 +82,15 @@ def write_edit(source: FileSource, edit: Edit) -> WriteResult:
     return WriteResult(f"{edit.label}: {', '.join(done)}.", written.warnings, written.undo)
 
 
-def carry_out(plan: Plan, source: FileSource, copy: str, progress: Progress) -> WriteResult:
-    """Make the repairs of a plan: in place, or to the file ``copy`` where that is not empty.
+def carry_out(plan: Plan, source: FileSource, copy: str, progress: Progress, *, over: bool = False) -> WriteResult:
+    """Make the repairs of a plan: in place, or to the file ``copy`` where that is not empty, ``over`` what is there.
 
     Raises Refused and EditError where nothing was written, SourceError and Cancelled.
     """
     if not plan.mends:
         raise Refused(_sentence(plan))
     if copy:
-        return _mend_copy(plan, source, Path(copy), progress)
+        return _mend_copy(plan, source, Path(copy), progress, over=over)
     result = WriteResult(f"{plan.repairs[0].title}.")
     if plan.edit is not None:
         result = write_edit(source, plan.edit)
@@ -98,9 +98,9 @@ def carry_out(plan: Plan, source: FileSource, copy: str, progress: Progress) -> 
     return result
 
 
-def _mend_copy(plan: Plan, source: FileSource, target: Path, progress: Progress) -> WriteResult:
+def _mend_copy(plan: Plan, source: FileSource, target: Path, progress: Progress, *, over: bool) -> WriteResult:
     nothing = Edit("", (), source.size, source.size)
-    patched_copy(source, plan.edit or nothing, target, progress)
+    patched_copy(source, plan.edit or nothing, target, progress, replace=over)
     _write_beside(target, plan.beside, progress)
     return WriteResult(f"The mended copy is {visible(str(target))}.")
 
@@ -117,15 +117,19 @@ def _path(path: Path, beside: Beside) -> Path:
     return path.with_name(path.name.removesuffix(beside.instead_of) + beside.suffix)
 
 
-def save_salvage(plan: Plan, copy: str, progress: Progress) -> WriteResult:
-    """Write what is provably whole into a new archive at ``copy``.
+def save_salvage(
+    plan: Plan, source: FileSource, copy: str, progress: Progress, *, over: bool = False
+) -> WriteResult:
+    """Write what is provably whole into a new archive at ``copy``, ``over`` what is there, but never the archive.
 
     Raises Refused where there is nothing to save, MemberError, SourceError and Cancelled: then there is no new file.
     """
     if plan.salvage is None or plan.salvage.content is None:
         raise Refused("There is nothing to save into a new archive.")
     target = Path(copy)
-    with Replacing(target) as out:
+    if target.exists() and target.samefile(source.path):
+        raise Refused(f"{visible(target.name)} is the archive itself: choose another name.")
+    with Replacing(target, replace=over) as out:
         for piece in plan.salvage.content(progress):
             out.write(piece)
     return WriteResult(f"What is whole is saved in {visible(str(target))}.", plan.salvage.loses)

@@ -1,8 +1,9 @@
 """Edits as files: JSON, so that a patch can be read, reviewed and applied by other programs too.
 
-One object: ``format`` (``archive-inspector-patch``), ``version`` (1), ``label``, ``old_size`` and ``new_size`` of the archive
-in bytes, and ``patches``, a list of objects with ``offset``, ``old`` and ``new`` (hex) in the order of writing. ``new`` is as
-long as ``old``, or longer where the file grows at its end; a ``new_size`` below ``old_size`` cuts the end off.
+One object: ``format`` (``archive-inspector-patch``), ``version`` (1), ``label``, ``old_size`` and ``new_size`` of the
+archive in bytes, and ``patches``, a list of objects with ``offset``, ``old`` and ``new`` (hex) in the order of writing.
+``new`` is as long as ``old``, or longer where the file grows at its end; a ``new_size`` below ``old_size`` cuts the end
+off.
 """
 
 from __future__ import annotations

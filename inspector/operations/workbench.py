@@ -153,22 +153,30 @@ class Workbench(Session):
         """How the archive on disk can be mended. Raises Refused, SourceError and Cancelled."""
         with self._turns.one(progress):
             self._file()
+            checks = self._disk.checks
+            if not checks.checked:
+                checks.run(progress)
+                self._changes += 1
+                progress.advance(0)
             return described(plan(self._disk.archives[0], progress, accepted))
 
     def make_repairs(self, progress: Progress, accepted: Collection[str], copy: str) -> WriteResult:
-        """Mend it, in place or, where ``copy`` is a path, to that file. Raises Refused, SourceError and Cancelled."""
+        """Mend it, in place or, where ``copy`` is a path, to that file, over what is there.
+
+        Raises Refused and EditError where nothing was written, SourceError and Cancelled.
+        """
         with self._turns.one(progress):
             source = self._file()
-            result = carry_out(plan(self._disk.archives[0], progress, accepted), source, copy, progress)
+            result = carry_out(plan(self._disk.archives[0], progress, accepted), source, copy, progress, over=True)
             if not copy:
                 self._read_again(progress)
             return result
 
     def salvage(self, progress: Progress, accepted: Collection[str], copy: str) -> WriteResult:
-        """Write what is whole into a new archive at ``copy``. Raises Refused, SourceError and Cancelled."""
+        """Write what is whole into a new archive at ``copy``, over what is there. Raises as ``make_repairs`` does."""
         with self._turns.one(progress):
-            self._file()
-            return save_salvage(plan(self._disk.archives[0], progress, accepted), copy, progress)
+            source = self._file()
+            return save_salvage(plan(self._disk.archives[0], progress, accepted), source, copy, progress, over=True)
 
 
 QUICK = SESSION_QUICK | {"interrupted", "header", "header_edit", "header_target"}

@@ -1,0 +1,178 @@
+"""The plan of mending an archive: what would be done, to which bytes, what would be lost; then the mending."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QPushButton, QVBoxLayout, QWidget
+
+from inspector.core.verdict import State
+from inspector.gui.document import Document
+from inspector.gui.editing import Editing
+from inspector.gui.icons import state_icon
+from inspector.gui.panels.parts import Details, Emptiable, sentence_label
+from inspector.gui.words import plain
+from inspector.operations.edit_views import RepairPlan, RepairRow
+from inspector.operations.views import Stage
+
+ORIGIN = "repair"
+UNASKED = (
+    "Mend (Ctrl+M) makes a plan first: what would be done, to which bytes, and what would be lost. Nothing is written."
+)
+_ROLE = Qt.ItemDataRole.UserRole
+_FINE = (State.SOUND, State.WARNING)
+
+
+class RepairPanel(QWidget):
+    """Shows the plan of mending a document's archive, and has it carried out.
+
+    Signals:
+        planned(): a plan is there to be seen.
+        copyWanted(object): a mended copy is to be written; the codes of repairs accepted on the user's word.
+        salvageWanted(object): what is whole is to be written to a new archive; the same codes.
+    """
+
+    planned = Signal()
+    copyWanted = Signal(object)
+    salvageWanted = Signal(object)
+
+    def __init__(self, document: Document, editing: Editing) -> None:
+        super().__init__()
+        self._document = document
+        self._editing = editing
+        self.plan: RepairPlan | None = None
+        self.sentence = sentence_label()
+        self.list = QListWidget()
+        self.list.setAccessibleName("Repairs")
+        self.list.setAlternatingRowColors(True)
+        self.about = Details("About the selected repair")
+        self.make = _button("&Mend in Place", "Write these repairs into the file, with a journal")
+        self.show_ = _button(
+            "&Show Changes", "Make the repairs pending changes: see every byte before anything is written"
+        )
+        self.copy_ = _button("Mend a &Copy…", "Leave the file alone and write a mended copy")
+        self.salvage = _button("Sal&vage…", "Write what is provably whole into a new archive")
+        self._page = self._lay_out()
+        self._stack = Emptiable(self._page)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._stack)
+        self.setFocusProxy(self.list)
+        self.list.currentItemChanged.connect(self._describe)
+        self.list.itemClicked.connect(self._go)
+        self.list.itemActivated.connect(self._go)
+        self.list.itemChanged.connect(self._accept)
+        self.make.clicked.connect(self.mend_in_place)
+        self.show_.clicked.connect(self._show_changes)
+        self.copy_.clicked.connect(lambda: self.copyWanted.emit(self.accepted()))
+        self.salvage.clicked.connect(lambda: self.salvageWanted.emit(self.accepted()))
+        editing.written.connect(lambda _: self.forget())
+        self.forget()
+
+    def _lay_out(self) -> QWidget:
+        page = QWidget()
+        buttons = QHBoxLayout()
+        for button in (self.make, self.show_, self.copy_, self.salvage):
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(6, 4, 6, 0)
+        layout.setSpacing(4)
+        layout.addLayout(buttons)
+        layout.addWidget(self.sentence)
+        layout.addWidget(self.list, 1)
+        layout.addWidget(self.about)
+        return page
+
+    # ---- the plan ----------------------------------------------------------------------------------------------
+
+    def ask(self) -> None:
+        """Make a plan."""
+        if self._document.status.stage is not Stage.READY:
+            self._document.said.emit("There is nothing to mend before the archive has been read.")
+            return
+        self._stack.show_sentence("The archive is being checked, and its repairs planned.")
+        self._document.start("plan_repairs", self.accepted(), done=self._take)
+
+    def forget(self) -> None:
+        """There is no plan for what is shown now."""
+        self.plan = None
+        self.list.clear()
+        self._stack.show_sentence(UNASKED)
+
+    def accepted(self) -> tuple[str, ...]:
+        """The codes of repairs that the user has taken the responsibility for."""
+        items = (self.list.item(row) for row in range(self.list.count()))
+        codes = (item.data(_ROLE).code for item in items if item.checkState() is Qt.CheckState.Checked)
+        return tuple(dict.fromkeys(codes))
+
+    def _take(self, plan: RepairPlan) -> None:
+        accepted = self.accepted()
+        self.plan = plan
+        self.list.blockSignals(True)
+        self.list.clear()
+        for row in plan.repairs:
+            self._add(row, bool(row.claim) and row.code in accepted)
+        for row in plan.waiting:
+            self._add(row, False)
+        self.list.blockSignals(False)
+        self.about.say("")
+        self.sentence.setText(" ".join((plan.sentence, *(f"Left: {sentence}" for sentence in plan.left[:3]))))
+        self.make.setEnabled(bool(plan.repairs))
+        self.show_.setEnabled(plan.edit is not None)
+        self.copy_.setEnabled(bool(plan.repairs))
+        self.salvage.setEnabled(plan.salvage is not None)
+        if self.list.count() or plan.salvage is not None:
+            self._stack.show_view(self._page)
+        else:
+            self._stack.show_sentence(self.sentence.text())
+        self.planned.emit()
+
+    def _add(self, row: RepairRow, accepted: bool) -> None:
+        item = QListWidgetItem(state_icon(State.WARNING if row.claim or row.loses else State.SOUND), row.title)
+        item.setData(_ROLE, row)
+        item.setToolTip(plain(_described(row)))
+        if row.claim:
+            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+            item.setCheckState(Qt.CheckState.Checked if accepted else Qt.CheckState.Unchecked)
+        self.list.addItem(item)
+
+    def _describe(self, item: QListWidgetItem | None, _: object = None) -> None:
+        self.about.say(_described(item.data(_ROLE)) if item is not None else "")
+
+    def _go(self, item: QListWidgetItem) -> None:
+        spans = item.data(_ROLE).spans
+        size = self._document.size
+        if spans and spans[0].start < size:
+            self._document.go_to(0, spans[0].start, min(spans[0].stop, size), ORIGIN)
+
+    def _accept(self, _: QListWidgetItem) -> None:
+        """What rests on an assumption was accepted, or not any more: that is another plan."""
+        self.ask()
+
+    # ---- carrying it out ---------------------------------------------------------------------------------------
+
+    def mend_in_place(self) -> None:
+        """Write the repairs into the file."""
+        if self.plan is None or not self.plan.repairs:
+            return
+        if self._editing.pending is not None:
+            self._document.said.emit("Write or discard the pending changes first.")
+            return
+        self._document.start("make_repairs", self.accepted(), "", done=self._editing.settle)
+
+    def _show_changes(self) -> None:
+        if self.plan is not None and self.plan.edit is not None:
+            self._editing.put(self.plan.edit)
+
+
+def _described(row: RepairRow) -> str:
+    lost = [f"Lost: {sentence}" for sentence in row.loses] or ["Nothing is lost."]
+    word = [f"Assumed: {row.claim} Tick it to have it done on your word."] if row.claim else []
+    return "\n".join((f"{row.title}.", *lost, *word, f"Mends {', '.join(row.mends)} · {row.code}"))
+
+
+def _button(text: str, tip: str) -> QPushButton:
+    button = QPushButton(text)
+    button.setToolTip(tip)
+    button.setAutoDefault(False)
+    return button

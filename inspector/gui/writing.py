@@ -1,0 +1,86 @@
+"""Asking where changed, mended and saved archives and patches are to be written, and starting the work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from inspector.core.edit import Edit
+from inspector.gui.document import Document
+from inspector.gui.editing import Editing
+from inspector.operations.edit_views import WriteResult
+
+PATCHES = "Patch (*.patch.json)"
+
+
+class Writing(QObject):
+    """Writes what was made of a document to other files. ``parent`` is what the dialogs belong to."""
+
+    def __init__(self, document: Document, editing: Editing, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._editing = editing
+        self._parent = parent
+
+    def ask_copy(self) -> None:
+        """Ask where the changed archive is to be saved."""
+        self._ask("Save a Changed Copy", self._beside("changed"), lambda path: self._editing.save_copy(path, True))
+
+    def ask_mended(self, accepted: tuple[str, ...]) -> None:
+        """Ask where a mended copy is to be written."""
+        self._ask("Mend a Copy", self._beside("mended"), partial(self._start, "make_repairs", accepted))
+
+    def ask_salvage(self, accepted: tuple[str, ...]) -> None:
+        """Ask where what is whole is to be saved."""
+        self._ask("Salvage", self._beside("salvaged"), partial(self._start, "salvage", accepted))
+
+    def ask_export(self) -> None:
+        """Ask where the pending changes are to be written as a patch."""
+        edit = self._editing.pending
+        if edit is not None:
+            name = f"{self._document.name}.patch.json"
+            self._ask("Export Patch", name, lambda path: self._said("export_patch", edit, path), PATCHES)
+
+    def ask_import(self) -> None:
+        """Ask for a patch, and make its changes pending."""
+        dialog = QFileDialog(self._parent, "Import Patch")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setNameFilters([PATCHES, "All files (*)"])
+        dialog.fileSelected.connect(self.import_patch)
+        dialog.open()
+
+    def import_patch(self, path: str) -> None:
+        """Make the changes of a patch file pending, in the place of what is."""
+
+        def take(edit: Edit) -> None:
+            self._editing.put(edit)
+
+        self._document.start("import_patch", path, done=take)
+
+    def _beside(self, word: str) -> str:
+        """A name for a file beside the archive that says what it is."""
+        path = Path(self._document.name)
+        return f"{path.stem}-{word}{path.suffix}"
+
+    def _ask(self, title: str, name: str, then: Callable[[str], object], filters: str = "All files (*)") -> None:
+        dialog = QFileDialog(self._parent, title)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilter(filters)
+        dialog.setDirectory(str(Path(self._document.location).parent))
+        dialog.selectFile(name)
+        dialog.fileSelected.connect(then)
+        dialog.open()
+
+    def _start(self, method: str, accepted: tuple[str, ...], path: str) -> None:
+        def done(result: WriteResult) -> None:
+            self._document.said.emit(" ".join((result.sentence, *result.warnings)))
+
+        self._document.start(method, accepted, path, done=done)
+
+    def _said(self, method: str, *arguments: object) -> None:
+        self._document.start(method, *arguments, done=self._document.said.emit)
