@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QIcon, QPalette
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout
 
 from inspector.core.finding import Severity
 from inspector.core.numbers import count, in_bytes, rounded
+from inspector.core.verdict import State
 from inspector.gui.document import Document
 from inspector.gui.icons import icon, severity_icon, state_icon
 from inspector.gui.message import Message
@@ -20,6 +21,8 @@ _SEPARATOR = "  ·  "
 MARK = 20
 """Pixels of the mark before the state."""
 GAP = 8
+WRONG = (State.WARNING, State.TORN, State.DAMAGED)
+"""States in which there may be something to mend."""
 
 
 def state_text(status: Status) -> str:
@@ -55,13 +58,16 @@ class Banner(QFrame):
 
     Signals:
         reopen(): the user wants the location read again.
+        mendWanted(): the user wants to know how the archive can be mended.
     """
 
     reopen = Signal()
+    mendWanted = Signal()
 
     def __init__(self, document: Document) -> None:
         super().__init__()
         self._document = document
+        self._pending = False
         self.setAutoFillBackground(True)
         self.setBackgroundRole(QPalette.ColorRole.AlternateBase)
         self.mark = QLabel()
@@ -76,6 +82,10 @@ class Banner(QFrame):
         first.setSpacing(GAP)
         first.addWidget(self.mark)
         first.addWidget(self.state, 1)
+        self.mend = QPushButton("Mend…")
+        self.mend.setToolTip("Plan how to mend the archive: nothing is written yet (Ctrl+M)")
+        self.mend.clicked.connect(self.mendWanted)
+        first.addWidget(self.mend)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(10, 6, 8, 6)
         layout.setSpacing(3)
@@ -86,6 +96,11 @@ class Banner(QFrame):
         document.lost.connect(self._lost)
         self.refresh()
 
+    def set_pending(self, pending: bool) -> None:
+        """What is said is of the archive as it would be with changes that are not on disk, or not."""
+        self._pending = pending
+        self.refresh()
+
     def refresh(self) -> None:
         """Say how it stands now."""
         status = self._document.status
@@ -94,6 +109,9 @@ class Banner(QFrame):
         # What was decoded is said above; the sentence adds to it what is known of whether it is right.
         is_plain = status.stage is Stage.READY and status.format == "bytes"
         more = status.sentence if is_plain else status.judgement
+        if self._pending:
+            more = f"With the pending changes, which are not on disk: {more}"
+        self.mend.setVisible(status.stage is Stage.READY and status.state in WRONG and not self._pending)
         self.sentence.setText(more)
         self.sentence.setVisible(bool(more))
 

@@ -88,6 +88,7 @@ class Tab(QWidget):
         layout.addWidget(self.area)
         self.hex_pane.selectionChanged.connect(self.header.set_marked)
         self.editing.changed.connect(self._title_changes)
+        self.banner.mendWanted.connect(self.mend)
         self.changes.copyWanted.connect(self.writing.ask_copy)
         self.changes.exportWanted.connect(self.writing.ask_export)
         self.repair.copyWanted.connect(self.writing.ask_mended)
@@ -114,6 +115,7 @@ class Tab(QWidget):
     def _title_changes(self) -> None:
         pending = self.editing.pending
         self.docks["Changes"].setWindowTitle(f"Changes ({len(pending.patches)})" if pending is not None else "Changes")
+        self.banner.set_pending(pending is not None)
 
     # ---- arrangement -------------------------------------------------------------------------------------------
 
