@@ -29,7 +29,7 @@ NAME = 65_535
 """The longest name that is kept, in bytes."""
 
 _SLICE = 256 * 1024
-_BATCH = 128
+_BATCH = 256
 _SHORT = 255
 """A name of so many bytes at most can be neither too long nor too deep, in bytes."""
 _THINGS = {

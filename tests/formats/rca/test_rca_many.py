@@ -91,7 +91,7 @@ def test_reset_blocks_without_a_hash_are_counted() -> None:
 
 @pytest.mark.parametrize("convention", [build.SPEC, build.RCARCH])
 def test_very_many_small_segments_are_all_compared(convention: str) -> None:
-    archive, sentence = checked(
+    _, sentence = checked(
         build.archive(*[[(b"%d" % number, b"x" * 50)] for number in range(MANY)], convention=convention)
     )
     assert sentence == f"{MANY:,} segments and {MANY:,} blobs are verified."
