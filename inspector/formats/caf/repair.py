@@ -7,79 +7,32 @@ lies where the index says; whether its bytes are right cannot be told.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, Patch
 from inspector.core.finding import Severity
-from inspector.core.member import UNREADABLE
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
-from inspector.core.source import Source
 from inspector.formats._extents import lay_out
+from inspector.formats.caf.case import MALFORMED, Case, replace_tail
+from inspector.formats.caf.claims import claimed
 from inspector.formats.caf.exact import read_exactly
-from inspector.formats.caf.index import Index
-from inspector.formats.caf.locate import Place, find_index
+from inspector.formats.caf.locate import find_index
 from inspector.formats.caf.salvage import salvage
-from inspector.formats.caf.scan import COLON, OBJECT_END, Malformed, Scanner
 from inspector.formats.caf.search import LARGEST_INDEX, object_at
 from inspector.formats.caf.strict import needless_bytes
 from inspector.formats.caf.write import footer, index_pieces
 
-FOOTER, MALFORMED, LAX = "caf-footer", "caf-index-malformed", "caf-index-not-strict-json"
+FOOTER, LAX = "caf-footer", "caf-index-not-strict-json"
 
 _LAYOUT = frozenset(("caf-gap", "caf-overlap", "caf-entry-out-of-range", "caf-end-byte-inclusive"))
 """Findings that say that the index does not describe the data section before it."""
-_FOREIGN = frozenset(("caf-version-unknown", "caf-index-extra-key", "caf-entry-extra-key"))
 _MARK = b"\xef\xbb\xbf"
 _NAMED = 5
 """The most names in one sentence; the rest are counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """An archive and what its index says, read once more: the archive keeps no more of it than its members."""
-
-    archive: Archive
-    codes: frozenset[str]
-    place: Place
-    index: Index
-
-    @property
-    def source(self) -> Source:
-        return self.archive.source
-
-    def malformed(self) -> list[int]:
-        """Where the index could not be followed."""
-        return [each.spans[0].start for each in self.index.problems if each.code == MALFORMED]
-
-    def broken(self) -> set[int]:
-        """The entries that the index does not say in full: unreadable ones, and those that never end."""
-        index = self.index
-        found = {entry for entry, mark in enumerate(index.marks) if mark & UNREADABLE}
-        for at in self.malformed():
-            entry = bisect_right(index.positions, at) - 1
-            if entry >= 0 and self.end_of(entry) is None:
-                found.add(entry)
-        return found
-
-    def end_of(self, entry: int) -> int | None:
-        """Where an entry ends (behind its closing brace); None where it never does."""
-        index = self.index
-        start = index.positions[entry]
-        stop = index.positions[entry + 1] if entry + 1 < len(index) else index.span.stop
-        scanner = Scanner(self.source.read(start, stop - start))
-        try:
-            scanner.string()
-            scanner.expect(COLON, "after a key")
-            scanner.value()
-        except Malformed:
-            return None
-        return start + scanner.at if scanner.data[scanner.at - 1] == OBJECT_END else None
 
 
 def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
@@ -93,7 +46,7 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     span = place.index
     progress.begin("Planning repairs", span.size)
     index = read_exactly(archive.source.read(span.start, span.size), span.start, progress)
-    case = _Case(archive, codes, place, index)
+    case = Case(archive, codes, index)
     found = list(_edits(case))
     if any(each.severity is Severity.ERROR for each in archive.findings):
         last = salvage(archive, {index.positions[entry] for entry in case.broken()})
@@ -101,7 +54,7 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     return found
 
 
-def _edits(case: _Case) -> Iterator[Repair]:
+def _edits(case: Case) -> Iterator[Repair]:
     """The changes in place, of those that do the same only the smallest."""
     if case.malformed():
         mended = _cut_behind(case) or _close(case) or _rewrite(case)
@@ -112,16 +65,18 @@ def _edits(case: _Case) -> Iterator[Repair]:
     if LAX in case.codes:
         strict = _make_strict(case) or _rewrite(case)
         yield from [strict] if strict is not None else []
+    if FOOTER not in case.codes:
+        yield from claimed(case)
 
 
-def _mend_footer(case: _Case) -> Repair:
+def _mend_footer(case: Case) -> Repair:
     """The footer of an index that was found and can be followed to its end."""
     span = case.index.span
-    tail = footer(span.size)
-    behind = max(0, case.source.size - span.stop - len(tail))
+    right = footer(span.size)
+    behind = max(0, case.source.size - span.stop - len(right))
     should = f"{grouped(span.size)}, the size of the index at byte {grouped(span.start)}"
     title = f"Set the footer to {should}"
-    if behind and case.source.read(span.stop, len(tail)) == tail:
+    if behind and case.source.read(span.stop, len(right)) == right:
         title = f"Cut off the {in_bytes(behind)} behind the footer"
     claim = ""
     if case.codes & _LAYOUT:
@@ -130,11 +85,11 @@ def _mend_footer(case: _Case) -> Repair:
             "the data before it exactly, so this is not proved."
         )
     loses = (f"The {in_bytes(behind)} behind the footer, which belong to no part of the archive.",) if behind else ()
-    edit = _tail(case.source, span.stop, tail, title)
+    edit = replace_tail(case.source, span.stop, right, title)
     return Repair("caf-mend-footer", title, frozenset((FOOTER,)), loses, claim, edit)
 
 
-def _make_strict(case: _Case) -> Repair | None:
+def _make_strict(case: Case) -> Repair | None:
     """Needless commas and a byte order mark become spaces: nothing else moves."""
     span = case.index.span
     data = case.source.read(span.start, span.size)
@@ -148,7 +103,7 @@ def _make_strict(case: _Case) -> Repair | None:
     return Repair("caf-strict-json", title, frozenset((LAX,)), edit=edit)
 
 
-def _cut_behind(case: _Case) -> Repair | None:
+def _cut_behind(case: Case) -> Repair | None:
     """Bytes between the end of the index and the footer."""
     where = case.malformed()
     span = case.index.span
@@ -159,11 +114,11 @@ def _cut_behind(case: _Case) -> Repair | None:
     stop = found.span.stop
     title = f"Cut off what stands behind the end of the index at byte {grouped(stop)}, and write the footer there"
     loses = (f"The {in_bytes(span.stop - stop)} between the end of the index and the footer.",)
-    edit = _tail(case.source, stop, footer(stop - span.start), title)
+    edit = replace_tail(case.source, stop, footer(stop - span.start), title)
     return Repair("caf-cut-behind-index", title, _answered(case), loses, edit=edit)
 
 
-def _close(case: _Case) -> Repair | None:
+def _close(case: Case) -> Repair | None:
     """An index that cannot be followed to its end is closed behind the last entry that is whole."""
     if len(case.malformed()) != 1 or case.index.unread is None:
         return None
@@ -176,12 +131,12 @@ def _close(case: _Case) -> Repair | None:
     start = case.index.span.start
     closing = b"}" + _version_behind(case, files) + b"}"
     title = f"Close the index at byte {grouped(stop)}, behind the last of {count(last + 1, 'entry', 'entries')}"
-    edit = _tail(case.source, stop, closing + footer(stop - start + len(closing)), title)
+    edit = replace_tail(case.source, stop, closing + footer(stop - start + len(closing)), title)
     loses = _lost(case, range(last + 1))
     return Repair("caf-close-index", title, _answered(case), loses, edit=edit)
 
 
-def _version_behind(case: _Case, files: int) -> bytes:
+def _version_behind(case: Case, files: int) -> bytes:
     """The key ``format_version``, where it does not stand before the entries."""
     texts = [
         case.source.read(*_extent(part.span)) for part in case.index.parts[files:] if part.key == b"format_version"
@@ -195,7 +150,7 @@ def _extent(span: tuple[int, int]) -> tuple[int, int]:
     return span[0], span[1] - span[0]
 
 
-def _rewrite(case: _Case) -> Repair | None:
+def _rewrite(case: Case) -> Repair | None:
     """A new index of the entries that are whole, as the published writer makes it."""
     index, broken = case.index, case.broken()
     kept = [entry for entry in range(len(index)) if entry not in broken]
@@ -204,18 +159,16 @@ def _rewrite(case: _Case) -> Repair | None:
     entries = ((index.name(entry), index.starts[entry], index.stops[entry]) for entry in sorted(kept, key=index.name))
     start = index.span.start
     title = f"Write the index at byte {grouped(start)} anew, with its {count(len(kept), 'entry', 'entries')}"
-    edit = _tail(case.source, start, b"".join(index_pieces(entries)), title)
-    loses = _lost(case, kept) if case.malformed() else ()
-    if case.codes & _FOREIGN:
-        loses += ("What stands in the index besides names and numbers; its version becomes 1.0.",)
+    edit = replace_tail(case.source, start, b"".join(index_pieces(entries)), title)
+    loses = (*(_lost(case, kept) if case.malformed() else ()), *case.unwritten)
     return Repair("caf-rewrite-index", title, _answered(case) | {LAX}, loses, edit=edit)
 
 
-def _answered(case: _Case) -> frozenset[str]:
+def _answered(case: Case) -> frozenset[str]:
     return case.codes & {FOOTER, MALFORMED}
 
 
-def _lost(case: _Case, kept: Iterable[int]) -> tuple[str, ...]:
+def _lost(case: Case, kept: Iterable[int]) -> tuple[str, ...]:
     """What an index with these entries only will not say any more."""
     index, kept = case.index, set(kept)
     dropped = [visible(index.name(entry)) for entry in range(len(index)) if entry not in kept]
@@ -233,10 +186,3 @@ def _lost(case: _Case, kept: Iterable[int]) -> tuple[str, ...]:
             "and belong to no member."
         )
     return tuple(said)
-
-
-def _tail(source: Source, start: int, new: bytes, label: str) -> Edit:
-    """Put ``new`` in the place of everything from ``start`` on."""
-    old = source.read(start, min(len(new), source.size - start))
-    patches = () if old == new else (Patch(start, old, new),)
-    return Edit(label, patches, source.size, start + len(new))

@@ -31,10 +31,10 @@ def edits(archive: Archive) -> list[Repair]:
     return [repair for repair in plans(archive) if repair.edit is not None]
 
 
-def mended(archive: Archive) -> Archive:
-    """The archive after one edit after another, each of which mends what it says."""
+def mended(archive: Archive, *, claims: bool = False) -> Archive:
+    """The archive after one edit after another, each of which mends what it says; only claims wait for a word."""
     for _ in range(MOST):
-        todo = edits(archive)
+        todo = [repair for repair in edits(archive) if claims or not repair.claim]
         if not todo:
             return archive
         repair = todo[0]

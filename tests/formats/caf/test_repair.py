@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.core.edit import differing
@@ -45,6 +45,7 @@ def test_a_sound_archive_needs_nothing(build: Build) -> None:
     assert not plans(checked(build()))
 
 
+@settings(deadline=None)
 @given(FILES)
 def test_needless_commas_become_spaces_and_nothing_else_changes(files: dict[str, bytes]) -> None:
     before = checked(archive_of(files, indented(files, ",")))
@@ -96,6 +97,7 @@ def test_a_wrong_footer_is_set_from_the_index(build: Build, wrong: int | bytes) 
     assert whole(after.source) == build()
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_whatever_the_footer_says_the_archive_is_mended(wrong: int) -> None:
     assert whole(mended(checked(build_archive(footer=wrong))).source) == build_archive()
@@ -123,6 +125,7 @@ def test_what_stands_between_index_and_footer_is_cut_off(build: Build) -> None:
     assert whole(mended(before).source) == build()
 
 
+@settings(deadline=None)
 @given(FILES, st.data())
 def test_a_cut_off_archive_keeps_the_first_entries_and_their_bytes(
     files: dict[str, bytes], data: st.DataObject
@@ -187,10 +190,8 @@ def test_damage_in_the_middle_costs_the_entries_it_hit() -> None:
     assert set(codes(after)) == {"caf-gap"}
 
 
-def test_an_entry_that_strict_readers_can_read_stays_in_the_index(build: Build) -> None:
-    before = checked(build().replace(b'"start_byte": 0', b'"start_byte":.5'))
+def test_a_broken_entry_is_left_out_of_a_new_archive(build: Build) -> None:
     before = checked(build_archive(build()[10:-4].replace(b'"start_byte": 0', b'"start_byte": 0.5')))
-    assert not edits(before)
     rescued = salvaged(before)
     assert rescued is not None
     assert contents(rescued) == [(b"two", b"two-two")]
@@ -253,6 +254,7 @@ def test_planning_can_be_cancelled(build: Build) -> None:
         FORMAT.repairs(checked(build(footer=7)), progress)
 
 
+@settings(deadline=None)
 @given(FILES, st.data())
 def test_whatever_bytes_change_repairs_end_and_keep_what_they_list(
     files: dict[str, bytes], data: st.DataObject

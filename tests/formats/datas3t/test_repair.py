@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.core.progress import Cancelled, Progress
@@ -69,6 +69,7 @@ def test_metadata_is_written_anew_from_the_tar(rows: object) -> None:
     assert contents(after) == list(POINTS.values())
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=40))
 def test_metadata_of_any_bytes_is_replaced(data: bytes) -> None:
     before = Range(TAR, data, 1, 6)
@@ -76,6 +77,7 @@ def test_metadata_of_any_bytes_is_replaced(data: bytes) -> None:
     assert rows_of(made(before, repair)) == ROWS
 
 
+@settings(deadline=None)
 @given(st.permutations(ROWS).flatmap(lambda rows: st.integers(0, 6).map(lambda count: rows[:count])))
 def test_any_rows_are_kept_and_the_others_added(rows: list[Row]) -> None:
     before = range_of(rows)

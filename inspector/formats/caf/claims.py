@@ -1,0 +1,144 @@
+"""Repairs of an index that rest on what the specification says of every archive, not on this one's bytes.
+
+CAF.md, section 1 (File Data Section): "Files are concatenated directly without padding or separators"; section 2: an
+``end_byte`` is exclusive, and there is a ``format_version``.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping
+
+from inspector.core.member import LARGEST, UNREADABLE
+from inspector.core.names import visible
+from inspector.core.numbers import count, grouped
+from inspector.core.repair import Repair
+from inspector.core.span import Span
+from inspector.formats._extents import lay_out
+from inspector.formats.caf.case import Case, replace_tail
+from inspector.formats.caf.index import Index
+from inspector.formats.caf.write import entry, footer, index_pieces
+
+INCLUSIVE, NO_VERSION = "caf-end-byte-inclusive", "caf-version-missing"
+
+_OF_RANGES = frozenset(
+    (
+        "caf-entry-duplicate-key",
+        "caf-entry-missing-key",
+        "caf-entry-out-of-range",
+        "caf-entry-reversed",
+        "caf-entry-wrong-type",
+        "caf-number-negative",
+        "caf-number-not-integer",
+        "caf-number-out-of-range",
+    )
+)
+_WITH_THEM = frozenset(("caf-gap", "caf-overlap"))
+_MOST = 100
+"""The most entries whose ranges are concluded: where more are wrong, little is sure."""
+_NAMED = 5
+
+
+def claimed(case: Case) -> Iterator[Repair]:
+    """The repairs of an index that can be followed to its end; each waits for the user's word."""
+    if case.codes & _OF_RANGES:
+        yield from _set_ranges(case)
+    if INCLUSIVE in case.codes and not case.broken():
+        yield _shift_ends(case)
+    if NO_VERSION in case.codes:
+        yield _add_version(case)
+
+
+def _set_ranges(case: Case) -> Iterator[Repair]:
+    """Broken entries, each of which fits into the one gap between the others that its good number touches."""
+    ranges = _concluded(case.index)
+    if not ranges:
+        return
+    span = case.index.span
+    data = bytearray(case.source.read(span.start, span.size))
+    for position in sorted(ranges, reverse=True):
+        end = case.end_of(position)
+        if end is None:
+            return
+        start = case.index.positions[position]
+        data[start - span.start : end - span.start] = entry(case.index.name(position), *ranges[position])
+    first = case.index.positions[min(ranges)]
+    new = bytes(data[first - span.start :]) + footer(len(data))
+    names = [f"{visible(case.index.name(each))!r}" for each in sorted(ranges)]
+    shown = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+    title = f"Set the {'range' if len(ranges) == 1 else 'ranges'} of {shown} to what the other members leave"
+    start, stop = ranges[min(ranges)]
+    claim = (
+        "That members stand one right behind the other, as the specification says: then "
+        f"{names[0]} is what stands from byte {grouped(start)} to {grouped(stop)}"
+        + (f", and so on for {count(len(names) - 1, 'more member')}." if len(names) > 1 else ".")
+    )
+    mends = case.codes & (_OF_RANGES | _WITH_THEM)
+    yield Repair("caf-set-ranges", title, mends, (), claim, replace_tail(case.source, first, new, title))
+
+
+def _concluded(index: Index) -> Mapping[int, Span]:
+    """The ranges of all broken entries; empty unless they and the others then fill the data section exactly."""
+    end = index.span.start
+    broken = _broken(index, end)
+    if not 0 < len(broken) <= _MOST:
+        return {}
+    others = [each for each in range(len(index)) if each not in broken]
+    starts = array("Q", (index.starts[each] for each in others))
+    stops = array("Q", (index.stops[each] for each in others))
+    rows = lay_out(starts, stops, 0, end)
+    gaps = [Span(rows.starts[row], rows.row_stop(row)) for row in rows.gaps]
+    if rows.overlap_count or len(gaps) != len(broken):
+        return {}
+    found: dict[int, Span] = {}
+    for each in broken:
+        touched = [gap for gap in gaps if _touches(index, each, gap)]
+        if len(touched) == 1:
+            found[each] = touched[0]
+    return found if len(set(found.values())) == len(gaps) else {}
+
+
+def _broken(index: Index, end: int) -> set[int]:
+    found = {each.entry for each in index.problems if each.code in _OF_RANGES and each.entry is not None}
+    for each in range(len(index)):
+        start, stop = index.starts[each], index.stops[each]
+        if index.marks[each] & UNREADABLE or not start <= stop <= end:
+            found.add(each)
+    return found
+
+
+def _touches(index: Index, position: int, gap: Span) -> bool:
+    """Whether a number of the entry, be it in the wrong place, is an end of the gap.
+
+    Of an unreadable entry one number may be known: a missing start is the largest number there is, a missing stop the
+    same as the start.
+    """
+    numbers = {index.starts[position], index.stops[position]} - {LARGEST}
+    return bool(numbers & set(gap))
+
+
+def _shift_ends(case: Case) -> Repair:
+    index = case.index
+    entries = (
+        (index.name(each), index.starts[each], index.stops[each] + 1)
+        for each in sorted(range(len(index)), key=index.name)
+    )
+    title = f"Write the index at byte {grouped(index.span.start)} anew, with every end_byte one larger"
+    claim = (
+        "That the writer took end_byte as inclusive, so that the byte behind every member is its last one: members "
+        "become one byte longer."
+    )
+    edit = replace_tail(case.source, index.span.start, b"".join(index_pieces(entries)), title)
+    return Repair("caf-shift-ends", title, frozenset((INCLUSIVE,)), case.unwritten, claim, edit)
+
+
+def _add_version(case: Case) -> Repair:
+    span = case.index.span
+    data = case.source.read(span.start, span.size)
+    brace = data.index(b"{") + 1
+    key = b'"format_version":"1.0"' + (b"" if data[brace:].lstrip(b" \t\r\n").startswith(b"}") else b",")
+    title = f'Write "format_version":"1.0" into the index at byte {grouped(span.start + brace)}'
+    claim = "That the archive follows version 1.0 of the specification, the only one there is: it does not say so."
+    new = key + data[brace:] + footer(len(data) + len(key))
+    edit = replace_tail(case.source, span.start + brace, new, title)
+    return Repair("caf-add-version", title, frozenset((NO_VERSION,)), (), claim, edit)
