@@ -18,6 +18,7 @@ SUITES: dict[str, Callable[[Path], Iterator[Row]]] = {
     "formats": formats.rows,
     "zip-check": checking.zip_rows,
     "rca-check": checking.rca_rows,
+    "many-check": checking.many_rows,
     "datas3t-check": ranges.datas3t_rows,
     "members": members.rows,
     "window": window.rows,

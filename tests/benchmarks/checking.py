@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -77,6 +78,39 @@ def _rca_blocks(content: bytes, count: int) -> Iterable[bytes]:
         raw = b"blob/%05d\0" % number + content
         blob = compressor.compress(raw) + compressor.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
         yield inputs.varint(len(blob) << 1) + blob
+
+
+FILES = """
+import sys
+from inspector.core.progress import Progress
+from inspector.operations.folders import Wanted
+from inspector.operations.many import check_many
+from inspector.operations.views import ReportKind
+if __name__ == "__main__":
+    wanted = [Wanted(location) for location in sys.argv[2:]]
+    assert all(each.state == "sound" for each in check_many(wanted, ReportKind.JSON, Progress(), int(sys.argv[1])))
+"""
+
+
+def many_rows(folder: Path) -> Iterator[Row]:
+    """Two files at once in two processes, against one after the other in one; both with their start."""
+    script = folder / "check_files.py"
+    script.write_text(FILES)
+    piece = os.urandom(1 << 20)
+    made = (_rca(folder, 1, piece, rcarch=True).rename(folder / f"{name}.rca") for name in ("first", "second"))
+    paths = list(made)
+    # An installed program has its bytecode beside it; here the first, uncounted start writes it.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment["PYTHONPATH"] = str(Path(__file__).parents[2])
+
+    def checking(workers: int) -> Callable[[], object]:
+        command = [sys.executable, str(script), str(workers), *map(str, paths)]
+        return lambda: subprocess.run(command, check=True, env=environment)
+
+    checking(2)()
+    yield Row("two RCA of 512 MiB: check at once / one by one", *paired(checking(1), checking(2)), 1 / 1.6)
+    for path in paths:
+        path.unlink()
 
 
 PIECE = 512 * 1024
