@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from struct import pack
 
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, Patch
@@ -11,9 +12,12 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
+from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.ledger import Recorded, recorded
 from inspector.formats._zip.rebuild import Rebuilt, rebuild
+from inspector.formats._zip.records import FULL_32
+from inspector.formats._zip.survivors import Proved
 
 ENDS = frozenset(
     {
@@ -33,7 +37,9 @@ ENDS = frozenset(
 )
 """Findings about the central directory as a whole and the end records."""
 _WITHOUT_DIRECTORY = frozenset({"zip-member-cut-off", "zip-size-unknown"})
-_RECORDS = frozenset({"zip-local-crc", "zip-descriptor-differs", "zip-crc-field-wrong"})
+_RECORDS = frozenset({"zip-local-crc", "zip-local-size", "zip-descriptor-differs", "zip-crc-field-wrong"})
+_LOCAL_SIZES = 18
+"""Where a local header has its two sizes."""
 _MOST_CLAIMS = 16
 """The most members whose CRC-32 is offered to be set at once; those after them follow when these are mended."""
 
@@ -51,7 +57,7 @@ def mend_end(archive: Archive, directory: Directory, progress: Progress, remarks
     codes = {finding.code for finding in archive.findings}
     if not codes & ENDS:
         return []
-    rebuilt = rebuild(archive.source, directory, progress)
+    rebuilt = rebuild(archive.source, directory, _whole(archive, directory), progress)
     if rebuilt is None:
         return []
     mends = codes & (ENDS | _WITHOUT_DIRECTORY if "zip-no-central-directory" in codes else ENDS)
@@ -59,6 +65,21 @@ def mend_end(archive: Archive, directory: Directory, progress: Progress, remarks
     title = _title(rebuilt)
     edit = Edit(title, rebuilt.edit.patches, rebuilt.edit.old_size, rebuilt.edit.new_size)
     return [Repair("zip-rebuild-end", title, frozenset(mends), loses, _doubt(rebuilt), edit)]
+
+
+def _whole(archive: Archive, directory: Directory) -> Proved:
+    """The numbers of the members whose content was found to fit a CRC-32."""
+    members = directory.members
+    if members.heads is None or not directory.computed:
+        return {}
+    verified = VERDICTS.index(Verdict.VERIFIED)
+    return {
+        head: (crc, members.stored(index), members.size(index))
+        for index, (head, crc, verdict) in enumerate(
+            zip(members.heads, directory.computed, archive.verdicts, strict=False)
+        )
+        if verdict == verified
+    }
 
 
 def _title(rebuilt: Rebuilt) -> str:
@@ -103,8 +124,8 @@ def _doubt(rebuilt: Rebuilt) -> str:
     )
 
 
-def mend_crcs(archive: Archive, directory: Directory) -> list[Repair]:
-    """Set CRC-32 values to what the content gives: proved where another record says the same, else a claim."""
+def mend_records(archive: Archive, directory: Directory) -> list[Repair]:
+    """Set CRC-32 values and sizes to what the content gives: proved where a record says the same, else a claim."""
     if not directory.computed:
         return []
     return [*_proved(archive, directory), *_claimed(archive, directory)]
@@ -115,14 +136,27 @@ def _members_of(findings: Iterable[Finding], code: str) -> list[int]:
 
 
 def _proved(archive: Archive, directory: Directory) -> Iterator[Repair]:
-    members = _members_of(archive.findings, "zip-crc-field-wrong")
-    patches = [patch for member in members for patch in _crc_patches(archive, directory, member)]
+    crcs = _members_of(archive.findings, "zip-crc-field-wrong")
+    sizes = _members_of(archive.findings, "zip-local-size")
+    patches = [patch for member in crcs for patch in _crc_patches(archive, directory, member)]
+    patches += [patch for member in sizes for patch in _size_patches(archive, directory, member)]
     if not patches:
         return
-    title = f"Set {count(len(patches), 'CRC-32', 'CRC-32s')} to what the content and other records say"
-    mended = frozenset(members)
+    title = f"Set {count(len(patches), 'record')} of CRC-32 and size to what the content gives and other records say"
+    mended = frozenset((*crcs, *sizes))
     codes = {each.code for each in archive.findings if each.code in _RECORDS and each.member in mended}
-    yield Repair("zip-set-crc", title, frozenset(codes), edit=in_place(archive, title, patches))
+    yield Repair("zip-set-records", title, frozenset(codes), edit=in_place(archive, title, patches))
+
+
+def _size_patches(archive: Archive, directory: Directory, member: int) -> list[Patch]:
+    """The patch of a local header whose sizes are others than those with which the content is whole."""
+    members = directory.members
+    sizes = (members.stored(member), members.size(member))
+    if archive.verdict(member) is not Verdict.VERIFIED or max(sizes) >= FULL_32 or members.heads is None:
+        return []
+    at = members.heads[member] + _LOCAL_SIZES
+    old, new = archive.source.read(at, 8), pack("<II", *sizes)
+    return [Patch(at, old, new)] if len(old) == len(new) and old != new else []
 
 
 def _claimed(archive: Archive, directory: Directory) -> Iterator[Repair]:
@@ -141,11 +175,15 @@ def _claimed(archive: Archive, directory: Directory) -> Iterator[Repair]:
 
 
 def _crc_patches(archive: Archive, directory: Directory, member: int) -> list[Patch]:
-    """The patches that set every record of a member's CRC-32 that differs from its content."""
+    """The patches that set every record of a member's CRC-32 that differs from its content.
+
+    None where a record lies inside the content itself, which would then be another one.
+    """
     crc = directory.computed[member]
-    if crc < 0:
-        return []
     wrong: list[Recorded] = [each for each in recorded(archive.source, directory, member) if each.crc != crc]
+    start, stop = directory.members.starts[member], directory.members.stops[member]
+    if crc < 0 or any(each.span.start < stop and start < each.span.stop for each in wrong):
+        return []
     new = crc.to_bytes(4, "little")
     return [Patch(each.span.start, each.crc.to_bytes(4, "little"), new) for each in wrong]
 

@@ -19,7 +19,7 @@ from inspector.formats._zip.ending import Ending
 from inspector.formats._zip.extra import zip64
 from inspector.formats._zip.forward import read_local
 from inspector.formats._zip.records import CENTRAL, END, END_SIZE, FULL_32, LOCAL
-from inspector.formats._zip.survivors import Survivor, Survivors, survivors
+from inspector.formats._zip.survivors import Proved, Survivor, Survivors, survivors
 from inspector.formats._zip.writing import central_header, end_records
 
 _OFFSET = (42, 46)
@@ -33,12 +33,12 @@ _EMPTY = Span(0, 0)
 class Header(NamedTuple):
     """A central directory header that is whole: its bytes, and where its member's local header is in the file.
 
-    ``numbers`` are method, CRC-32, stored and decoded size.
+    ``numbers`` are its CRC-32, stored and decoded size.
     """
 
     data: bytes
     head: int
-    numbers: tuple[int, int, int, int]
+    numbers: tuple[int, int, int]
 
 
 class Place(NamedTuple):
@@ -72,20 +72,20 @@ class Rebuilt:
     uncommented: bool
 
 
-def rebuild(source: Source, directory: Directory, progress: Progress) -> Rebuilt | None:
+def rebuild(source: Source, directory: Directory, proved: Proved, progress: Progress) -> Rebuilt | None:
     """How to write the end of the archive anew; None where that would change nothing, or cannot be told.
 
-    Raises SourceError and Cancelled.
+    ``proved`` are the numbers of members whose content a check has found whole. Raises SourceError and Cancelled.
     """
     ending = directory.ending
     if directory.capped or _is_split(ending):
         return None
     shift = ending.shift if ending is not None else 0
     base = max(0, shift)
-    place, found = _place(source, directory, base, progress)
+    place, found = _place(source, directory, base, proved, progress)
     limit = ending.anchor if ending is not None else source.size
     listed = list(_listed(source, place.start, limit, shift))
-    kept = _kept(listed, found, directory)
+    kept = _kept(listed, found, proved)
     known = {header.head for header in kept}
     made = tuple(each for each in found.members if each.head not in known and each.stop <= place.start)
     if not kept and not made and (ending is None or ending.entries):
@@ -117,12 +117,14 @@ def _is_split(ending: Ending | None) -> bool:
     return ending is not None and any(problem.code == "zip-several-disks" for problem in ending.problems)
 
 
-def _place(source: Source, directory: Directory, base: int, progress: Progress) -> tuple[Place, Survivors]:
+def _place(
+    source: Source, directory: Directory, base: int, proved: Proved, progress: Progress
+) -> tuple[Place, Survivors]:
     """Where the directory is to begin, and the members found on the way; none where the directory is whole."""
     ending, span = directory.ending, directory.span
     if ending is not None and span is not None and directory.stop == ending.anchor:
         return Place(span.start), Survivors()
-    found = survivors(source, base, progress)
+    found = survivors(source, base, proved, progress)
     return (_place_at(source, found) if ending is None else _place_in(source, ending, span, found)), found
 
 
@@ -147,44 +149,28 @@ def _place_at(source: Source, found: Survivors) -> Place:
     return Place(source.size, Span(found.stop, source.size))
 
 
-def _kept(listed: list[Header], found: Survivors, directory: Directory) -> list[Header]:
-    """The headers that can stay: where local headers were followed, those that lead to one and do not belie it."""
-    whole = {member.head: member for member in found.members}
-    reach = found.stop if whole else 0
-    proved = set(_proved(found, directory))
-    kept = []
-    for header in listed:
-        member = whole.get(header.head)
-        if member is None and header.head < reach:
-            continue
-        if member is None or member.head not in proved or _numbers(member) == header.numbers:
-            kept.append(header)
-    return kept
+def _kept(listed: list[Header], found: Survivors, proved: Proved) -> list[Header]:
+    """The headers that can stay: where local headers were followed, those that lead to one, and belie no content."""
+    heads = {member.head for member in found.members}
+    reach = found.stop if heads else 0
 
+    def stays(header: Header) -> bool:
+        if header.head in heads:
+            return proved.get(header.head, header.numbers) == header.numbers
+        return header.head >= reach
 
-def _proved(found: Survivors, directory: Directory) -> Iterator[int]:
-    """Where local headers begin that content fits: what a damaged directory says against them is wrong."""
-    heads = directory.members.heads
-    computed = dict(zip(heads, directory.computed, strict=False)) if heads is not None else {}
-    for member in found.members:
-        if computed.get(member.head) == member.local.crc:
-            yield member.head
-
-
-def _numbers(member: Survivor) -> tuple[int, int, int, int]:
-    local = member.local
-    return local.method, local.crc, local.stored, local.size
+    return list(filter(stays, listed))
 
 
 def _listed(source: Source, start: int, limit: int, shift: int) -> Iterator[Header]:
     """The headers that are whole, from ``start`` on."""
     for at, header, _, _, extra, stop in headers(source, start, limit):
-        method, crc, stored, size, offset = header[4], header[7], header[8], header[9], header[16]
+        crc, stored, size, offset = header[7], header[8], header[9], header[16]
         wide = zip64(extra, size == FULL_32, stored == FULL_32, offset == FULL_32)
         size = size if wide.size is None else wide.size
         stored = stored if wide.stored is None else wide.stored
         offset = offset if wide.offset is None else wide.offset
-        yield Header(source.read(at, stop - at), offset + shift, (method, crc, stored, size))
+        yield Header(source.read(at, stop - at), offset + shift, (crc, stored, size))
 
 
 def _moved(header: Header, offset: int) -> bytes:

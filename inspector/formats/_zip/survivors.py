@@ -7,6 +7,7 @@ Stored data is never searched for signatures: an archive inside the archive has 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -47,12 +48,19 @@ class Survivors:
     cut: Survivor | None = None
 
 
-def survivors(source: Source, start: int, progress: Progress) -> Survivors:
-    """The members whose local headers follow one another from ``start`` on; raises SourceError and Cancelled."""
+Proved = Mapping[int, tuple[int, int, int]]
+"""CRC-32, stored and decoded size of members whose content fits them, by where their local headers begin."""
+
+
+def survivors(source: Source, start: int, proved: Proved, progress: Progress) -> Survivors:
+    """The members whose local headers follow one another from ``start`` on.
+
+    What is ``proved`` goes before what a local header says. Raises SourceError and Cancelled.
+    """
     found = Survivors(stop=start)
     progress.begin("Following local headers", source.size - start)
     while len(found.members) < MOST_MEMBERS:
-        member = _survivor(source, found.stop, progress)
+        member = _survivor(source, found.stop, proved, progress)
         if member is None:
             break
         if member.stop > source.size:
@@ -64,22 +72,29 @@ def survivors(source: Source, start: int, progress: Progress) -> Survivors:
     return found
 
 
-def _survivor(source: Source, head: int, progress: Progress) -> Survivor | None:
+def _survivor(source: Source, head: int, proved: Proved, progress: Progress) -> Survivor | None:
     found = read_local(source, head)
     if found is None:
         return None
-    local, name, extra = found
+    header, name, extra = found
     begin = head + LOCAL_SIZE + len(name) + len(extra)
-    sizes = local_sizes(local, extra)
-    if sizes is None:
-        measured = _measured(source, local, begin, progress)
-        if measured is None:
-            return None
-        local = measured
-    else:
-        local = local._replace(stored=sizes[0], size=sizes[1])
+    local = _with_numbers(source, header, extra, begin, proved.get(head), progress)
+    if local is None:
+        return None
     local, stop = _described(source, local, begin + local.stored)
     return Survivor(local, name, extra, head, begin, stop)
+
+
+def _with_numbers(
+    source: Source, local: Local, extra: bytes, begin: int, proved: tuple[int, int, int] | None, progress: Progress
+) -> Local | None:
+    """The header with its true numbers; None where nothing tells them."""
+    if proved is not None:
+        return local._replace(crc=proved[0], stored=proved[1], size=proved[2])
+    sizes = local_sizes(local, extra)
+    if sizes is None:
+        return _measured(source, local, begin, progress)
+    return local._replace(stored=sizes[0], size=sizes[1])
 
 
 def _described(source: Source, local: Local, at: int) -> tuple[Local, int]:

@@ -14,7 +14,7 @@ from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source
 from inspector.formats._zip.forward import read_local
-from inspector.formats._zip.mending import in_place, mend_crcs, mend_end
+from inspector.formats._zip.mending import in_place, mend_end, mend_records
 from inspector.formats._zip.rebuild import Rebuilt
 from inspector.formats._zip.records import Local
 from inspector.formats._zip.salvage import has_whole, salvage
@@ -43,7 +43,7 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
         return ()
     header, directory = detail.header, detail.directory
     remarks = partial(_lost_targets, detail)
-    found = [*mend_crcs(archive, directory)]
+    found = [*mend_records(archive, directory)]
     if len(archive.members) > 1 or directory.ending is not None:  # the header alone is what a range request brings
         found = [*mend_end(archive, directory, progress, remarks), *found]
     if header is not None:

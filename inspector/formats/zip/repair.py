@@ -9,7 +9,7 @@ from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.formats._zip.directory import Directory
-from inspector.formats._zip.mending import mend_crcs, mend_end
+from inspector.formats._zip.mending import mend_end, mend_records
 from inspector.formats._zip.salvage import has_whole, salvage
 
 
@@ -18,7 +18,7 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     directory = archive.detail
     if not isinstance(directory, Directory):
         return ()
-    found = [*mend_end(archive, directory, progress), *mend_crcs(archive, directory)]
+    found = [*mend_end(archive, directory, progress), *mend_records(archive, directory)]
     if has_whole(archive) and any(finding.severity is Severity.ERROR for finding in archive.findings):
         found.append(salvage(archive, directory))
     return found
