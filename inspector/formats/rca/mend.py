@@ -31,7 +31,7 @@ def own_convention(hashes: Hashes) -> Convention:
 def mend_hashes(source: Source, hashes: Hashes, progress: Progress) -> list[Repair]:
     """The repairs of hashes that are wrong while their segments decode, those that are proved first."""
     wrong = [row for row in range(len(hashes)) if _mendable(hashes, row)]
-    proved = [row for row in wrong if not hashes.final(row) and _proved(hashes, row)]
+    proved = {row for row in wrong if not hashes.final(row) and _proved(hashes, row)}
     # A wrong hash that is as it was written is right: it is the segment that has changed.
     assumed = [row for row in wrong if not hashes.final(row) and row not in proved and not _written(hashes, row)]
     found: list[Repair] = []
@@ -80,8 +80,9 @@ def _claim(hashes: Hashes, rows: Sequence[int]) -> str:
     )
 
 
-def _edit(source: Source, hashes: Hashes, rows: Collection[int], progress: Progress) -> Edit:
-    """The Edit after which the hashes of ``rows`` are right, and all that were right still are."""
+def _edit(source: Source, hashes: Hashes, wrong: Collection[int], progress: Progress) -> Edit:
+    """The Edit after which the hashes of the rows ``wrong`` are right, and all that were right still are."""
+    rows = set(wrong)
     after = _after(hashes, rows, progress)
     patches: list[Patch] = []
     for row, digest in after.items():

@@ -8,7 +8,7 @@ a sound archive as it is (its name is not UTF-8, say), its segment is written an
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from inspector.core.archive import Archive
@@ -73,11 +73,7 @@ def salvages(archive: Archive, hashes: Hashes) -> list[Repair]:
 def _repair(
     code: str, title: str, archive: Archive, hashes: Hashes, parts: Sequence[_Part], worst: set[str], claim: str = ""
 ) -> Repair:
-    convention = own_convention(hashes)
-
-    def content(progress: Progress) -> Iterator[bytes]:
-        return _content(archive, parts, convention, progress)
-
+    content = _Salvage(archive, parts, own_convention(hashes)).content
     return Repair(code, title, frozenset(worst), _loses(archive, hashes.layout, parts), claim, content=content)
 
 
@@ -171,53 +167,66 @@ def _name(path: bytes) -> bytes:
     return path
 
 
-def _content(archive: Archive, parts: Sequence[_Part], convention: Convention, progress: Progress) -> Iterator[bytes]:
-    """The new archive. All is read twice: the last hash and the size stand before what they are of."""
-    progress.begin("Hashing what is whole", _size(archive, parts))
-    layer = BlobLayer(convention)
-    size = sum(map(len, _inner(archive, parts, layer, progress)))
-    metadata = layer.digest
-    progress.begin("Copying what is whole", _size(archive, parts))
-    layer = BlobLayer(convention)
-    written = 0
+class _Salvage:
+    """A new archive of parts of another.
 
-    def inner() -> Iterator[bytes]:
-        nonlocal written
-        for data in _inner(archive, parts, layer, progress):
-            written += len(data)
-            if written > size:
-                raise MemberError(_CHANGED)
-            yield data
+    All is read twice, for the last hash and the size stand before what they are of; and what is written anew is
+    compressed once more before that, for the size of every blob stands before it too.
+    """
 
-    yield from Chain().whole(inner(), size, metadata)
-    if written != size or layer.digest != metadata:
-        raise MemberError(_CHANGED)
+    def __init__(self, archive: Archive, parts: Sequence[_Part], convention: Convention) -> None:
+        self._archive = archive
+        self._parts = parts
+        self._convention = convention
+        self._edges = archive.detail.blocks.edges
+        self._layer = BlobLayer(convention)
+        self._packed: dict[int, int] = {}
 
-
-def _size(archive: Archive, parts: Sequence[_Part]) -> int:
-    edges = archive.detail.blocks.edges
-    return sum(edges[part.stop] - edges[part.first] for part in parts)
-
-
-def _inner(archive: Archive, parts: Sequence[_Part], layer: BlobLayer, progress: Progress) -> Iterator[bytes]:
-    """The new blob layer."""
-    layout: Layout = archive.detail
-    edges = layout.blocks.edges
-    for number, part in enumerate(parts):
-        if number:
-            yield layer.reset()
-        if part.odd:
+    def content(self, progress: Progress) -> Iterator[bytes]:
+        """See Repair.content."""
+        odd = [part for part in self._parts if part.odd]
+        self._begin("Compressing", odd, progress)
+        for part in odd:
+            layer = BlobLayer(self._convention)
             for member in range(part.begin, part.end):
-                yield from layer.blob(_name(archive.members.path(member)), _read(archive, member, progress))
-            continue
-        for piece in blocks(layout.inner, edges[part.first], edges[part.stop]):
-            progress.advance(len(piece))
-            yield layer.add(piece)
+                self._packed[member] = sum(map(len, self._pack(member, layer, progress)))
+        size = sum(map(len, self._inner("Hashing", progress)))
+        metadata = self._layer.digest
+        yield from Chain().whole(self._unchanged(size, metadata, progress), size, metadata)
 
+    def _unchanged(self, size: int, metadata: bytes, progress: Progress) -> Iterator[bytes]:
+        """The new blob layer once more; raises MemberError where it is another one."""
+        for data in self._inner("Copying", progress):
+            size -= len(data)
+            if size < 0:
+                break
+            yield data
+        if size or self._layer.digest != metadata:
+            raise MemberError(_CHANGED)
 
-def _read(archive: Archive, member: int, progress: Progress) -> Iterator[bytes]:
-    """A member's content; ``progress`` counts its stored bytes."""
-    for piece in read(archive, member, Progress()):
-        progress.advance(0)
-        yield piece
-    progress.advance(archive.members.stops[member] - archive.members.starts[member])
+    def _begin(self, label: str, parts: Iterable[_Part], progress: Progress) -> None:
+        progress.begin(label, sum(self._edges[part.stop] - self._edges[part.first] for part in parts))
+
+    def _inner(self, label: str, progress: Progress) -> Iterator[bytes]:
+        """The new blob layer."""
+        self._begin(label, self._parts, progress)
+        layer = self._layer = BlobLayer(self._convention)
+        for number, part in enumerate(self._parts):
+            if number:
+                yield layer.reset()
+            if part.odd:
+                for member in range(part.begin, part.end):
+                    yield from layer.block(self._packed[member], self._pack(member, layer, progress))
+                continue
+            for piece in blocks(self._archive.detail.inner, self._edges[part.first], self._edges[part.stop]):
+                progress.advance(len(piece))
+                yield layer.add(piece)
+
+    def _pack(self, member: int, layer: BlobLayer, progress: Progress) -> Iterator[bytes]:
+        """What a member compresses to; ``progress`` counts its stored bytes."""
+        members = self._archive.members
+        content = read(self._archive, member, Progress())
+        for piece in layer.packed(_name(members.path(member)), content):
+            progress.advance(0)
+            yield piece
+        progress.advance(members.stops[member] - members.starts[member])

@@ -1,27 +1,38 @@
 """RCA's inner layer as it is written, and archives made of it (specification: "Inner Layer Format (Blob Layer)").
 
 The size of a blob block stands before it and is hashed before it, so what a blob compresses to is kept until it is
-whole: in memory, or in a temporary file where it is large.
+whole: in memory, or where the caller has room for more (a temporary file) if it is large.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2s
+from typing import Protocol
 
 from inspector.core.edit import EditError
 from inspector.core.names import visible
 from inspector.core.numbers import grouped
-from inspector.core.source import blocks
+from inspector.core.source import Source, blocks
 from inspector.formats._zstd import LEVEL, Compressor
 from inspector.formats.rca.blocks import HASH, RESET
 from inspector.formats.rca.chain import Chain, Commit, Piece
 from inspector.formats.rca.chunks import ChunkLayer
 from inspector.formats.rca.hashes import Convention
-from inspector.sources.temporary import TemporarySource
 
 Blob = tuple[bytes, Iterable[bytes]]
 """A name and the content in pieces of any size."""
+
+
+class Room(Source, Protocol):
+    """Where bytes are kept until they are needed; raises SourceError where they do not fit."""
+
+    def append(self, data: bytes) -> None:
+        """Keep ``data`` after what is there."""
+
+
+MakeRoom = Callable[[str], Room]
+"""Makes an empty room for what its argument names."""
 
 _HELD = 8 * 1024 * 1024
 """The most compressed bytes of a blob that are kept in memory."""
@@ -74,27 +85,36 @@ class BlobLayer:
             self._hash.update(owed)
         return head + owed
 
-    def blob(self, name: bytes, content: Iterable[bytes]) -> Iterator[bytes]:
+    def blob(self, name: bytes, content: Iterable[bytes], room: MakeRoom) -> Iterator[bytes]:
         """A blob block, in pieces.
 
         What ``content`` raises passes through; nothing of the blob has been given then, and the next one shares no
-        frame with those before it. Raises EditError for a name that the format cannot hold, SourceError where the disk
-        is full.
+        frame with those before it. Raises EditError for a name that the format cannot hold, SourceError where there
+        is no room.
         """
         _check(name)
         if self._owed:
             yield self.reset()
-        held = _Held()
+        held = _Held(room)
         try:
-            held.add(self._compressor.add(name + b"\0"))
-            for piece in content:
-                held.add(self._compressor.add(piece))
-            held.add(self._compressor.flush())
+            for piece in self.packed(name, content):
+                held.add(piece)
         except BaseException:
             self._abandon()
             raise
-        yield self.add(varint(held.size << 1))
-        for piece in held.pieces():
+        yield from self.block(held.size, held.pieces())
+
+    def packed(self, name: bytes, content: Iterable[bytes]) -> Iterator[bytes]:
+        """What a blob compresses to, in pieces, some of them empty; all of them are to be taken."""
+        yield self._compressor.add(name + b"\0")
+        for piece in content:
+            yield self._compressor.add(piece)
+        yield self._compressor.flush()
+
+    def block(self, size: int, packed: Iterable[bytes]) -> Iterator[bytes]:
+        """The block of a blob that compresses to ``size`` bytes."""
+        yield self.add(varint(size << 1))
+        for piece in packed:
             yield self.add(piece)
 
     def _abandon(self) -> None:
@@ -120,28 +140,29 @@ def _check(name: bytes) -> None:
 class _Held:
     """Bytes kept until their number is known."""
 
-    def __init__(self) -> None:
+    def __init__(self, room: MakeRoom) -> None:
         self.size = 0
         self._parts: list[bytes] = []
-        self._file: TemporarySource | None = None
+        self._make = room
+        self._room: Room | None = None
 
     def add(self, data: bytes) -> None:
         if not data:
             return
         self.size += len(data)
-        if self._file is None:
+        if self._room is None:
             self._parts.append(data)
             if self.size <= _HELD:
                 return
-            self._file = TemporarySource("a compressed blob")
+            self._room = self._make("a compressed blob")
             data, self._parts = b"".join(self._parts), []
-        self._file.append(data)
+        self._room.append(data)
 
     def pieces(self) -> Iterator[bytes]:
-        if self._file is None:
+        if self._room is None:
             yield from self._parts
         else:
-            yield from blocks(self._file, 0, self.size)
+            yield from blocks(self._room, 0, self.size)
 
 
 class Writer:
@@ -151,7 +172,7 @@ class Writer:
     ``commit`` gives has been written. Whatever stood there before is garbage of an interrupted append.
     """
 
-    def __init__(self, chunks: ChunkLayer, convention: Convention, level: int = LEVEL) -> None:
+    def __init__(self, chunks: ChunkLayer, convention: Convention, room: MakeRoom, level: int = LEVEL) -> None:
         """Raises EditError where the end of the archive cannot be told."""
         if chunks.corrupt or chunks.truncated:
             raise EditError(
@@ -162,10 +183,11 @@ class Writer:
         # The last chunk with a size counts, not a dead header behind it.
         before = last.metadata if last and any(chunk.payload.size for chunk in chunks.chunks) else None
         self._layer = BlobLayer(convention, level, before)
+        self._room = room
 
     def blob(self, name: bytes, content: Iterable[bytes]) -> Iterator[Piece]:
         """See BlobLayer.blob."""
-        for data in self._layer.blob(name, content):
+        for data in self._layer.blob(name, content, self._room):
             yield from self._chain.add(data)
 
     def commit(self) -> Commit:
@@ -173,14 +195,14 @@ class Writer:
         return self._chain.commit(self._layer.digest)
 
 
-def fresh(blobs: Iterable[Blob], convention: Convention, level: int = LEVEL) -> Iterator[bytes]:
+def fresh(blobs: Iterable[Blob], convention: Convention, room: MakeRoom, level: int = LEVEL) -> Iterator[bytes]:
     """A new archive from its first byte to its last, which is empty without blobs.
 
-    The last chunk's header holds its size and a hash, so the blob layer is kept in a temporary file until it is whole.
-    Raises what BlobLayer.blob does.
+    The last chunk's header holds its size and a hash, so the blob layer is kept until it is whole. Raises what
+    BlobLayer.blob does.
     """
-    layer, held = BlobLayer(convention, level), TemporarySource("a blob layer")
+    layer, held = BlobLayer(convention, level), room("a blob layer")
     for name, content in blobs:
-        for data in layer.blob(name, content):
+        for data in layer.blob(name, content, room):
             held.append(data)
     yield from Chain().whole(blocks(held, 0, held.size), held.size, layer.digest)

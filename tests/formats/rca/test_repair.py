@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -18,6 +19,7 @@ from inspector.formats.rca import FORMAT
 from inspector.operations.checking import check_archive
 from inspector.operations.opening import Opened, decode
 from inspector.operations.repairing import Plan, plan
+from inspector.resources import samples
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, ONE, THREE, TWO, bad, flipped, noisy, opened, resumed
 from tests.formats.rca.decoding import content
@@ -219,6 +221,20 @@ def test_wherever_an_archive_is_cut_off_what_is_left_is_a_sound_one(name: str, c
         if readable:
             assert mended.state is State.SOUND, size
             assert mended.repairs or size == len(whole)
+
+
+@pytest.mark.parametrize("path", [path for path in samples() if path.suffix == ".rca"], ids=lambda path: path.name)
+@given(st.data())
+@settings(max_examples=25, deadline=None)
+def test_wherever_a_sample_is_cut_off_no_readable_blob_is_lost(path: Path, data: st.DataObject) -> None:
+    whole = path.read_bytes()
+    cut = whole[: data.draw(st.integers(12, len(whole)))]
+    readable = blobs(opened(cut))
+    mended = planned(cut, *CLAIMS)
+
+    assert blobs(mended.after) == readable
+    # Only damage before the end is left to a salvage.
+    assert mended.state is State.SOUND or not readable or "flipped" in path.name
 
 
 @each_convention

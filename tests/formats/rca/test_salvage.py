@@ -176,7 +176,9 @@ def test_a_salvage_is_read_in_bounded_pieces() -> None:
     assert sum(pieces) == len(large)
 
 
-def test_a_segment_that_is_written_anew_is_decoded_once_for_each_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_segment_that_is_written_anew_is_not_decoded_from_its_start_for_every_blob(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     compress = build.Compressor()
     names = [b"\xff", *[b"%03d" % number for number in range(200)]]
     data = build.chunked(*build.inner([b"".join(build.blob(name, name, compress) for name in names)]))
@@ -192,7 +194,7 @@ def test_a_segment_that_is_written_anew_is_decoded_once_for_each_reading(monkeyp
     monkeypatch.setattr(Stream, "feed", counted)
     made(repair)
 
-    assert len(data) / 2 < fed < 2 * len(data)
+    assert len(data) < fed < 3 * len(data)
 
 
 class Growing(BytesSource):

@@ -44,7 +44,7 @@ class File:
         self.data[piece.offset : piece.offset + len(piece.data)] = piece.data
 
     def append(self, blobs: Iterable[build.Blob], convention: str, slices: int = 7_000) -> None:
-        writer = Writer(layer(bytes(self.data)), BY_NAME[convention])
+        writer = Writer(layer(bytes(self.data)), BY_NAME[convention], TemporarySource)
         for name, stored in blobs:
             for piece in writer.blob(name, sliced(stored, slices)):
                 self.put(piece)
@@ -123,7 +123,9 @@ def test_samples_are_written_again_as_they_are(name: str) -> None:
 @given(blobs, st.integers(1, 50))
 @settings(max_examples=50, deadline=None)
 def test_a_new_archive_holds_what_was_put_in(given: list[build.Blob], slices: int) -> None:
-    data = b"".join(fresh(((name, sliced(stored, slices)) for name, stored in given), Convention.SPECIFICATION))
+    data = b"".join(
+        fresh(((name, sliced(stored, slices)) for name, stored in given), Convention.SPECIFICATION, TemporarySource)
+    )
 
     assert held(data) == given
 
@@ -186,7 +188,7 @@ def test_an_append_after_an_interrupted_one_takes_the_hash_that_counts() -> None
 
 def test_commits_may_come_in_between() -> None:
     file = File()
-    writer = Writer(layer(b""), Convention.SPECIFICATION)
+    writer = Writer(layer(b""), Convention.SPECIFICATION, TemporarySource)
     added = noisy(7_000, 12)
     for number, (name, stored) in enumerate(added, 1):
         for piece in writer.blob(name, [stored]):
@@ -203,7 +205,7 @@ def test_nothing_appended_changes_nothing() -> None:
     file.append([], build.SPEC)
 
     assert bytes(file.data) == build.archive(ONE)
-    assert b"".join(fresh([], Convention.SPECIFICATION)) == b""
+    assert b"".join(fresh([], Convention.SPECIFICATION, TemporarySource)) == b""
 
 
 class _LostError(Exception):
@@ -217,7 +219,7 @@ def test_a_blob_whose_content_is_lost_halfway_leaves_the_others_whole() -> None:
 
     for before, after in (([], TWO), (ONE, TWO), (ONE, [])):
         file = File()
-        writer = Writer(layer(b""), Convention.SPECIFICATION)
+        writer = Writer(layer(b""), Convention.SPECIFICATION, TemporarySource)
         for name, stored in before:
             for piece in writer.blob(name, [stored]):
                 file.put(piece)
@@ -234,20 +236,23 @@ def test_a_blob_whose_content_is_lost_halfway_leaves_the_others_whole() -> None:
 @pytest.mark.parametrize(("name", "said"), [(b"a\0b", "0 byte"), (b"a\xff", "UTF-8")])
 def test_a_name_that_no_reader_could_take_is_refused(name: bytes, said: str) -> None:
     with pytest.raises(EditError, match=said):
-        list(fresh([(name, [b""])], Convention.SPECIFICATION))
+        list(fresh([(name, [b""])], Convention.SPECIFICATION, TemporarySource))
 
 
 @pytest.mark.parametrize("data", [build.archive(ONE)[:-5], b"\0\5" + build.archive(ONE)[2:]])
 def test_nothing_is_appended_where_the_end_cannot_be_told(data: bytes) -> None:
     with pytest.raises(EditError, match="repair"):
-        Writer(layer(data), Convention.SPECIFICATION)
+        Writer(layer(data), Convention.SPECIFICATION, TemporarySource)
 
 
 def test_a_large_blob_waits_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(write, "_HELD", 10_000)
     stored = noisy(60_000, 3)
 
-    assert held(b"".join(fresh(((name, [data]) for name, data in stored), Convention.SPECIFICATION))) == stored
+    assert (
+        held(b"".join(fresh(((name, [data]) for name, data in stored), Convention.SPECIFICATION, TemporarySource)))
+        == stored
+    )
 
 
 def test_a_full_disk_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,7 +262,7 @@ def test_a_full_disk_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TemporarySource, "append", full)
 
     with pytest.raises(SourceError, match="disk is full"):
-        list(fresh([(b"a", [b"b"])], Convention.SPECIFICATION))
+        list(fresh([(b"a", [b"b"])], Convention.SPECIFICATION, TemporarySource))
 
 
 def test_the_third_chunk_begins_beyond_two_gibibytes() -> None:
@@ -294,7 +299,7 @@ def test_an_append_grows_into_the_third_chunk(tmp_path: Path) -> None:
     added = noisy(3_000, 4)
 
     with path.open("r+b") as file:
-        writer = Writer(decoded(path).detail.chunks, Convention.SPECIFICATION)
+        writer = Writer(decoded(path).detail.chunks, Convention.SPECIFICATION, TemporarySource)
         pieces = [piece for name, stored in added for piece in writer.blob(name, [stored])]
         commit = writer.commit()
         for offset, data in [*pieces, *commit.headers, commit.last or Piece(0, b"")]:
