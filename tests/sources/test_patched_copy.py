@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,4 +53,29 @@ def test_a_copy_that_is_cancelled_or_whose_source_shrinks_leaves_nothing(path: P
     os.truncate(path, 500)
     with pytest.raises(SourceError, match="ends after 500 bytes now"):
         patched_copy(source, THREE, path.with_name("copy"), Progress())
+    assert names(path) == [path.name]
+
+
+LIMITED = """
+import resource, signal, sys
+from pathlib import Path
+from inspector.core.progress import Progress
+from inspector.core.source import SourceError
+from inspector.sources.file import FileSource
+from inspector.sources.in_place import patched_copy
+from tests.sources.disks import EDITS
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))
+path = Path(sys.argv[1])
+try:
+    patched_copy(FileSource(path), EDITS["three"], path.with_name("copy"), Progress())
+except SourceError as error:
+    print(error)
+"""
+
+
+def test_a_copy_that_the_disk_does_not_take_is_a_sentence(path: Path, root: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", LIMITED, path], cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout == "copy cannot be written: file too large.\n"
     assert names(path) == [path.name]

@@ -206,6 +206,14 @@ def test_an_end_that_is_off_comes_back_from_the_journal_only(path: Path) -> None
     assert path.read_bytes() == after(SHRINKING)
 
 
+def test_an_end_that_came_back_as_zeros_is_written_again(path: Path) -> None:
+    """A crash while rolling back may have left the old size and not the old bytes."""
+    interrupted(path, SHRINKING, CONTENT[:650] + bytes(50))
+    waiting(path, Kind.MIXED)
+    roll_back(path)
+    assert path.read_bytes() == CONTENT
+
+
 def test_a_size_between_is_of_another_program_where_the_end_is_not_kept(path: Path) -> None:
     interrupted(path, SHRINKING, CONTENT[:660], dropped=False)
     assert "660 bytes, not 700 or 620" in waiting(path, Kind.OTHER_FILE).story

@@ -106,6 +106,18 @@ def test_a_file_replaced_between_looking_and_opening_is_left_alone(change: Calla
     assert not list(path.parent.glob("*.aij"))
 
 
+def test_a_file_replaced_before_it_is_locked_is_left_alone(path: Path) -> None:
+    def act(_: int, name: str, *__: Any) -> None:
+        if name == "lock":
+            replaced(path)
+
+    old = FileSource(path)
+    with pytest.raises(EditError, match="replaced meanwhile"):
+        write(path, THREE, None, Watched(act))
+    assert old.read(0, 700) == path.read_bytes() == CONTENT
+    assert names(path) == [path.name]
+
+
 def test_a_file_replaced_while_it_is_changed_is_told(path: Path) -> None:
     def act(_: int, name: str, arguments: tuple[Any, ...]) -> None:
         if name == "write" and arguments[2] == 14:
@@ -166,6 +178,17 @@ def test_where_no_journal_can_be_kept_nothing_is_written(path: Path) -> None:
     """An administrator's folders take everything, so the disk says no here."""
     disk = Watched(refusing("open", errno.EACCES, where=lambda each: each[0].suffix == ".aij"))
     assert "its journal cannot be written (permission denied)" in refused(path, THREE, disk=disk)
+
+
+@pytest.mark.parametrize("name", ["open", "write", "sync", "sync_folder"])
+def test_a_journal_that_does_not_get_onto_the_disk_is_not_left_there(name: str, path: Path) -> None:
+    def act(_: int, called: str, arguments: tuple[Any, ...]) -> None:
+        if called == name and (name != "open" or journal_beside(arguments)):
+            disk.act = None
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    disk = Watched(act)
+    assert "its journal cannot be written (no space left on device)" in refused(path, THREE, disk)
 
 
 def test_a_change_too_large_for_a_journal_is_for_a_copy(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
