@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import accumulate, repeat
 from operator import sub
 
@@ -23,7 +23,7 @@ from inspector.core.source import Source
 from inspector.core.span import Spans
 from inspector.formats._zstd import Stream, ZstdError
 from inspector.formats.rca.blocks import BLOB
-from inspector.formats.rca.layout import Cursor, Layout
+from inspector.formats.rca.layout import NEAR, Cursor, Layout, Near
 
 NAME = 65_535
 """The longest name that is kept, in bytes."""
@@ -84,6 +84,7 @@ class Decoding:
         self._layout = layout
         self._blocks = layout.blocks
         self._inner = layout.inner
+        self._near = Near(layout.inner)
         self._emitter = emitter
         self._members = emitter.members
         self._progress = progress
@@ -222,13 +223,21 @@ class Decoding:
         heads.extend(self._layout.outer_starts(block, last))
         members.path_stops.extend(list(accumulate(cuts, initial=base))[1:])
 
+    def _slices(self, start: int, stop: int) -> Iterable[bytes]:
+        """A payload: a small one at once, out of what was read together with its neighbours."""
+        if stop - start <= NEAR // 2:
+            data = self._near.read(start, stop)
+            if len(data) == stop - start:
+                return (data,)
+        return _payload(self._inner, start, stop)
+
     def _blob(self, block: int) -> None:
         """Decode one blob in pieces of bounded size."""
         content, size = Content(), 0
         payload, stop = self._blocks.payloads[block], self._blocks.edges[block + 1]
         at = payload
         try:
-            for data in _payload(self._inner, payload, stop):
+            for data in self._slices(payload, stop):
                 for piece in self._stream.feed(data):
                     size += len(content.take(piece))
                     self._progress.advance(0)

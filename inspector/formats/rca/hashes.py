@@ -23,12 +23,10 @@ from inspector.core.span import Span, Spans
 from inspector.core.verdict import Verdict
 from inspector.formats.rca.blocks import HASH, RESET
 from inspector.formats.rca.chunks import METADATA
-from inspector.formats.rca.layout import Layout
+from inspector.formats.rca.layout import NEAR, Layout, Near
 
 _WORKERS = 8
 _ENDED = -1
-_NEAR = 64 * 1024
-"""Bytes that are read at once where segments are small."""
 Ranges = tuple[tuple[int, int], ...]
 """Inner bytes ``[start, stop)``, in order."""
 
@@ -63,7 +61,7 @@ class Hashes:
         )
         if self._lead:
             self._cut_off.insert(0, blocks.edges[1] - blocks.payloads[0] < HASH)
-        self._near = (0, b"")
+        self.inner = Near(layout.inner)
         self._held = bytearray(rows)
         self._known = bytearray(rows)
         self._digests = {convention: array("Q", bytes(8 * rows)) for convention in Convention}
@@ -95,16 +93,7 @@ class Hashes:
         if self.final(row):
             return self.layout.chunks.chunks[-1].metadata
         start, stop = self._hash_bytes(self.segment(row) + 1)
-        return self.read(start, stop)
-
-    def read(self, start: int, stop: int) -> bytes:
-        """The inner bytes ``[start, stop)``, which may be of the last stretch that was read."""
-        base, data = self._near
-        if start < base or stop > base + len(data):
-            if stop - start > _NEAR // 2:
-                return self.layout.inner.read(start, stop - start)
-            base, data = self._near = start, self.layout.inner.read(start, _NEAR)
-        return data[start - base : stop - base]
+        return self.inner.read(start, stop)
 
     def _hash_bytes(self, segment: int) -> tuple[int, int]:
         """Where the hash stands in the reset block that opens a segment, as inner bytes."""
@@ -309,10 +298,10 @@ class _Comparison:
 
 def _pieces(hashes: Hashes, ranges: Iterable[tuple[int, int]]) -> Iterator[bytes]:
     for start, stop in ranges:
-        if stop - start > _NEAR // 2:
+        if stop - start > NEAR // 2:
             yield from pieces(hashes.layout.inner, start, stop)
         else:
-            yield hashes.read(start, stop)
+            yield hashes.inner.read(start, stop)
 
 
 def _only_the_hash_is_wrong(hashes: Hashes, row: int, progress: Progress) -> bool:

@@ -12,6 +12,27 @@ from inspector.formats.rca.blocks import BLOB, Blocks
 from inspector.formats.rca.chunks import ChunkLayer
 
 
+NEAR = 64 * 1024
+"""Bytes that are read at once where blocks and segments are small."""
+
+
+class Near:
+    """Reads inner bytes ``[start, stop)``, small stretches out of the last larger one; any number of threads may."""
+
+    def __init__(self, inner: SplicedSource) -> None:
+        self._inner = inner
+        self._last = (0, b"")
+
+    def read(self, start: int, stop: int) -> bytes:
+        """The bytes; fewer where the source has become shorter."""
+        base, data = self._last
+        if start < base or stop > base + len(data):
+            if stop - start > NEAR // 2:
+                return self._inner.read(start, stop - start)
+            base, data = self._last = start, self._inner.read(start, NEAR)
+        return data[start - base : stop - base]
+
+
 @dataclass(slots=True)
 class Cursor:
     """A decoder that stands in front of the payload of ``block``."""

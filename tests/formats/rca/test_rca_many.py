@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from inspector.core.archive import Archive
 from inspector.core.kept import KEPT
 from inspector.core.span import Span
-from inspector.formats.rca.hashes import Hashes
-from inspector.formats.rca.layout import Layout
+from inspector.formats.rca.layout import Near
 from tests.formats.rca import build
 from tests.formats.rca.checking import checked
 from tests.formats.rca.decoding import decoded, listing, message
@@ -101,10 +100,10 @@ def test_very_many_small_segments_are_all_compared(convention: str) -> None:
 def test_bytes_read_in_small_pieces_are_those_of_the_stream(data: st.DataObject) -> None:
     stream = bytes(range(256)) * 700
     archive = decoded(sound(build.control_block(9, stream)))
-    layout = archive.detail
-    assert isinstance(layout, Layout)
-    hashes, inner = Hashes(layout), layout.inner
+    inner = archive.inner
+    assert inner is not None
+    near = Near(inner)
     for _ in range(5):
         start = data.draw(st.integers(0, inner.size))
         stop = data.draw(st.integers(start, inner.size))
-        assert hashes.read(start, stop) == inner.read(start, stop - start)
+        assert near.read(start, stop) == inner.read(start, stop - start)
