@@ -12,7 +12,7 @@ from inspector.core.numbers import grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source, blocks
-from inspector.formats.rca.blocks import BLOB, HASH, RESET, REST
+from inspector.formats.rca.blocks import BLOB, HASH, RESET, REST, Blocks
 from inspector.formats.rca.chain import header
 from inspector.formats.rca.chunks import BITS, header_size
 from inspector.formats.rca.hashes import Hashes
@@ -87,7 +87,13 @@ def _ends_badly(layout: Layout, source: Source) -> bool:
         return source.size - at < header_size(BITS << len(chunks.chunks))
     if not len(blocks_):
         return False
-    return chunks.truncated or blocks_.types[-1] == REST or not blocks_.whole(len(blocks_) - 1)
+    return chunks.truncated or whole_blocks(blocks_) < len(blocks_)
+
+
+def whole_blocks(layer: Blocks) -> int:
+    """How many blocks are whole and can be told: all of them, or all but the last."""
+    last = len(layer) - 1
+    return last if last >= 0 and (layer.types[last] == REST or not layer.whole(last)) else len(layer)
 
 
 def _last(layout: Layout) -> set[int]:
@@ -97,9 +103,7 @@ def _last(layout: Layout) -> set[int]:
 def _end(hashes: Hashes, progress: Progress) -> _End | None:
     layout = hashes.layout
     all_blocks = layout.blocks
-    kept = len(all_blocks)
-    if kept and (all_blocks.types[kept - 1] == REST or not all_blocks.whole(kept - 1)):
-        kept -= 1
+    kept = whole_blocks(all_blocks)
     metadata = b""
     while kept and all_blocks.types[kept - 1] == RESET:
         # A segment without a block is left out, with the reset block that opens it.

@@ -20,8 +20,9 @@ from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import blocks
 from inspector.formats.rca.blobs import NAME, read
-from inspector.formats.rca.blocks import RESET, REST
+from inspector.formats.rca.blocks import RESET
 from inspector.formats.rca.chain import Chain
+from inspector.formats.rca.ending import whole_blocks
 from inspector.formats.rca.hashes import Convention, Hashes
 from inspector.formats.rca.layout import Layout
 from inspector.formats.rca.mend import own_convention
@@ -94,9 +95,7 @@ def _parts(archive: Archive, hashes: Hashes, *, proved: bool) -> list[_Part]:
         if proved and not hashes.proved(hashes.row(segment)):
             continue
         first, last = all_blocks.segment(segment)
-        stop = layout.damaged.get(segment, last)
-        if stop == len(all_blocks) and stop and (all_blocks.types[-1] == REST or not all_blocks.whole(stop - 1)):
-            stop -= 1
+        stop = min(layout.damaged.get(segment, last), whole_blocks(all_blocks))
         first += first < stop and all_blocks.types[first] == RESET
         begin = bisect_left(starts, all_blocks.edges[first])
         end = bisect_left(starts, all_blocks.edges[stop], begin)

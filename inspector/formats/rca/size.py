@@ -17,6 +17,7 @@ from inspector.core.repair import Repair
 from inspector.core.source import Source, SplicedSource, blocks
 from inspector.formats.rca.blocks import HASH, RESET, Blocks, walk
 from inspector.formats.rca.chunks import BITS, Chunk, ChunkLayer, header_size, scan
+from inspector.formats.rca.ending import whole_blocks
 from inspector.formats.rca.hashes import Convention, Hashes
 
 _MENDS = frozenset(
@@ -29,8 +30,11 @@ def mend_size(source: Source, hashes: Hashes, progress: Progress) -> Repair | No
     layer = hashes.layout.chunks
     if layer.chunks and not layer.corrupt and hashes.held(len(hashes) - 1):
         return None
+    if layer.truncated and whole_blocks(hashes.layout.blocks) < len(hashes.layout.blocks):
+        return None  # bytes are missing: a search would read all of the last segment for nothing
+    conventions = (hashes.convention,) if hashes.convention else tuple(Convention)
     for start, bits in _suspects(source, layer):
-        edit = _sized(source, start, bits, progress)
+        edit = _sized(source, start, bits, conventions, progress)
         if edit is not None:
             return Repair("rca-mend-chunk-size", edit.label, _MENDS, edit=edit)
     return None
@@ -47,16 +51,16 @@ def _suspects(source: Source, layer: ChunkLayer) -> Iterator[tuple[int, int]]:
             yield start, bits
 
 
-def _sized(source: Source, start: int, bits: int, progress: Progress) -> Edit | None:
+def _sized(source: Source, start: int, bits: int, conventions: Sequence[Convention], progress: Progress) -> Edit | None:
     """The Edit that gives a chunk the size that a hash proves."""
     found = min(source.size - start, 1 << bits - 1)
-    overlay = OverlaySource(source, _edit(source, ((start, bits, found),), ""))
+    overlay = OverlaySource(source, _edit(source, start, bits, found, ""))
     scratch = Emitter(Archive(overlay, "", "", ()))
     chunks = scan(overlay, scratch).chunks
     inner = SplicedSource(overlay, [chunk.payload for chunk in chunks], source.name)
     layer = walk(inner, scratch, progress)
     last = chunks[-1]
-    end = _proved_end(inner, layer, last, progress)
+    end = _proved_end(inner, layer, last, conventions, progress)
     if end is None:
         return None
     size = inner.outer(end - 1, end)[0].stop - last.start
@@ -65,27 +69,28 @@ def _sized(source: Source, start: int, bits: int, progress: Progress) -> Edit | 
     elif size != last.size:
         return None  # two sizes are wrong: too much to be told
     label = f"Set the size of the chunk at byte {grouped(start)} to {in_bytes(found)}, as its hash proves"
-    return _edit(source, ((start, bits, found),), label)
+    return _edit(source, start, bits, found, label)
 
 
-def _edit(source: Source, sizes: Sequence[tuple[int, int, int]], label: str) -> Edit:
-    patches = tuple(
-        Patch(start, source.read(start, bits // 8), size.to_bytes(bits // 8, "big")) for start, bits, size in sizes
-    )
-    return Edit(label, patches, source.size, source.size)
+def _edit(source: Source, start: int, bits: int, size: int, label: str) -> Edit:
+    patch = Patch(start, source.read(start, bits // 8), size.to_bytes(bits // 8, "big"))
+    return Edit(label, (patch,), source.size, source.size)
 
 
-def _proved_end(inner: SplicedSource, layer: Blocks, last: Chunk, progress: Progress) -> int | None:
+def _proved_end(
+    inner: SplicedSource, layer: Blocks, last: Chunk, conventions: Sequence[Convention], progress: Progress
+) -> int | None:
     """The end of a block in the last chunk where the hash is the one in its header, as an inner position."""
     low = inner.size - last.payload.size
     progress.begin("Searching for the end", inner.size)
-    for number in range(len(layer.segments)):
+    for number in range(len(layer.segments) if len(layer) else 0):
         first, stop = layer.segment(number)
-        if len(layer) and layer.edges[stop] > low:
-            for convention in Convention if layer.types[first] == RESET else (Convention.SPECIFICATION,):
-                for end, digest in _hashes(inner, layer, first, stop, convention, progress):
-                    if end > low and digest == last.metadata:
-                        return end
+        if layer.edges[stop] <= low:
+            continue
+        for convention in conventions if layer.types[first] == RESET else conventions[:1]:
+            for end, digest in _hashes(inner, layer, first, stop, convention, progress):
+                if end > low and digest == last.metadata:
+                    return end
     return None
 
 

@@ -197,7 +197,9 @@ def test_any_size_of_a_chunk_that_is_wrong_is_found_again(whole: bytes, data: st
     chunk = data.draw(st.sampled_from(opened(whole).detail.chunks.chunks))
     width = chunk.bits // 8
     size = data.draw(st.integers(0, (1 << chunk.bits) - 1) | st.sampled_from([0, 1, width + 8, 1 << chunk.bits - 1]))
-    garbage = data.draw(st.sampled_from([b"", b"garbage" * 9])) if len(whole) != FULL else b""
+    # A size that is too large and garbage as well are two faults, and look like an archive that was cut off.
+    short = size < len(whole) - chunk.start and len(whole) != FULL
+    garbage = data.draw(st.sampled_from([b"", b"garbage" * 9])) if short else b""
     damaged = whole[: chunk.start] + size.to_bytes(width, "big") + whole[chunk.start + width :] + garbage
     mended = planned(damaged)
 
