@@ -48,7 +48,8 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     index = read_exactly(archive.source.read(span.start, span.size), span.start, progress)
     case = Case(archive, codes, index)
     found = list(_edits(case))
-    if any(each.severity is Severity.ERROR for each in archive.findings):
+    errors = {each.code for each in archive.findings if each.severity is Severity.ERROR}
+    if errors and not any(errors <= each.mends and not each.loses and not each.claim for each in found):
         last = salvage(archive, {index.positions[entry] for entry in case.broken()})
         found += [last] if last is not None else []
     return found
