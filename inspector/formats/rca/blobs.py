@@ -85,6 +85,7 @@ class Decoding:
         self._blocks = layout.blocks
         self._inner = layout.inner
         self._near = Near(layout.inner)
+        self._ahead = _BATCH
         self._emitter = emitter
         self._members = emitter.members
         self._progress = progress
@@ -182,7 +183,7 @@ class Decoding:
         """Decode neighbouring small blobs that are one zstd block each; says at which block that ended."""
         edges = self._blocks.edges
         first = edges[block]
-        stop = min(last, block + _BATCH, bisect_right(edges, first + _SLICE, block) - 1)
+        stop = min(last, block + self._ahead, bisect_right(edges, first + _SLICE, block) - 1)
         if self._blocks.types.count(BLOB, block, stop) < stop - block or not self._blocks.whole(stop - 1):
             stop = block + 1 if self._blocks.types[block] == BLOB and self._blocks.whole(block) else block
         if stop <= block:
@@ -197,6 +198,8 @@ class Decoding:
             self._append(block, decoded)
             raise _DamageError(f"cannot be decoded. {error}", damaged) from error
         self._append(block, decoded)
+        # Where few are taken, few more are tried: taking many apart in vain costs more than one by one.
+        self._ahead = min(_BATCH, max(1, 2 * len(decoded)))
         return block + len(decoded)
 
     def _append(self, block: int, decoded: list[bytes]) -> None:

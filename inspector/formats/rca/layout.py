@@ -11,7 +11,6 @@ from inspector.formats._zstd import Stream
 from inspector.formats.rca.blocks import BLOB, Blocks
 from inspector.formats.rca.chunks import ChunkLayer
 
-
 NEAR = 64 * 1024
 """Bytes that are read at once where blocks and segments are small."""
 
