@@ -30,8 +30,9 @@ _MENTIONED = 3
 class Pending:
     """An interrupted change. ``path`` is the file's without symbolic links, ``journal`` that of its journal.
 
-    ``spans`` are the foreign bytes, or those that are not the new ones yet. ``story`` says what happened; ``finish``,
-    ``roll_back`` and ``forget`` say what each of the ways out would do, and are empty where that way is closed.
+    ``spans`` are the foreign bytes, or those that are not the new ones yet, in the file as it is. ``story`` says what
+    happened; ``finish``, ``roll_back`` and ``forget`` say what each of the ways out would do, and are empty where that
+    way is closed.
     """
 
     kind: Kind

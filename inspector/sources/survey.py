@@ -47,7 +47,10 @@ class _Run(NamedTuple):
 
 
 def survey(file: Held, journal: Journal) -> tuple[Kind, Spans]:
-    """The state, and the spans that make it so: what is foreign, or what is not the new bytes yet. Raises OSError."""
+    """The state, and the spans that make it so: what is foreign, or what is not the new bytes yet. Raises OSError.
+
+    The spans lie within the file as it is.
+    """
     edit, size = journal.edit, file.size
     low, high = sorted((edit.old_size, edit.new_size))
     if not low <= size <= high or (journal.dropped is None and size not in (low, high)):
@@ -58,7 +61,7 @@ def survey(file: Held, journal: Journal) -> tuple[Kind, Spans]:
     for run in _runs(file, journal):
         all_old &= run.now == run.old
         if run.now != run.new:
-            ahead.append(Span(run.offset, run.offset + max(len(run.old), len(run.new))))
+            ahead.append(Span(run.offset, run.offset + len(run.now)))
             foreign += _foreign(run)
     if foreign:
         same = file.identity.inode == journal.identity.inode  # the device's number may change when it is mounted anew
@@ -96,7 +99,7 @@ def _foreign(run: _Run) -> Iterator[Span]:
 
 def _joined(spans: list[Span]) -> Spans:
     joined: list[Span] = []
-    for span in sorted(spans):
+    for span in sorted(span for span in spans if span.size):
         if joined and joined[-1].stop == span.start:
             span = Span(joined.pop().start, span.stop)  # noqa: PLW2901 - what grows is the span at hand
         joined.append(span)

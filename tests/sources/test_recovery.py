@@ -37,6 +37,7 @@ def waiting(path: Path, kind: Kind) -> Pending:
     assert found is not None
     assert found.kind is kind
     assert (path.read_bytes() if path.exists() else None) == before
+    assert all(0 <= span.start < span.stop <= len(before or b"") for span in found.spans)
     assert all(each.endswith(".") for each in (found.story, found.finish, found.roll_back, found.forget) if each)
     return found
 
