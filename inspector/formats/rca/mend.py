@@ -92,11 +92,15 @@ def _edit(source: Source, hashes: Hashes, wrong: Collection[int], progress: Prog
             at += span.size
     places = " and ".join(grouped(hashes.place(row)[0].start) for row in sorted(rows)[:3])
     more = f" and {grouped(len(rows) - 3)} more" if len(rows) > 3 else ""
-    follow = len(set(after) - set(rows))
-    follows = f", and the {count(follow, 'hash', 'hashes')} that {'covers' if follow == 1 else 'cover'} it"
-    hash_of = "hash in the last chunk's header" if hashes.final(min(rows)) else "reset hash"
-    things = f"{hash_of} at byte" if len(rows) == 1 else "reset hashes at bytes"
-    label = f"Set the {things} {places}{more} to what the segment hashes to{follows if follow else ''}"
+    follow = len(after.keys() - rows)
+    follows = f", and the {count(follow, 'hash', 'hashes')} that {'follows' if follow == 1 else 'follow'} from that"
+    if len(rows) > 1:
+        label = f"Set the reset hashes at bytes {places}{more} to what their segments hash to"
+    elif hashes.final(min(rows)):
+        label = f"Set the hash in the last chunk's header at byte {places} to what the segment hashes to"
+    else:
+        label = f"Set the reset hash at byte {places} to what the segment hashes to"
+    label += follows if follow else ""
     return Edit(label, tuple(patches), source.size, source.size)
 
 
