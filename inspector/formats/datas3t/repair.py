@@ -22,10 +22,12 @@ from inspector.formats._tar.repair import mend_end, mend_headers
 from inspector.formats.datas3t.archive import METADATA
 from inspector.formats.datas3t.check import MISMATCH
 from inspector.formats.datas3t.datapoints import NONE, ROW_MISSING, Beside
+from inspector.formats.datas3t.derived import mend_index, mend_names
 from inspector.formats.datas3t.keys import DIGITS, datapoint_key, range_name
 from inspector.formats.datas3t.write import Row, metadata
 
 DAMAGED, EXTRA, BROKEN = "datas3t-metadata-damaged", "datas3t-metadata-row-extra", "datas3t-metadata-row"
+TWICE = "datas3t-key-twice"
 
 REBUILT = frozenset(
     (
@@ -54,6 +56,10 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
         return ()
     progress.begin("Planning repairs", len(archive.members), "members")
     found = [*mend_headers(archive, lambda member: _expected(beside, member)), *mend_end(archive, _is_whole(archive))]
+    if not _is_damaged(archive):
+        found += mend_index(archive, beside, codes)
+        if TWICE not in codes:
+            found += mend_names(archive)
     if _rows_can_be_told(archive, beside, codes):
         if codes & REBUILT:
             found.append(_rebuild(archive, beside, codes))
@@ -77,6 +83,10 @@ def _is_whole(archive: Archive) -> bool:
     return named is not None and last is not None and last[0] == named.last and not extra
 
 
+def _is_damaged(archive: Archive) -> bool:
+    return any(each.code.startswith("tar-") and each.severity is Severity.ERROR for each in archive.findings)
+
+
 def _rows_can_be_told(archive: Archive, beside: Beside, codes: Iterable[str]) -> bool:
     """Whether the tar says of every key where its one datapoint lies.
 
@@ -84,9 +94,8 @@ def _rows_can_be_told(archive: Archive, beside: Beside, codes: Iterable[str]) ->
     """
     members = archive.members
     keyed = [member for member, key in enumerate(beside.keys) if key is not None]
-    damaged = any(each.code.startswith("tar-") and each.severity is Severity.ERROR for each in archive.findings)
     odd = members.marks is not None and any(members.marks[member] & (SPECIAL | FOLDER | UNREADABLE) for member in keyed)
-    return bool(keyed) and not damaged and not odd and "datas3t-key-twice" not in codes
+    return bool(keyed) and not _is_damaged(archive) and not odd and TWICE not in codes
 
 
 def _rebuild(archive: Archive, beside: Beside, codes: set[str]) -> Repair:

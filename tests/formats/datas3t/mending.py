@@ -17,17 +17,19 @@ from tests.formats.tar.tar_building import decoded
 
 
 class Range(BytesSource):
-    """A tar in memory with its metadata beside it."""
+    """A tar in memory with its metadata or its index beside it."""
 
-    def __init__(self, data: bytes, metadata: bytes | None, first: int, last: int) -> None:
+    def __init__(
+        self, data: bytes, metadata: bytes | None, first: int, last: int, *, index: bytes | None = None
+    ) -> None:
         super().__init__(data, f"{first:020d}-{last:020d}.tar")
         self.range = first, last
         self.metadata = metadata
+        self.index = index
 
     def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
-        if suffix != ".metadata" or instead_of or self.metadata is None:
-            return None
-        return BytesSource(self.metadata, self.name + suffix)
+        data = {(".metadata", ""): self.metadata, (".index", ".tar"): self.index}.get((suffix, instead_of))
+        return None if data is None else BytesSource(data, self.name.removesuffix(instead_of) + suffix)
 
 
 def checked(source: Source) -> Archive:
@@ -44,11 +46,13 @@ def made(source: Range, repair: Repair) -> Range:
     """The range after one repair."""
     if repair.edit is not None:
         after = OverlaySource(source, repair.edit)
-        return Range(after.read(0, after.size), source.metadata, *source.range)
+        return Range(after.read(0, after.size), source.metadata, *source.range, index=source.index)
     assert repair.content is not None
+    whole, made = source.read(0, source.size), b"".join(repair.content(Progress()))
+    if repair.beside == ".index":
+        return Range(whole, source.metadata, *source.range, index=made)
     assert (repair.beside, repair.instead_of) == (".metadata", "")
-    whole = source.read(0, source.size)
-    return Range(whole, b"".join(repair.content(Progress())), *source.range)
+    return Range(whole, made, *source.range, index=source.index)
 
 
 def rows_of(source: Range) -> list[Row]:
