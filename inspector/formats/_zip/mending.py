@@ -8,6 +8,7 @@ from struct import pack
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, Patch
 from inspector.core.finding import Finding
+from inspector.core.member import Codec
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.progress import Progress
@@ -36,10 +37,14 @@ ENDS = frozenset(
     }
 )
 """Findings about the central directory as a whole and the end records."""
+_MOVED = frozenset({"zip-prepended", "zip-no-local-header"})
+"""What a wrong offset of the directory makes of an archive that was never moved."""
 _WITHOUT_DIRECTORY = frozenset({"zip-member-cut-off", "zip-size-unknown"})
-_RECORDS = frozenset({"zip-local-crc", "zip-local-size", "zip-descriptor-differs", "zip-crc-field-wrong"})
-_LOCAL_SIZES = 18
-"""Where a local header has its two sizes."""
+_RECORDS = frozenset(
+    {"zip-local-crc", "zip-local-size", "zip-stored-size", "zip-descriptor-differs", "zip-crc-field-wrong"}
+)
+_LOCAL_SIZES, _CENTRAL_SIZES = 18, 20
+"""Where a header has its two sizes."""
 _MOST_CLAIMS = 16
 """The most members whose CRC-32 is offered to be set at once; those after them follow when these are mended."""
 
@@ -55,12 +60,16 @@ def no_remarks(rebuilt: Rebuilt) -> Sequence[str]:  # noqa: ARG001 - a Remarks
 def mend_end(archive: Archive, directory: Directory, progress: Progress, remarks: Remarks = no_remarks) -> list[Repair]:
     """Write the central directory and the end records anew, where a finding speaks of them."""
     codes = {finding.code for finding in archive.findings}
-    if not codes & ENDS:
+    if not codes & (ENDS | _MOVED):
         return []
     rebuilt = rebuild(archive.source, directory, _whole(archive, directory), progress)
     if rebuilt is None:
         return []
-    mends = codes & (ENDS | _WITHOUT_DIRECTORY if "zip-no-central-directory" in codes else ENDS)
+    mends = codes & ENDS
+    if "zip-no-central-directory" in codes:
+        mends |= codes & _WITHOUT_DIRECTORY
+    if rebuilt.unmoved:
+        mends |= codes & _MOVED
     loses = (*_losses(rebuilt, directory), *remarks(rebuilt))
     title = _title(rebuilt)
     edit = Edit(title, rebuilt.edit.patches, rebuilt.edit.old_size, rebuilt.edit.new_size)
@@ -74,7 +83,7 @@ def _whole(archive: Archive, directory: Directory) -> Proved:
         return {}
     verified = VERDICTS.index(Verdict.VERIFIED)
     return {
-        head: (crc, members.stored(index), members.size(index))
+        head: (crc, *_sizes(directory, index))
         for index, (head, crc, verdict) in enumerate(
             zip(members.heads, directory.computed, archive.verdicts, strict=False)
         )
@@ -95,8 +104,7 @@ def _losses(rebuilt: Rebuilt, directory: Directory) -> Iterator[str]:
     cut, ending = rebuilt.cut, directory.ending
     if cut is not None:
         have = max(0, rebuilt.edit.old_size - cut.begin)
-        name = visible(cut.name)
-        yield f"{name}, of which {grouped(have)} of {in_bytes(cut.local.stored)} are left: they are cut off."
+        yield f"{visible(cut.name)}, which is not whole: the {in_bytes(have)} of it that are left are cut off."
     if rebuilt.gone:
         yield f"{count(rebuilt.gone, 'entry', 'entries')} of the directory where no member is in the file."
     if rebuilt.made:
@@ -137,7 +145,7 @@ def _members_of(findings: Iterable[Finding], code: str) -> list[int]:
 
 def _proved(archive: Archive, directory: Directory) -> Iterator[Repair]:
     crcs = _members_of(archive.findings, "zip-crc-field-wrong")
-    sizes = _members_of(archive.findings, "zip-local-size")
+    sizes = [*_members_of(archive.findings, "zip-local-size"), *_members_of(archive.findings, "zip-stored-size")]
     patches = [patch for member in crcs for patch in _crc_patches(archive, directory, member)]
     patches += [patch for member in sizes for patch in _size_patches(archive, directory, member)]
     if not patches:
@@ -149,14 +157,24 @@ def _proved(archive: Archive, directory: Directory) -> Iterator[Repair]:
 
 
 def _size_patches(archive: Archive, directory: Directory, member: int) -> list[Patch]:
-    """The patch of a local header whose sizes are others than those with which the content is whole."""
+    """The patches of headers that have other sizes than those with which the content is whole."""
     members = directory.members
-    sizes = (members.stored(member), members.size(member))
+    sizes = _sizes(directory, member)
     if archive.verdict(member) is not Verdict.VERIFIED or max(sizes) >= FULL_32 or members.heads is None:
         return []
-    at = members.heads[member] + _LOCAL_SIZES
-    old, new = archive.source.read(at, 8), pack("<II", *sizes)
-    return [Patch(at, old, new)] if len(old) == len(new) and old != new else []
+    places = [members.heads[member] + _LOCAL_SIZES]
+    if directory.listed:
+        places.append(directory.central[member] + _CENTRAL_SIZES)
+    new = pack("<II", *sizes)
+    patches = [Patch(at, archive.source.read(at, len(new)), new) for at in places]
+    return [each for each in patches if len(each.old) == len(new) and each.old != new]
+
+
+def _sizes(directory: Directory, member: int) -> tuple[int, int]:
+    """Stored and decoded size of a member whose content is whole: what is stored has one size."""
+    members = directory.members
+    stored = members.stored(member)
+    return stored, stored if members.codec_at(member) is Codec.STORED else members.size(member)
 
 
 def _claimed(archive: Archive, directory: Directory) -> Iterator[Repair]:

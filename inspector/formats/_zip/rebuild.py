@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 from inspector.core.edit import Edit, Patch
@@ -28,6 +29,8 @@ _OFFSET = (42, 46)
 
 _COMPARED = 4096
 _EMPTY = Span(0, 0)
+_SAMPLED = 16
+"""Headers of the directory that are looked at to see whether their offsets hold."""
 
 
 class Header(NamedTuple):
@@ -57,7 +60,8 @@ class Rebuilt:
     ones, ``gone`` headers lead to bytes that are not there any more. ``cut`` is a member that the file ends inside of
     and that goes; it is ``doubtful`` where its size may be what is wrong. ``rest`` are bytes before the directory of
     which nothing is known, and which stay; ``behind`` bytes after the archive, which go. ``uncommented`` where it
-    cannot be told whether the archive had a comment.
+    cannot be told whether the archive had a comment, ``unmoved`` where offsets hold that the end records made look
+    moved.
     """
 
     edit: Edit
@@ -70,6 +74,7 @@ class Rebuilt:
     rest: Span
     behind: Span
     uncommented: bool
+    unmoved: bool
 
 
 def rebuild(source: Source, directory: Directory, proved: Proved, progress: Progress) -> Rebuilt | None:
@@ -80,7 +85,7 @@ def rebuild(source: Source, directory: Directory, proved: Proved, progress: Prog
     ending = directory.ending
     if directory.capped or _is_split(ending):
         return None
-    shift = ending.shift if ending is not None else 0
+    shift = _shift(source, directory)
     base = max(0, shift)
     place, found = _place(source, directory, base, proved, progress)
     limit = ending.anchor if ending is not None else source.size
@@ -110,11 +115,23 @@ def rebuild(source: Source, directory: Directory, proved: Proved, progress: Prog
         rest=place.rest,
         behind=behind,
         uncommented=comment is None,
+        unmoved=ending is not None and shift != ending.shift,
     )
 
 
 def _is_split(ending: Ending | None) -> bool:
     return ending is not None and any(problem.code == "zip-several-disks" for problem in ending.problems)
+
+
+def _shift(source: Source, directory: Directory) -> int:
+    """By how much the archive was moved in its file; none where its members are where the directory says."""
+    ending, span = directory.ending, directory.span
+    if ending is None or span is None or not ending.shift:
+        return 0
+    heads = [header.head for header in islice(_listed(source, span.start, ending.anchor, 0), _SAMPLED)]
+    stands = [source.read(head, 4) == LOCAL for head in heads]
+    moved = [source.read(head + ending.shift, 4) == LOCAL for head in heads]
+    return 0 if sum(stands) > sum(moved) else ending.shift
 
 
 def _place(

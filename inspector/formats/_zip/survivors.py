@@ -16,7 +16,7 @@ from isal.isal_zlib import crc32
 from inspector.core.member import Codec
 from inspector.core.progress import Progress
 from inspector.core.source import BLOCK, Source, blocks
-from inspector.formats._zip.descriptors import form_of
+from inspector.formats._zip.descriptors import FORMS, form_of
 from inspector.formats._zip.directory import MOST_MEMBERS, codec_of
 from inspector.formats._zip.forward import local_sizes, read_local
 from inspector.formats._zip.records import HAS_DESCRIPTOR, LOCAL_SIZE, Local
@@ -113,7 +113,8 @@ def _described(source: Source, local: Local, at: int) -> tuple[Local, int]:
 def _measured(source: Source, local: Local, begin: int, progress: Progress) -> Local | None:
     """The header with the numbers that its data gives; None where the data descriptor does not bear them out.
 
-    An empty member and a deflate stream have an end of their own.
+    An empty member and a deflate stream have an end of their own; one that the file ends before is larger than what
+    is left.
     """
     codec = codec_of(local.method, local.flags)
     numbers: tuple[int, int, int] | None = None
@@ -121,13 +122,21 @@ def _measured(source: Source, local: Local, begin: int, progress: Progress) -> L
         numbers = (0, 0, 0)
     elif codec is Codec.DEFLATE:
         numbers = _inflated(source, begin, progress)
-    if numbers is None or not form_of(source.read(begin + numbers[1], _DESCRIPTOR), *numbers):
+    if numbers is None:
         return None
-    return local._replace(crc=numbers[0], stored=numbers[1], size=numbers[2])
+    crc, stored, size = numbers
+    data = source.read(begin + stored, _DESCRIPTOR)
+    if form_of(data, *numbers):
+        return local._replace(crc=crc, stored=stored, size=size)
+    cut_off = codec is Codec.DEFLATE and len(data) < max(FORMS)
+    return local._replace(stored=source.size - begin + 1) if cut_off else None
 
 
 def _inflated(source: Source, begin: int, progress: Progress) -> tuple[int, int, int] | None:
-    """CRC-32, stored and decoded size of the deflate stream that begins at ``begin``; None where it has no end."""
+    """CRC-32, stored and decoded size of the deflate stream that begins at ``begin``, as far as the file has it.
+
+    None where it is no deflate stream.
+    """
     decoder = zlib.decompressobj(-zlib.MAX_WBITS)
     crc = size = 0
     at = begin
@@ -144,4 +153,4 @@ def _inflated(source: Source, begin: int, progress: Progress) -> tuple[int, int,
                 return crc, at - len(decoder.unused_data) - begin, size
     except zlib.error:
         return None
-    return None
+    return crc, source.size - begin, size
