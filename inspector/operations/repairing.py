@@ -76,7 +76,7 @@ def plan(archive: Opened, progress: Progress, accepted: Collection[str] = ()) ->
         tuple(planning.beside),
         tuple(each for each in repairs if each.claim and each.code not in accepted),
         planning.now,
-        next((each for each in repairs if _is_salvage(each)), None),
+        _salvage(repairs, accepted),
     )
 
 
@@ -119,6 +119,12 @@ class _Planning:
 
 def _is_salvage(repair: Repair) -> bool:
     return repair.content is not None and not repair.beside
+
+
+def _salvage(repairs: Iterable[Repair], accepted: Collection[str]) -> Repair | None:
+    """The salvage to be made: one that was accepted on the user's word, else one that needs none."""
+    allowed = [each for each in repairs if _is_salvage(each) and (not each.claim or each.code in accepted)]
+    return min(allowed, key=lambda each: not each.claim, default=None)
 
 
 def _next(repairs: Iterable[Repair], tried: Collection[Repair], accepted: Collection[str]) -> Repair | None:

@@ -18,6 +18,7 @@ from inspector.formats._zstd import Stream
 from inspector.formats.rca import FORMAT
 from inspector.operations.checking import check_archive, state_of
 from inspector.operations.opening import Opened, decode
+from inspector.operations.repairing import plan
 from tests.formats.rca import build
 from tests.formats.rca.checking import ONE, THREE, TWO, flipped, noisy, opened
 from tests.formats.rca.decoding import content
@@ -84,6 +85,17 @@ def test_what_decodes_without_a_proof_waits_for_a_word() -> None:
     assert made(found["rca-salvage-readable"]) == build.archive(ONE, NOISE[:3], convention=build.RCARCH)
     assert found["rca-salvage-readable"].claim.startswith("3 of them are taken to be")
     assert found["rca-salvage-readable"].loses == ("1 of 7 blobs: '003'.",)
+
+
+def test_a_salvage_that_rests_on_a_claim_is_planned_on_a_word_only() -> None:
+    whole = build.archive(NOISE, convention=build.RCARCH)
+    data = whole[: payload_byte(whole, 3)]
+    waiting, accepted = plan(opened(data), Progress()), plan(opened(data), Progress(), ["rca-salvage-readable"])
+
+    assert waiting.salvage is None
+    assert {repair.code for repair in waiting.waiting} == {"rca-cut-back", "rca-salvage-readable"}
+    assert accepted.salvage is not None
+    assert blobs(made(accepted.salvage)) == NOISE[:3]
 
 
 def test_what_was_written_so_is_proved_up_to_where_it_cannot_be_decoded() -> None:
