@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from inspector.core.format import MemberError
 from inspector.core.progress import Cancelled, Progress
 from inspector.formats import datas3t, tar
 from tests.formats.datas3t.mending import Range, checked, made, plans, rows_of
@@ -24,8 +25,14 @@ def range_of(rows: object, data: bytes = TAR) -> Range:
 
 
 def contents(source: Range) -> list[bytes]:
-    archive = checked(source)
-    return [content(archive, member, datas3t.FORMAT) for member in range(len(archive.members))]
+    """What the members hold; of one that cannot be read, why."""
+    archive, found = checked(source), []
+    for member in range(len(archive.members)):
+        try:
+            found.append(content(archive, member, datas3t.FORMAT))
+        except MemberError as error:
+            found.append(str(error).encode())
+    return found
 
 
 def changed(rows: list[Row], key: int, **values: object) -> list[Row]:
@@ -247,3 +254,26 @@ def test_hashing_can_be_cancelled() -> None:
     progress.cancel()
     with pytest.raises(Cancelled):
         list(repair.content(progress))
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_whatever_bytes_change_repairs_end_and_keep_what_can_be_read(data: st.DataObject) -> None:
+    changed_tar, changed_rows = bytearray(TAR), bytearray(rows_frame(ROWS))
+    for _ in range(data.draw(st.integers(1, 3))):
+        target = changed_tar if data.draw(st.booleans()) else changed_rows
+        at = data.draw(st.integers(0, len(target) - 1))
+        target[at] = data.draw(st.sampled_from(b"\x00 07x\xff"))
+    size = data.draw(st.integers(1, len(TAR)) | st.just(len(TAR)))
+    source = Range(bytes(changed_tar[:size]), bytes(changed_rows), 1, 6)
+    for _ in range(20):
+        before = checked(source)
+        todo = list(datas3t.FORMAT.repairs(before, Progress()))
+        if not todo:
+            return
+        after = made(source, todo[0])
+        assert todo[0].code == "tar-mend-header" or todo[0].mends.isdisjoint(codes(checked(after))), todo[0]
+        if todo[0].code != "datas3t-name-digits":
+            assert contents(after) == contents(source)
+        source = after
+    raise AssertionError("The repairs never end.")
