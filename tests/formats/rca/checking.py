@@ -63,6 +63,15 @@ def noisy(size: int, count: int = 6, seed: int = 1) -> list[build.Blob]:
     return [(b"%03d" % index, noise.randbytes(size)) for index in range(count)]
 
 
+def full_chunk(convention: str = build.SPEC) -> bytes:
+    """A sound archive of exactly one full chunk."""
+    first = [(b"filler", Random(3).randbytes(FULL - 40))]
+    missing = FULL - 10 - len(build.segment(first))
+    data = build.archive([(b"filler", Random(3).randbytes(FULL - 40 + missing))], convention=convention)
+    assert len(data) == FULL
+    return data
+
+
 def resumed(dead: bytes, convention: str) -> tuple[bytes, bytes]:
     """An archive resumed behind a full chunk with the hash of a dead header, and the first segment's blocks."""
     first = build.segment([(b"filler", Random(3).randbytes(FULL - 40))])

@@ -21,7 +21,7 @@ from inspector.operations.opening import Opened, decode
 from inspector.operations.repairing import Plan, plan
 from inspector.resources import samples
 from tests.formats.rca import build
-from tests.formats.rca.checking import FULL, ONE, THREE, TWO, bad, flipped, noisy, opened, resumed
+from tests.formats.rca.checking import FULL, ONE, THREE, TWO, bad, flipped, full_chunk, noisy, opened, resumed
 from tests.formats.rca.decoding import content
 
 CLAIMS = ("rca-drop-garbage", "rca-cut-back", "rca-accept-segments", "rca-mend-metadata")
@@ -56,14 +56,6 @@ def blobs(archive: Opened) -> list[build.Blob]:
         except MemberError:
             continue
     return found
-
-
-def full_chunk(convention: str = build.SPEC) -> bytes:
-    first = [(b"filler", Random(3).randbytes(FULL - 40))]
-    missing = FULL - 10 - len(build.segment(first))
-    data = build.archive([(b"filler", Random(3).randbytes(FULL - 40 + missing))], convention=convention)
-    assert len(data) == FULL
-    return data
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from inspector.operations.opening import Opened, decode, open_source, start
 from inspector.resources import samples
 from inspector.sources.temporary import TemporarySource
 from tests.formats.rca import build
-from tests.formats.rca.checking import FULL, ONE, THREE, TWO, bad, checked, noisy, opened, verdicts
+from tests.formats.rca.checking import FULL, ONE, THREE, TWO, bad, checked, full_chunk, noisy, opened, verdicts
 from tests.formats.rca.decoding import content
 
 BY_NAME = {build.SPEC: Convention.SPECIFICATION, build.RCARCH: Convention.RCARCH}
@@ -160,30 +160,46 @@ def test_chunks_of_every_size_are_the_same_from_front_to_back(size: int) -> None
 @each_convention
 @pytest.mark.parametrize("filled", [False, True], ids=["inside a chunk", "behind a full chunk"])
 def test_until_the_last_write_an_archive_is_what_it_was(convention: str, filled: bool) -> None:
-    first = [(b"filler", Random(3).randbytes(FULL - 40))]
-    if filled:
-        missing = FULL - 10 - len(build.segment(first))
-        first = [(b"filler", Random(3).randbytes(FULL - 40 + missing))]
-    file = File(build.archive(first, convention=convention))
-    assert (len(file.data) == FULL) == filled
+    whole = full_chunk(convention) if filled else build.archive(ONE, convention=convention)
+    first = held(whole)
+    file = File(whole)
     added = noisy(4_000, 10)
     file.append(added, convention, 512)
 
     for state in file.states[:: max(1, len(file.states) // 60)] + file.states[-3:]:
         archive, _ = checked(state)
         assert {finding.code for finding in bad(archive)} <= {"rca-trailing-garbage"}
-        assert [content(archive, member.index) for member in archive.members] == [first[0][1]]
+        assert [content(archive, member.index) for member in archive.members] == [stored for _, stored in first]
     assert held(bytes(file.data)) == [*first, *added]
 
 
+@pytest.mark.parametrize("filled", [False, True], ids=["inside a chunk", "behind a full chunk"])
+@given(st.randoms(use_true_random=False), st.integers(0, 60))
+@settings(max_examples=60, deadline=None)
+def test_whatever_of_an_append_reaches_the_disk_before_its_last_write_changes_nothing(
+    filled: bool, chance: Random, left: int
+) -> None:
+    """Between two flushes a system writes in the order it likes, and a file that grows reads as zeros in between."""
+    whole = full_chunk() if filled else build.archive([(b"filler", Random(3).randbytes(FULL - 40))])
+    file = File(whole + bytes(left))
+    writer = Writer(layer(bytes(file.data)), Convention.SPECIFICATION, TemporarySource)
+    pieces = [piece for name, stored in noisy(4_000, 10) for piece in writer.blob(name, [stored])]
+    pieces += writer.commit().headers
+    for offset, data in chance.sample(pieces, chance.randint(0, len(pieces))):
+        file.data += bytes(max(0, offset - len(file.data)))
+        file.data[offset : offset + len(data)] = data
+    archive, _ = checked(bytes(file.data))
+
+    assert {finding.code for finding in bad(archive)} <= {"rca-trailing-garbage"}
+    assert verdicts(archive) == ["verified"]
+
+
 def test_an_append_after_an_interrupted_one_takes_the_hash_that_counts() -> None:
-    full = [(b"filler", Random(3).randbytes(FULL - 40))]
-    missing = FULL - 10 - len(build.segment(full))
-    full = [(b"filler", Random(3).randbytes(FULL - 40 + missing))]
-    file = File(build.archive(full) + bytes(4) + b"deadhash" + bytes(5_000))
+    whole = full_chunk()
+    file = File(whole + bytes(4) + b"deadhash" + bytes(5_000))
     file.append(TWO, build.RCARCH)
 
-    assert held(bytes(file.data)) == [*full, *TWO]
+    assert held(bytes(file.data)) == [*held(whole), *TWO]
 
 
 def test_commits_may_come_in_between() -> None:
