@@ -102,7 +102,7 @@ def _mend_payload(archive: Archive, header: TacoHeader, mends: frozenset[str]) -
         yield Repair("taco-restore-payload", title, mends, edit=Edit(title, (changed,), size, size))
     if not header.sensible:
         return  # no program writes such a count or such padding, so there is nothing to finish
-    title = "Finish the update of the TACO header: write the CRC-32 of its entries to both places"
+    title = "Finish the update of the TACO header: write the CRC-32 of its entries over the old one"
     claim = _claim(archive, header, restorable=changed is not None)
     lost = "What the header held before: its bytes are overwritten, so the update cannot be rolled back."
     yield _set_crcs(archive, header, "taco-finish-update", title, mends, () if changed is not None else (lost,), claim)

@@ -1,0 +1,264 @@
+"""Mending TACO archives: an update that was cut off, a damaged header, a lost directory, salvage."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import tacozip
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector.core.progress import Progress
+from inspector.core.repair import Repair
+from inspector.core.source import BytesSource
+from inspector.core.verdict import State
+from inspector.formats.taco.edit import payload_of
+from inspector.operations import opening
+from inspector.operations.checking import check_archive, state_of
+from inspector.operations.repairing import Plan, plan
+
+A = b"0123456789" * 5
+B = bytes(range(200))
+AT_A, AT_B = (197, 50), (278, 200)
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A sound archive of a header and two members, with an entry for each."""
+    folder = tmp_path_factory.mktemp("taco-repair")
+    (folder / "a").write_bytes(A)
+    (folder / "b").write_bytes(B)
+    target = folder / "small.tacozip"
+    tacozip.create(str(target), [str(folder / "a"), str(folder / "b")], ["DATA/a.bin", "b"], entries=[AT_A, AT_B])
+    written = target.read_bytes()
+    assert written[AT_A[0] :].startswith(A)
+    assert written[AT_B[0] :].startswith(B)
+    return written
+
+
+def checked(data: bytes) -> opening.Opened:
+    archive = opening.start(BytesSource(data, "x.tacozip"))
+    opening.decode(archive, Progress())
+    check_archive(archive, Progress())
+    return archive
+
+
+def planned(data: bytes, *accepted: str) -> Plan:
+    return plan(checked(data), Progress(), accepted)
+
+
+def after(result: Plan) -> bytes:
+    return result.after.source.read(0, result.after.source.size)
+
+
+def codes(repairs: tuple[Repair, ...]) -> list[str]:
+    return [repair.code for repair in repairs]
+
+
+def patched(data: bytes, at: int, new: bytes) -> bytes:
+    return data[:at] + new + data[at + len(new) :]
+
+
+def updated(data: bytes, payload: bytes, *, local: bool, central: bool) -> bytes:
+    """The archive with another payload, and its CRC in the places wanted."""
+    crc = struct.pack("<I", zlib.crc32(payload))
+    data = patched(data, 41, payload)
+    data = patched(data, 14, crc) if local else data
+    return patched(data, data.index(b"PK\1\2") + 16, crc) if central else data
+
+
+def unzipped(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert archive.testzip() is None
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+NEW = payload_of([(160, 100), AT_A, AT_B])
+
+
+@pytest.mark.parametrize("local", [False, True])
+def test_an_update_that_was_cut_off_is_finished(data: bytes, local: bool) -> None:
+    finished = updated(data, NEW, local=True, central=True)
+    result = planned(updated(data, NEW, local=local, central=False))
+    assert (codes(result.repairs), result.waiting, result.state) == (["taco-finish-update"], (), State.SOUND)
+    assert after(result) == finished
+    assert tacozip.read_header(after(result)) == [(160, 100), AT_A, AT_B]
+    assert bool(result.repairs[0].loses) is not local
+    # The payload is not written again, and no other byte.
+    assert result.edit is not None
+    assert {len(patch.new) for patch in result.edit.patches} == {4}
+
+
+def test_the_shipped_torn_archive_is_finished(sample: Callable[[str], Path]) -> None:
+    result = planned(sample("torn-after-write-2.tacozip").read_bytes())
+    assert result.state is State.SOUND
+    assert len(unzipped(after(result))) == len(result.before.members)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 600), st.integers(0, 600)), max_size=7),
+    st.integers(0, 7),
+)
+def test_every_update_inside_the_file_is_finished_without_a_word_or_asked_about(
+    data: bytes, entries: list[tuple[int, int]], count: int
+) -> None:
+    payload = payload_of(entries, count)
+    broken = updated(data, payload, local=False, central=False)
+    result = planned(broken, "taco-finish-update", "taco-restore-payload")
+    if payload == data[41:157]:
+        assert result.repairs == ()
+        return
+    assert result.state in (State.SOUND, State.WARNING)
+    if "taco-finish-update" in codes(result.repairs):
+        assert after(result) == updated(data, payload, local=True, central=True)
+    else:
+        assert after(result) == data
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(41, 156), st.integers(1, 255))
+def test_a_single_wrong_byte_of_the_header_is_set_back(data: bytes, at: int, bits: int) -> None:
+    result = planned(patched(data, at, bytes((data[at] ^ bits,))))
+    assert after(result) == data
+    assert codes(result.repairs) == ["taco-restore-payload"]
+    assert result.repairs[0].claim == ""
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        payload_of([(5, 700)]),
+        payload_of([(2**64 - 1, 2**64 - 1), (3, 3)]),
+        payload_of([]),
+        payload_of([(160, 0), (7, 8)]),
+        payload_of([(160, 9), (170, 8)], 1),
+    ],
+)
+def test_a_payload_that_does_not_convince_is_finished_only_on_the_users_word(data: bytes, payload: bytes) -> None:
+    broken = updated(data, payload, local=False, central=False)
+    result = planned(broken)
+    assert result.repairs == ()
+    assert codes(result.waiting) == ["taco-finish-update"]
+    assert "are assumed to be as they were written" in result.waiting[0].claim
+    assert after(planned(broken, "taco-finish-update")) == updated(data, payload, local=True, central=True)
+
+
+@pytest.mark.parametrize("payload", [b"\x20" * 116, b"\1\2\3\4" + bytes(112), bytes(range(100, 216))])
+def test_what_no_program_writes_is_not_finished(data: bytes, payload: bytes) -> None:
+    result = planned(updated(data, payload, local=False, central=False), "taco-finish-update")
+    assert (result.repairs, result.waiting) == ((), ())
+    assert result.state is State.DAMAGED
+    assert result.salvage is not None
+
+
+def test_a_wrong_crc_in_the_local_header_is_set_to_what_the_other_record_says(data: bytes) -> None:
+    result = planned(patched(data, 14, b"\1\2\3\4"))
+    assert after(result) == data
+    assert (codes(result.repairs), result.repairs[0].claim) == (["taco-set-local-crc"], "")
+
+
+@pytest.mark.parametrize("place", [30, -1])
+def test_a_wrong_name_of_the_header_is_set_right(data: bytes, place: int) -> None:
+    at = place if place > 0 else data.index(b"PK\1\2") + 46
+    result = planned(patched(data, at, b"TACO_HEADEX"))
+    assert after(result) == data
+    assert codes(result.repairs) == ["taco-set-name"]
+
+
+def test_a_truncated_archive_is_whole_again(sample: Callable[[str], Path]) -> None:
+    broken = sample("truncated.tacozip").read_bytes()
+    result = planned(broken)
+    assert (codes(result.repairs), result.state) == (["zip-rebuild-end"], State.SOUND)
+    assert set(unzipped(after(result))) == {each.path.decode() for each in result.before.members}
+    assert tacozip.read_header(after(result)) == tacozip.read_header(broken)
+
+
+def test_an_archive_cut_off_anywhere_behind_its_first_member_is_mended(data: bytes) -> None:
+    for size in range(AT_A[0] + len(A), len(data)):
+        result = planned(data[:size])
+        assert result.state is State.SOUND, size
+        names = ["TACO_HEADER", "DATA/a.bin"] + (["b"] if size >= AT_B[0] + len(B) else [])
+        assert list(unzipped(after(result))) == names
+        assert tacozip.read_header(after(result)) == [AT_A, AT_B]
+
+
+def test_an_entry_that_leads_to_a_lost_member_is_named(data: bytes) -> None:
+    losses = " ".join(planned(data[: AT_B[0] + 10]).repairs[0].loses)
+    assert "b, which is not whole" in losses
+    assert "entry 1 of the TACO header leads to" in losses
+    assert "entry 0" not in losses
+
+
+def test_a_truncated_archive_with_a_torn_header_is_mended_in_both(data: bytes) -> None:
+    torn = updated(data, NEW, local=False, central=False)
+    result = planned(torn[: data.index(b"PK\1\2")])
+    assert codes(result.repairs) == ["taco-finish-update", "zip-rebuild-end"]
+    assert result.state is State.SOUND
+    assert unzipped(after(result))["TACO_HEADER"] == NEW
+
+
+def test_the_header_alone_is_no_archive_to_be_mended(data: bytes) -> None:
+    """As one range request brings it."""
+    result = planned(data[:157])
+    assert (result.repairs, result.waiting, result.salvage) == ((), (), None)
+
+
+def salvaged(result: Plan) -> bytes:
+    assert result.salvage is not None
+    assert result.salvage.content is not None
+    return b"".join(result.salvage.content(Progress()))
+
+
+def test_salvage_moves_the_entries_with_their_members(data: bytes) -> None:
+    result = planned(patched(data, AT_A[0], b"X"))
+    assert codes(result.waiting) == ["zip-accept-content-1"]
+    new = salvaged(result)
+    assert {name: content for name, content in unzipped(new).items() if name != "TACO_HEADER"} == {"b": B}
+    first, (offset, length) = tacozip.read_header(new)
+    assert first == AT_A
+    assert new[offset : offset + length] == B
+    assert state_of([checked(new)]) is State.SOUND
+
+
+def test_salvage_of_a_damaged_header_has_none_of_its_entries(data: bytes) -> None:
+    broken = patched(data, 50, b"\xff\xff\xff\xff")
+    result = planned(broken)
+    new = salvaged(result)
+    assert tacozip.read_header(new) == []
+    assert {name: content for name, content in unzipped(new).items() if name != "TACO_HEADER"} == {
+        "DATA/a.bin": A,
+        "b": B,
+    }
+    assert "fit no CRC-32" in " ".join(result.salvage.loses if result.salvage else ())
+
+
+def test_the_older_layout_is_finished_and_rebuilt_too(sample: Callable[[str], Path]) -> None:
+    ghost = sample("ghost.taco").read_bytes()
+    central = ghost.index(b"PK\1\2")
+    assert after(planned(patched(ghost, central + 16, b"\1\2\3\4"))) == ghost
+    assert unzipped(after(planned(ghost[:central]))) == unzipped(ghost)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_whatever_is_wrong_ends_in_words(data: bytes, choice: st.DataObject) -> None:
+    broken = bytearray(data)
+    for _ in range(choice.draw(st.integers(1, 6))):
+        broken[choice.draw(st.integers(0, len(data) - 1))] = choice.draw(st.integers(0, 255))
+    archive = checked(bytes(broken[: choice.draw(st.integers(0, len(data)))]))
+    result = plan(archive, Progress())
+    everything = plan(archive, Progress(), codes(result.waiting))
+    assert len(everything.repairs) < 20
+    for repair in (*everything.repairs, *result.waiting):
+        assert repair.title
+        assert repair.mends
+    if result.salvage is not None:
+        new = checked(salvaged(result))
+        assert state_of([new]) in (State.SOUND, State.WARNING)
