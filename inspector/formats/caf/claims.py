@@ -43,6 +43,8 @@ def claimed(case: Case) -> Iterator[Repair]:
     """The repairs of an index that can be followed to its end; each waits for the user's word."""
     if case.codes & _OF_RANGES:
         yield from _set_ranges(case)
+    elif "caf-overlap" in case.codes:
+        yield from _part(case)
     if INCLUSIVE in case.codes and not case.broken():
         yield _shift_ends(case)
     if NO_VERSION in case.codes:
@@ -54,6 +56,46 @@ def _set_ranges(case: Case) -> Iterator[Repair]:
     ranges = _concluded(case.index)
     if not ranges:
         return
+    start, stop = ranges[min(ranges)]
+    title = f"Set the {'range' if len(ranges) == 1 else 'ranges'} of {_listed(case, ranges)} to what the others leave"
+    claim = (
+        "That members stand one right behind the other, as the specification says: then "
+        f"{visible(case.index.name(min(ranges)))!r} is what stands from byte {grouped(start)} to {grouped(stop)}"
+        + (f", and so on for {count(len(ranges) - 1, 'more member')}." if len(ranges) > 1 else ".")
+    )
+    yield from _with_ranges(case, ranges, "caf-set-ranges", title, claim)
+
+
+def _part(case: Case) -> Iterator[Repair]:
+    """Members that overlap: either the earlier one ends too late, or the later one begins too early."""
+    index = case.index
+    overlaps = lay_out(index.starts, index.stops, 0, index.span.start).overlaps
+    ends = {each.earlier: Span(index.starts[each.earlier], index.starts[each.later]) for each in overlaps}
+    begins = {each.later: Span(index.stops[each.earlier], index.stops[each.later]) for each in overlaps}
+    why = "only one of two numbers is wrong, and nothing tells which."
+    for code, ranges, word, after in (
+        ("caf-end-earlier", ends, "End", "where the next member begins"),
+        ("caf-begin-later", begins, "Begin", "where the member before it ends"),
+    ):
+        if len(ranges) == len(overlaps) <= _MOST and _fill(index, ranges):
+            title = f"{word} {_listed(case, ranges)} {after}"
+            claim = f"That {_listed(case, ranges)} {word.lower()}s {after}: {why}"
+            yield from _with_ranges(case, ranges, code, title, claim)
+
+
+def _fill(index: Index, ranges: Mapping[int, Span]) -> bool:
+    """Whether the members fill the data section exactly, and none of those with a new range is empty."""
+    starts, stops = array("Q", index.starts), array("Q", index.stops)
+    for position, (start, stop) in ranges.items():
+        if start >= stop:
+            return False
+        starts[position], stops[position] = start, stop
+    rows = lay_out(starts, stops, 0, index.span.start)
+    return not rows.overlap_count and not len(rows.gaps)
+
+
+def _with_ranges(case: Case, ranges: Mapping[int, Span], code: str, title: str, claim: str) -> Iterator[Repair]:
+    """The entries written anew with these ranges, all others as they are."""
     span = case.index.span
     data = bytearray(case.source.read(span.start, span.size))
     for position in sorted(ranges, reverse=True):
@@ -63,18 +105,13 @@ def _set_ranges(case: Case) -> Iterator[Repair]:
         start = case.index.positions[position]
         data[start - span.start : end - span.start] = entry(case.index.name(position), *ranges[position])
     first = case.index.positions[min(ranges)]
-    new = bytes(data[first - span.start :]) + footer(len(data))
+    edit = replace_tail(case.source, first, bytes(data[first - span.start :]) + footer(len(data)), title)
+    yield Repair(code, title, case.codes & (_OF_RANGES | _WITH_THEM), (), claim, edit)
+
+
+def _listed(case: Case, ranges: Mapping[int, Span]) -> str:
     names = [f"{visible(case.index.name(each))!r}" for each in sorted(ranges)]
-    shown = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
-    title = f"Set the {'range' if len(ranges) == 1 else 'ranges'} of {shown} to what the other members leave"
-    start, stop = ranges[min(ranges)]
-    claim = (
-        "That members stand one right behind the other, as the specification says: then "
-        f"{names[0]} is what stands from byte {grouped(start)} to {grouped(stop)}"
-        + (f", and so on for {count(len(names) - 1, 'more member')}." if len(names) > 1 else ".")
-    )
-    mends = case.codes & (_OF_RANGES | _WITH_THEM)
-    yield Repair("caf-set-ranges", title, mends, (), claim, replace_tail(case.source, first, new, title))
+    return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
 
 
 def _concluded(index: Index) -> Mapping[int, Span]:

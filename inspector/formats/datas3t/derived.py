@@ -37,8 +37,9 @@ def mend_names(archive: Archive) -> Iterator[Repair]:
     first = visible(archive.members.path(wrong[0]))
     more = f" and of {count(len(wrong) - 1, 'more datapoint')}" if len(wrong) > 1 else ""
     title = f"Write the key in the name of {first}{more} with {DIGITS} digits"
+    claim = "That nobody looks for these datapoints by the names they have now: their bytes stay, their names change."
     edit = Edit(title, whole, archive.source.size, archive.source.size)
-    yield Repair("datas3t-name-digits", title, frozenset((DATAPOINT_NAME,)), edit=edit)
+    yield Repair("datas3t-name-digits", title, frozenset((DATAPOINT_NAME,)), (), claim, edit)
 
 
 def _renamed(archive: Archive, member: int) -> Patch | None:

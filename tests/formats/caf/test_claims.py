@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.core.edit import OverlaySource
 from tests.formats.caf.conftest import build_archive
 from tests.formats.caf.mending import checked, codes, contents, edits, mended, whole
 from tests.samples.writers import index_json, ranges_of
@@ -63,12 +64,25 @@ def test_several_broken_ranges_are_told_by_the_numbers_left() -> None:
     [
         {"b": (4, None)},  # touches no gap
         {"b": (3, None), "c": (None, None)},  # two members in one gap
-        {"b": (0, 9)},  # an overlap: either number may be wrong
+        {"b": (2, 9), "d": (11, 20)},  # an overlap and a gap
         {"b": (3, None), "d": (11, 20)},  # another gap is left
     ],
 )
 def test_what_is_not_sure_is_left_alone(changes: dict[str, tuple[object, object]]) -> None:
     assert not edits(checked(damaged(changes)))
+
+
+def test_of_an_overlap_there_are_two_explanations() -> None:
+    before = checked(damaged({"a": (0, 5)}))
+    end, begin = edits(before)
+    assert (end.code, begin.code) == ("caf-end-earlier", "caf-begin-later")
+    assert end.title == "End 'a' where the next member begins"
+    assert "nothing tells which" in end.claim
+    assert whole(mended(before, claims=True).source) == SOUND
+    assert begin.edit is not None
+    after = checked(OverlaySource(before.source, begin.edit))
+    assert not codes(after)
+    assert contents(after)[:2] == [(b"a", b"onese"), (b"b", b"cond")]
 
 
 def test_a_number_that_stands_twice_is_written_once() -> None:

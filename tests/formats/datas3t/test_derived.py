@@ -23,7 +23,7 @@ def test_short_keys_in_names_get_their_digits() -> None:
     before = range_named(["1.json", f"{2:020d}.json", "003.json.zst", f"{4:025d}", "5"])
     (repair,) = plans(before)
     assert repair.title == "Write the key in the name of 1.json and of 3 more datapoints with 20 digits"
-    assert (repair.claim, repair.loses) == ("", ())
+    assert "their names change" in repair.claim
     after = made(before, repair)
     archive = checked(after)
     assert archive.findings == []
