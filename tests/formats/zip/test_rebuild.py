@@ -1,0 +1,265 @@
+"""Writing the end of a ZIP archive anew: what is cut off, destroyed or wrong, and what has to stay."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector.core.progress import Progress
+from inspector.core.verdict import State
+from inspector.formats._zip.directory import Directory, new_members
+from inspector.formats._zip.rebuild import rebuild
+from inspector.operations import opening
+from inspector.operations.repairing import plan
+from inspector.sources.file import FileSource
+from tests.formats.zip.repairing import (
+    STREAMED,
+    WHOLE,
+    after,
+    checked,
+    contents,
+    directory_of,
+    ends_of,
+    made,
+    planned,
+    salvaged,
+    verified,
+)
+from tests.formats.zip.zip_building import PLAIN, Unseekable, patched, written, zip64_archive
+
+
+@pytest.mark.parametrize("data", [WHOLE, STREAMED, PLAIN, written(comment=b"a comment")])
+def test_a_sound_archive_has_nothing_to_mend(data: bytes) -> None:
+    result = planned(data)
+    assert (result.repairs, result.waiting, result.salvage) == ((), (), None)
+
+
+@pytest.mark.parametrize("data", [WHOLE, STREAMED, PLAIN])
+def test_an_archive_cut_off_anywhere_keeps_every_whole_member(data: bytes) -> None:
+    everything, ends = contents(data), ends_of(data)
+    for size in range(ends[0], len(data)):
+        result = planned(data[:size])
+        whole = list(everything)[: sum(end <= size for end in ends)]
+        assert contents(after(result)) == {name: everything[name] for name in whole}, size
+        assert (result.state, made(result)) == (State.SOUND, ["zip-rebuild-end"])
+
+
+def test_what_is_cut_off_is_said() -> None:
+    result = planned(PLAIN[: ends_of(PLAIN)[1] - 5])
+    losses = " ".join(result.repairs[0].loses)
+    assert "b.txt, which is not whole: the 7 bytes of it that are left" in losses
+    assert result.repairs[0].claim == ""
+    assert result.after.source.size < len(PLAIN)
+
+
+def test_a_lost_directory_is_written_as_it_was_where_its_headers_are_left() -> None:
+    """Only what is missing is written: what is left of the old directory stays."""
+    cut = WHOLE[:-30]
+    result = planned(cut)
+    assert result.edit is not None
+    assert min(patch.offset for patch in result.edit.patches) > directory_of(WHOLE) + 150
+    assert after(result)[: len(cut) - 60] == cut[:-60]
+
+
+@pytest.mark.parametrize("data", [WHOLE, STREAMED, PLAIN])
+@pytest.mark.parametrize("fill", [b"\0", b"\xff", b"PK\1\2"])
+def test_a_destroyed_directory_is_rebuilt_from_local_headers(data: bytes, fill: bytes) -> None:
+    start, end = directory_of(data), data.rindex(b"PK\5\6")
+    broken = patched(data, start, (fill * (end - start))[: end - start])
+    result = planned(broken)
+    assert result.state is State.SOUND
+    assert contents(after(result)) == contents(data)
+
+
+def test_bytes_of_which_nothing_is_known_are_not_cut_off() -> None:
+    start = directory_of(PLAIN)
+    result = planned(PLAIN[:start] + b"something else" * 5)
+    assert result.state is State.WARNING
+    assert b"something else" * 5 in after(result)
+    assert contents(after(result)) == contents(PLAIN)
+    assert "they stay" in " ".join(result.repairs[0].loses)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from([WHOLE, STREAMED, PLAIN]), st.data())
+def test_one_wrong_byte_in_the_end_loses_no_content(data: bytes, choice: st.DataObject) -> None:
+    at = choice.draw(st.integers(directory_of(data), len(data) - 1))
+    broken = patched(data, at, bytes((data[at] ^ choice.draw(st.integers(1, 255)),)))
+    result = planned(broken)
+    before, now = sorted(verified(checked(data)).values()), sorted(verified(result.after).values())
+    assert now == before or result.waiting or not result.repairs
+    assert after(result)[: directory_of(data)] == data[: directory_of(data)]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from([WHOLE, STREAMED, PLAIN, zip64_archive()[0]]), st.data())
+def test_whatever_is_wrong_planning_and_salvaging_end_in_words(data: bytes, choice: st.DataObject) -> None:
+    broken = bytearray(data)
+    for _ in range(choice.draw(st.integers(1, 6))):
+        broken[choice.draw(st.integers(0, len(data) - 1))] = choice.draw(st.integers(0, 255))
+    archive = checked(bytes(broken[: choice.draw(st.integers(0, len(data)))]))
+    result = plan(archive, Progress())
+    codes = plan(archive, Progress(), [each.code for each in result.waiting])
+    assert len(codes.repairs) < 20
+    for repair in (*codes.repairs, *result.waiting):
+        assert repair.title
+        assert repair.mends
+    if result.salvage is not None and not codes.repairs:
+        new = checked(salvaged(result))
+        assert sorted(verified(new).values()) == sorted(verified(archive).values())
+
+
+@pytest.mark.parametrize(
+    ("at", "new", "code"),
+    [
+        (10, b"\7\0", "zip-entry-count"),
+        (8, b"\7\0", "zip-entry-count"),
+        (12, b"\7\0\0\0", "zip-directory-size"),
+        (16, b"\7\0\0\0", "zip-prepended"),
+        (16, b"\0\0\1\0", "zip-bytes-missing"),
+        (12, b"\7\0\0\0\7\0\0\0", "zip-directory-missing"),
+        (20, b"\7\0", "zip-end-not-at-end"),
+    ],
+)
+def test_a_wrong_end_record_is_set_right_where_the_directory_is_whole(at: int, new: bytes, code: str) -> None:
+    broken = patched(WHOLE, WHOLE.rindex(b"PK\5\6") + at, new)
+    before = checked(broken)
+    result = plan(before, Progress())
+    assert after(result) == WHOLE
+    assert made(result) == ["zip-rebuild-end"]
+    assert code in result.repairs[0].mends & {each.code for each in before.findings}
+
+
+def test_bytes_behind_the_archive_are_cut_off_and_said() -> None:
+    result = planned(WHOLE + b"garbage")
+    assert after(result) == WHOLE
+    assert "7 bytes behind the archive" in " ".join(result.repairs[0].loses)
+
+
+def test_a_comment_stays() -> None:
+    data = written(comment=b"a comment")
+    end = data.rindex(b"PK\5\6")
+    assert after(planned(patched(data, end + 10, b"\7\0"))) == data
+    assert after(planned(patched(data, end, b"XX"))) == data
+    cut = after(planned(data[:-3]))
+    with zipfile.ZipFile(io.BytesIO(cut)) as archive:
+        assert archive.comment == b"a comm"
+
+
+def test_an_archive_put_behind_other_bytes_keeps_its_offsets() -> None:
+    moved = b"#!/bin/sh\n" * 4 + WHOLE
+    broken = patched(moved, moved.rindex(b"PK\5\6") + 10, b"\7\0")
+    assert after(planned(broken)) == moved
+
+
+def test_numbers_that_need_zip64_get_it() -> None:
+    data, size, _ = zip64_archive()
+    end = data.rindex(b"PK\6\6")
+    result = planned(data[:end])
+    assert result.state is State.SOUND
+    assert contents(after(result)) == {"x": b"abc"}
+    assert after(result)[end - size : end] == data[end - size : end]
+
+
+def test_the_real_count_of_many_members_is_written_in_zip64_records() -> None:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        for index in range(65_537):
+            archive.writestr(zipfile.ZipInfo(f"{index}"), b"")
+    data = target.getvalue()
+    start, end = directory_of_zip64(data)
+    modulo = data[:end] + struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 1, 1, end - start, start, 0)
+    result = planned(modulo)
+    assert made(result) == ["zip-rebuild-end"]
+    with zipfile.ZipFile(io.BytesIO(after(result))) as archive:
+        assert len(archive.namelist()) == 65_537
+    assert result.state is State.SOUND
+
+
+def directory_of_zip64(data: bytes) -> tuple[int, int]:
+    record = data.rindex(b"PK\6\6")
+    size, offset = struct.unpack("<2Q", data[record + 40 : record + 56])
+    assert offset + size == record
+    return offset, record
+
+
+def test_an_archive_inside_is_not_taken_for_the_archive_around_it() -> None:
+    inner = written({"deep": b"content" * 9})
+    data = written({"a.zip": inner, "b": b"last"}, method=zipfile.ZIP_STORED)
+    result = planned(data[: directory_of(data)])
+    assert contents(after(result)) == {"a.zip": inner, "b": b"last"}
+
+
+def test_a_last_member_that_hides_others_is_cut_off_only_on_the_users_word() -> None:
+    """A size that is too large swallows the members behind it; so does an archive that was cut off."""
+    broken = patched(PLAIN[: directory_of(PLAIN)], 18, struct.pack("<II", 5000, 5000))
+    both = written({"first": b"f", "b": b"x"}, method=0)
+    start = ends_of(both)[0]
+    data = both[:start] + broken
+    result = planned(data)
+    assert result.repairs == ()
+    assert [each.code for each in result.waiting] == ["zip-rebuild-end"]
+    assert "size of a.txt is assumed" in result.waiting[0].claim
+    assert contents(after(planned(data, "zip-rebuild-end"))) == {"first": b"f"}
+
+
+def test_a_deflate_stream_shows_where_it_ends() -> None:
+    target = Unseekable()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("large", b"\0" * 3_000_000)
+        archive.writestr("empty", b"")
+        archive.writestr("next", b"content")
+    data = bytes(target.data)
+    result = planned(data[: data.index(b"PK\1\2")])
+    assert contents(after(result)) == contents(data)
+    assert result.state is State.SOUND
+
+
+def test_times_and_unicode_names_come_back_from_local_headers() -> None:
+    extra = struct.pack("<HHBII", 0x5455, 9, 3, 1_700_000_000, 1_700_000_001)
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        info = zipfile.ZipInfo("żółw", (2023, 11, 14, 22, 13, 20))
+        info.extra = extra
+        archive.writestr(info, b"slow")
+        archive.writestr("folder/", b"")
+    data = target.getvalue()
+    result = planned(data[: directory_of(data)])
+    assert result.state is State.SOUND
+    with zipfile.ZipFile(io.BytesIO(after(result))) as archive:
+        first, second = archive.infolist()
+    assert (first.filename, first.date_time) == ("żółw", (2023, 11, 14, 22, 13, 20))
+    assert first.extra == struct.pack("<HHBI", 0x5455, 5, 3, 1_700_000_000)
+    assert second.is_dir()
+
+
+def test_what_lies_beyond_4_gib_is_found_again(tmp_path: Path) -> None:
+    """A file with a hole in it: a member of 5 GiB, and one behind it."""
+    path = tmp_path / "large.zip"
+    size = 5 << 30
+    wide = struct.pack("<HHQQ", 1, 16, size, size)
+    full = 0xFFFFFFFF
+    with path.open("wb") as file:
+        file.write(struct.pack("<4s5H3I2H", b"PK\3\4", 45, 0, 0, 0, 33, 0, full, full, 4, len(wide)) + b"hole" + wide)
+        file.seek(size, io.SEEK_CUR)
+        file.write(struct.pack("<4s5H3I2H", b"PK\3\4", 10, 0, 0, 0, 33, zlib.crc32(b"abc"), 3, 3, 1, 0) + b"xabc")
+    source = FileSource(path)
+    rebuilt = rebuild(source, Directory(new_members()), {}, Progress())
+    assert rebuilt is not None
+    (patch,) = rebuilt.edit.patches
+    with path.open("r+b") as file:
+        file.seek(patch.offset)
+        file.write(patch.new)
+    with zipfile.ZipFile(path) as archive:
+        assert [(each.filename, each.file_size) for each in archive.infolist()] == [("hole", size), ("x", 3)]
+        assert archive.read("x") == b"abc"
+    archive = opening.start(FileSource(path))
+    opening.decode(archive, Progress())
+    assert {each.code for each in archive.findings} <= {"zip-local-needed"}
