@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Mapping
 
-from inspector.core.member import LARGEST, UNREADABLE
+from inspector.core.member import LARGEST
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped
 from inspector.core.repair import Repair
@@ -53,7 +53,7 @@ def claimed(case: Case) -> Iterator[Repair]:
 
 def _set_ranges(case: Case) -> Iterator[Repair]:
     """Broken entries, each of which fits into the one gap between the others that its good number touches."""
-    ranges = _concluded(case.index)
+    ranges = _concluded(case)
     if not ranges:
         return
     start, stop = ranges[min(ranges)]
@@ -114,16 +114,16 @@ def _listed(case: Case, ranges: Mapping[int, Span]) -> str:
     return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
 
 
-def _concluded(index: Index) -> Mapping[int, Span]:
+def _concluded(case: Case) -> Mapping[int, Span]:
     """The ranges of all broken entries; empty unless they and the others then fill the data section exactly."""
-    end = index.span.start
-    broken = _broken(index, end)
+    index = case.index
+    broken = _broken(case)
     if not 0 < len(broken) <= _MOST:
         return {}
     others = [each for each in range(len(index)) if each not in broken]
     starts = array("Q", (index.starts[each] for each in others))
     stops = array("Q", (index.stops[each] for each in others))
-    rows = lay_out(starts, stops, 0, end)
+    rows = lay_out(starts, stops, 0, index.span.start)
     gaps = [Span(rows.starts[row], rows.row_stop(row)) for row in rows.gaps]
     if rows.overlap_count or len(gaps) != len(broken):
         return {}
@@ -135,13 +135,11 @@ def _concluded(index: Index) -> Mapping[int, Span]:
     return found if len(set(found.values())) == len(gaps) else {}
 
 
-def _broken(index: Index, end: int) -> set[int]:
+def _broken(case: Case) -> set[int]:
+    index = case.index
     found = {each.entry for each in index.problems if each.code in _OF_RANGES and each.entry is not None}
-    for each in range(len(index)):
-        start, stop = index.starts[each], index.stops[each]
-        if index.marks[each] & UNREADABLE or not start <= stop <= end:
-            found.add(each)
-    return found
+    outside = {each for each in range(len(index)) if not index.starts[each] <= index.stops[each] <= index.span.start}
+    return found | outside | case.broken()
 
 
 def _touches(index: Index, position: int, gap: Span) -> bool:

@@ -92,7 +92,7 @@ def _decode_index(source: Source, emitter: Emitter, progress: Progress, place: P
             ]
         )
         return
-    index = _read_index(source, span, progress)
+    index = read_index(source, span, progress)
     order = archive_order(index)
     members = members_in(order, index)
     emitter.begin_members(members)
@@ -113,8 +113,8 @@ def _undecoded(name: str, kind: Kind, start: int, stop: int) -> Field:
     return Field(name, kind, (Span(start, stop),))
 
 
-def _read_index(source: Source, span: Span, progress: Progress) -> Index:
-    """Large indexes are tried the fast way first."""
+def read_index(source: Source, span: Span, progress: Progress) -> Index:
+    """What the index in ``span`` says; large ones are tried the fast way first. Raises SourceError and Cancelled."""
     if span.size > SLICE:
         progress.begin("Reading the index", span.size)
         index = read_fast(source, span, progress)

@@ -19,7 +19,7 @@ from inspector.core.repair import Repair
 from inspector.formats._extents import lay_out
 from inspector.formats.caf.case import MALFORMED, Case, replace_tail
 from inspector.formats.caf.claims import claimed
-from inspector.formats.caf.exact import read_exactly
+from inspector.formats.caf.decode import read_index
 from inspector.formats.caf.locate import find_index
 from inspector.formats.caf.salvage import salvage
 from inspector.formats.caf.search import LARGEST_INDEX, object_at
@@ -43,9 +43,7 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     place = find_index(archive.source)
     if place.index is None or place.index.size > LARGEST_INDEX:
         return ()
-    span = place.index
-    progress.begin("Planning repairs", span.size)
-    index = read_exactly(archive.source.read(span.start, span.size), span.start, progress)
+    index = read_index(archive.source, place.index, progress)
     case = Case(archive, codes, index)
     found = list(_edits(case))
     errors = {each.code for each in archive.findings if each.severity is Severity.ERROR}

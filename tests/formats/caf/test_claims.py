@@ -122,3 +122,12 @@ def test_a_missing_version_is_written_in_front(index: str) -> None:
     after = mended(before, claims=True)
     assert not codes(after)
     assert json.loads(whole(after.source)[1:-4]) == {"format_version": "1.0", **json.loads(index)}
+
+
+def test_one_broken_range_of_many_members() -> None:
+    ranges: list[tuple[str, object, object]] = [(f"{number:06d}", number, number + 1) for number in range(8_000)]
+    data = bytes(range(250)) * 32
+    sound = build_archive(index_json(ranges), data)
+    ranges[4_000] = ("004000", 4_000, 10**6)
+    before = checked(build_archive(index_json(ranges), data, 7))
+    assert whole(mended(before, claims=True).source) == sound

@@ -278,7 +278,7 @@ def test_whatever_bytes_change_repairs_end_and_keep_what_they_list(
 
 def test_many_members_are_salvaged_in_small_pieces() -> None:
     writer, data = Writer(), bytearray()
-    for number in range(5_000):
+    for number in range(8_000):
         writer.begin(b"%d" % number)
         writer.add(3)
         writer.end()
