@@ -157,7 +157,10 @@ def _proved(archive: Archive, directory: Directory) -> Iterator[Repair]:
 
 
 def _size_patches(archive: Archive, directory: Directory, member: int) -> list[Patch]:
-    """The patches of headers that have other sizes than those with which the content is whole."""
+    """The patches of headers that have other sizes than those with which the content is whole.
+
+    Where they stand in ZIP64 information instead, all of that would have to be written anew; it stays as it is.
+    """
     members = directory.members
     sizes = _sizes(directory, member)
     if archive.verdict(member) is not Verdict.VERIFIED or max(sizes) >= FULL_32 or members.heads is None:
@@ -167,7 +170,12 @@ def _size_patches(archive: Archive, directory: Directory, member: int) -> list[P
         places.append(directory.central[member] + _CENTRAL_SIZES)
     new = pack("<II", *sizes)
     patches = [Patch(at, archive.source.read(at, len(new)), new) for at in places]
-    return [each for each in patches if len(each.old) == len(new) and each.old != new]
+    return [each for each in patches if len(each.old) == len(new) and each.old != new and not _is_wide(each.old)]
+
+
+def _is_wide(sizes: bytes) -> bool:
+    """Whether one of the two sizes of a header stands in ZIP64 information."""
+    return FULL_32 in (int.from_bytes(sizes[:4], "little"), int.from_bytes(sizes[4:], "little"))
 
 
 def _sizes(directory: Directory, member: int) -> tuple[int, int]:

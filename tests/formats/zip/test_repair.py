@@ -21,7 +21,7 @@ from tests.formats.zip.repairing import (
     salvaged,
     verified,
 )
-from tests.formats.zip.zip_building import FILES, PLAIN, patched, written
+from tests.formats.zip.zip_building import FILES, PLAIN, patched, written, zip64_archive
 
 
 def flipped_content() -> bytes:
@@ -49,6 +49,14 @@ def test_a_wrong_record_is_set_to_what_content_and_the_other_record_say(
     assert after(result) == PLAIN
     assert made(result) == ["zip-set-records"]
     assert result.repairs[0].claim == ""
+
+
+@pytest.mark.parametrize("at", [34, 36, 40, 44])
+def test_sizes_in_zip64_information_are_left_alone(at: int) -> None:
+    """Narrow sizes over the placeholders would change what the ZIP64 information says."""
+    data, _, _ = zip64_archive()
+    broken = patched(data, at, b"\7")
+    assert verified(checked(broken)) == verified(planned(broken).after)
 
 
 def test_salvage_copies_what_is_whole_as_it_is() -> None:
