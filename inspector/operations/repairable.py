@@ -7,7 +7,7 @@ from dataclasses import replace
 from inspector.core.finding import Finding, Severity
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
-from inspector.core.source import SourceError
+from inspector.core.source import Source, SourceError
 from inspector.operations.opening import Opened
 
 
@@ -19,9 +19,14 @@ def left(archive: Opened) -> tuple[Finding, ...]:
 
 def offered(archive: Opened, progress: Progress) -> tuple[Repair, ...]:
     """The ways of mending an archive that has been checked, the best first. Raises SourceError and Cancelled."""
-    if archive.decoder is None or not left(archive):
+    if archive.decoder is None or not left(archive) or not _whole(archive.source):
         return ()
     return tuple(archive.decoder.repairs(archive, progress))
+
+
+def _whole(source: Source) -> bool:
+    """Whether the file is as long as it was: of one that others cut off, nothing is planned before it is read again."""
+    return source.size == 0 or len(source.read(source.size - 1, 1)) == 1
 
 
 def mark_repairs(archive: Opened, progress: Progress) -> None:
