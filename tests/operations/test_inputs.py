@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from inspector.core.progress import Cancelled, Progress
+from inspector.core.source import SourceError
+from inspector.operations.inputs import PIECE, FileInput, Input, check_names, gather
+from inspector.operations.refused import Refused
+
+
+def grow(root: Path, *names: str) -> Path:
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(name.encode())
+    return root
+
+
+def names(*inputs: Input) -> list[str]:
+    return [each.name.decode() for each in inputs]
+
+
+def test_folders_are_walked_in_the_order_of_their_names_components(tmp_path: Path) -> None:
+    grow(tmp_path / "tree", "b", "a/z", "a/é/deep", "a-b", "a.b", "A")
+    (tmp_path / "tree" / "empty").mkdir()
+
+    found = gather([str(tmp_path / "tree")], Progress())
+
+    assert names(*found) == ["A", "a/z", "a/é/deep", "a-b", "a.b", "b"]
+    assert [b"".join(each.pieces()).decode() for each in found] == names(*found)
+    assert [each.size for each in found] == [len(name.encode()) for name in names(*found)]
+
+
+def test_a_file_has_its_own_name_and_locations_keep_their_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grow(tmp_path, "z/one.txt", "folder/two", "three")
+    monkeypatch.chdir(tmp_path)
+
+    assert names(*gather(["z/one.txt", "folder", "three"], Progress())) == ["one.txt", "two", "three"]
+    assert names(*gather(["."], Progress())) == ["folder/two", "three", "z/one.txt"]
+
+
+def test_large_files_come_in_pieces_of_bounded_size(tmp_path: Path) -> None:
+    (tmp_path / "large").write_bytes(b"")
+    os.truncate(tmp_path / "large", 3 * PIECE + 1)
+    (found,) = gather([str(tmp_path / "large")], Progress())
+
+    sizes = [len(piece) for piece in found.pieces()]
+
+    assert sum(sizes) == 3 * PIECE + 1
+    assert max(sizes) <= PIECE
+
+
+@pytest.mark.parametrize("make", [lambda path: path.symlink_to("a"), os.mkfifo], ids=["link", "pipe"])
+def test_what_is_no_regular_file_is_refused(tmp_path: Path, make: object) -> None:
+    grow(tmp_path, "a")
+    make(tmp_path / "odd")  # type: ignore[operator]
+
+    for location in (tmp_path, tmp_path / "odd"):
+        with pytest.raises(Refused, match="odd is"):
+            gather([str(location)], Progress())
+
+
+def test_what_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="does not exist"):
+        gather([str(tmp_path / "nothing")], Progress())
+
+
+def test_what_will_be_written_is_passed_over_in_a_folder_and_refused_by_name(tmp_path: Path) -> None:
+    grow(tmp_path, "a", "new.caf")
+    never = [tmp_path / "new.caf", tmp_path / "not-there"]
+
+    assert names(*gather([str(tmp_path)], Progress(), never)) == ["a"]
+    with pytest.raises(Refused, match="to be written"):
+        gather([str(tmp_path / "new.caf")], Progress(), never)
+
+
+def test_looking_can_be_cancelled(tmp_path: Path) -> None:
+    progress = Progress()
+    progress.cancel()
+
+    with pytest.raises(Cancelled):
+        gather([str(grow(tmp_path, "a"))], progress)
+
+
+# ---- files that change ---------------------------------------------------------------------------------------------
+
+
+def found_one(path: Path) -> FileInput:
+    (found,) = gather([str(path)], Progress())
+    assert isinstance(found, FileInput)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("content", "words"), [(b"1234567", "longer"), (b"12", "shorter"), (b"54321", "written to")], ids=lambda each: each
+)
+def test_a_file_that_has_changed_since_it_was_found_is_not_read(tmp_path: Path, content: bytes, words: str) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"12345")
+    found = found_one(path)
+    path.write_bytes(content)
+    os.utime(path, ns=(0, 1))
+
+    with pytest.raises(SourceError, match=words):
+        list(found.pieces())
+
+
+def test_a_file_that_changes_while_it_is_read_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"")
+    os.truncate(path, 2 * PIECE)
+    pieces = found_one(path).pieces()
+    next(pieces)
+    os.truncate(path, PIECE)
+
+    with pytest.raises(SourceError, match="shorter"):
+        list(pieces)
+
+
+def test_a_file_that_became_a_link_is_not_read(tmp_path: Path) -> None:
+    grow(tmp_path, "a", "b")
+    found = found_one(tmp_path / "a")
+    (tmp_path / "a").unlink()
+    (tmp_path / "a").symlink_to("b")
+
+    with pytest.raises(SourceError, match="cannot be read"):
+        list(found.pieces())
+
+
+# ---- names ---------------------------------------------------------------------------------------------------------
+
+
+def named(*wanted: bytes) -> list[Input]:
+    return [Given(name) for name in wanted]
+
+
+class Given:
+    def __init__(self, name: bytes) -> None:
+        self.name = name
+        self.size: int | None = None
+        self.where = "somewhere"
+
+    def pieces(self) -> list[bytes]:
+        return []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        b"",
+        b"/a",
+        b"../a",
+        b"a/../b",
+        b"a//b",
+        b"./a",
+        b"a\\b",
+        b"C:a",
+        b"a\0b",
+        b"a\nb",
+        b"\xff",
+        b"a/",
+        "\u202ea".encode(),
+    ],
+)
+def test_hazardous_names_are_refused(name: bytes) -> None:
+    with pytest.raises(Refused, match=r"Nothing was written\."):
+        check_names(named(b"good", name))
+
+
+def test_names_that_stand_twice_are_refused() -> None:
+    with pytest.raises(Refused, match=r"'a' stands twice.*1 more"):
+        check_names(named(b"a", b"b", b"a", b"b"))
+    with pytest.raises(Refused, match="stands twice"):
+        check_names(named(b"a"), taken=[b"a"])
+
+
+@pytest.mark.parametrize(("first", "second"), [(b"a", b"a/b/c"), (b"a/b/c", b"a/b")])
+def test_a_file_cannot_be_a_folder_too(first: bytes, second: bytes) -> None:
+    with pytest.raises(Refused, match="takes it for a folder"):
+        check_names(named(first, second))
+    with pytest.raises(Refused, match="takes it for a folder"):
+        check_names(named(second), taken=[first])
+
+
+def test_names_that_are_one_on_some_systems_are_a_word() -> None:
+    assert check_names(named(b"a", b"b", "é".encode())) == ()
+    (said,) = check_names(named(b"a", b"A", b"b", b"B"))
+    assert said == "The names 'a' and 'A' are one on some systems. 1 other name too."
