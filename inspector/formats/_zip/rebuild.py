@@ -36,12 +36,12 @@ _SAMPLED = 16
 class Header(NamedTuple):
     """A central directory header that is whole: its bytes, and where its member's local header is in the file.
 
-    ``numbers`` are its CRC-32, stored and decoded size.
+    ``sizes`` are its stored and its decoded one.
     """
 
     data: bytes
     head: int
-    numbers: tuple[int, int, int]
+    sizes: tuple[int, int]
 
 
 class Place(NamedTuple):
@@ -167,13 +167,16 @@ def _place_at(source: Source, found: Survivors) -> Place:
 
 
 def _kept(listed: list[Header], found: Survivors, proved: Proved) -> list[Header]:
-    """The headers that can stay: where local headers were followed, those that lead to one, and belie no content."""
+    """The headers that can stay: where local headers were followed, those that lead to one.
+
+    One with other sizes than those with which the content is whole cannot; a wrong CRC-32 alone is set right later.
+    """
     heads = {member.head for member in found.members}
     reach = found.stop if heads else 0
 
     def stays(header: Header) -> bool:
         if header.head in heads:
-            return proved.get(header.head, header.numbers) == header.numbers
+            return header.head not in proved or proved[header.head][1:] == header.sizes
         return header.head >= reach
 
     return list(filter(stays, listed))
@@ -182,12 +185,12 @@ def _kept(listed: list[Header], found: Survivors, proved: Proved) -> list[Header
 def _listed(source: Source, start: int, limit: int, shift: int) -> Iterator[Header]:
     """The headers that are whole, from ``start`` on."""
     for at, header, _, _, extra, stop in headers(source, start, limit):
-        crc, stored, size, offset = header[7], header[8], header[9], header[16]
+        stored, size, offset = header[8], header[9], header[16]
         wide = zip64(extra, size == FULL_32, stored == FULL_32, offset == FULL_32)
         size = size if wide.size is None else wide.size
         stored = stored if wide.stored is None else wide.stored
         offset = offset if wide.offset is None else wide.offset
-        yield Header(source.read(at, stop - at), offset + shift, (crc, stored, size))
+        yield Header(source.read(at, stop - at), offset + shift, (stored, size))
 
 
 def _moved(header: Header, offset: int) -> bytes:
