@@ -22,6 +22,7 @@ from inspector.operations.repairable import mark_repairs
 from inspector.operations.share import CHECKING, READING, shares
 from inspector.sources.file import FileSource
 from inspector.sources.recovery import pending
+from inspector.sources.survey import Kind
 
 _READING = 4
 """Of the work of checking a location so many parts are counted, of which reading its structure is one."""
@@ -120,7 +121,9 @@ def _report_interrupted(archive: Opened, emitter: Emitter) -> None:
     except EditError as error:
         emitter.warning(INTERRUPTED, str(error))
     else:
-        if found is not None:
+        if found is not None and found.kind is Kind.BUSY:
+            emitter.info("change-under-way", found.story, *found.spans)
+        elif found is not None:
             emitter.find(Severity.WARNING, INTERRUPTED, found.story, found.spans, repair="finish-interrupted-change")
 
 

@@ -1,0 +1,186 @@
+"""``header`` and ``repair`` as they are typed: what they print, what they write, how they exit."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tacozip
+
+from inspector.__main__ import main
+from inspector.core.edit import Edit, Patch
+from inspector.sources.file import FileSource
+from inspector.sources.in_place import write
+from tests.sources.disks import Stopped, Watched
+
+Copy = Callable[[str], Path]
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def copy(sample: Callable[[str], Path], tmp_path: Path) -> Copy:
+    """A copy of a sample that may be changed."""
+
+    def make(name: str) -> Path:
+        path = tmp_path / name
+        shutil.copyfile(sample(name), path)
+        return path
+
+    return make
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Run:
+    """Run a line of arguments: exit status, standard output, standard error."""
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        status = main([str(each) for each in arguments])
+        return (status, *capfd.readouterr())
+
+    return call
+
+
+def one(text: str) -> dict[str, Any]:
+    (line,) = text.splitlines()
+    found: dict[str, Any] = json.loads(line)
+    return found
+
+
+def test_header_shows_where_entries_lead(copy: Copy, run: Run) -> None:
+    status, out, _ = run("header", copy("two-entries.tacozip"))
+    assert status == 0
+    assert out.splitlines()[0] == "count 2"
+    assert "the data of COLLECTION.json" in out
+
+
+def test_header_edits_what_tacozip_reads(copy: Copy, run: Run) -> None:
+    path, twin = copy("two-entries.tacozip"), copy("two-entries.tacozip").with_name("twin.tacozip")
+    shutil.copyfile(path, twin)
+    status, out, _ = run("header", path, "--set", "0=0x10,7", "--set", "2=100,200", "--json")
+    assert status == 0
+    assert one(out)["written"] is True
+    entries = [(16, 7), tacozip.read_header(str(twin))[1], (100, 200)]
+    assert tacozip.read_header(str(path)) == entries
+    tacozip.update_header(str(twin), entries)
+    assert path.read_bytes() == twin.read_bytes()
+
+
+def test_a_dry_run_prints_the_three_writes_and_makes_none(copy: Copy, run: Run) -> None:
+    path = copy("two-entries.tacozip")
+    before = path.read_bytes()
+    _, out, _ = run("header", path, "--count", "1", "--dry-run", "--json")
+    writes = one(out)["writes"]
+    assert [(write["offset"], len(write["new"]) // 2) for write in writes][:2] == [(41, 116), (14, 4)]
+    assert all(before[write["offset"] :].startswith(bytes.fromhex(write["old"])) for write in writes)
+    _, text, _ = run("header", path, "--count", "1", "--dry-run")
+    assert all(write["new"] in text for write in writes)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "words"),
+    [
+        ("two-entries.tacozip", ("--set", "7=1,2"), "no entry 7"),
+        ("two-entries.tacozip", ("--set", "0=x,2"), "is no number"),
+        ("two-entries.tacozip", ("--set", "0"), "has no ="),
+        ("two-entries.tacozip", ("--set", "0=18446744073709551616,0"), "does not fit"),
+        ("two-entries.tacozip", ("--count", "8"), "0 to 7"),
+        ("ghost.taco", ("--count", "1"), "cannot be edited"),
+        ("plain.zip", (), "no TACO"),
+        ("journey.caf", (), "no TACO"),
+    ],
+)
+def test_what_cannot_be_edited_is_said_and_nothing_is_written(
+    name: str, arguments: tuple[str, ...], words: str, copy: Copy, run: Run
+) -> None:
+    path = copy(name)
+    before = path.read_bytes()
+    status, _, said = run("header", path, *arguments)
+    assert status == 2
+    assert words in said
+    assert path.read_bytes() == before
+
+
+def test_repair_plans_then_mends(copy: Copy, run: Run) -> None:
+    path = copy("torn-at-boundary.rca")
+    before = path.read_bytes()
+    status, out, _ = run("repair", path, "--dry-run")
+    assert (status, path.read_bytes()) == (0, before)
+    assert "1 repair would make this torn archive sound" in out
+    status, out, _ = run("repair", path)
+    assert status == 0
+    assert "cut off" in out
+    assert run("check", path)[0] == 0
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+def test_repair_says_as_json_what_it_did(copy: Copy, run: Run) -> None:
+    path = copy("trailing-commas.caf")
+    _, out, _ = run("repair", path, "--json")
+    found = one(out)
+    assert (found["before"], found["after"], found["written"]) == ("warning", "sound", True)
+    assert [repair["code"] for repair in found["repairs"]] == ["caf-strict-json"]
+    assert found["writes"][0]["old"] != found["writes"][0]["new"]
+
+
+def test_a_sound_archive_is_left_alone(copy: Copy, run: Run) -> None:
+    path = copy("two-chunks.rca")
+    status, out, _ = run("repair", path)
+    assert status == 0
+    assert "nothing to mend" in out
+
+
+def test_what_is_not_mended_exits_with_1(copy: Copy, run: Run) -> None:
+    path = copy("flipped-blob-byte.rca")
+    before = path.read_bytes()
+    status, out, _ = run("repair", path)
+    assert (status, path.read_bytes()) == (1, before)
+    assert "Left: " in out
+    status, _, _ = run("repair", path, "--to", path.with_name("saved.rca"))
+    assert status == 0
+    assert run("check", path.with_name("saved.rca"))[0] == 0
+    status, _, said = run("repair", path, "--to", path.with_name("saved.rca"))
+    assert status == 2
+    assert "something is there already" in said
+
+
+def test_a_claim_is_accepted_by_its_code(copy: Copy, run: Run) -> None:
+    path = copy("wrong-metadata.rca")
+    assert run("repair", path)[0] == 1
+    assert run("repair", path, "--accept", "rca-mend-metadata")[0] == 0
+    assert run("check", path)[0] == 0
+
+
+def kill_between_writes(path: Path, edit: Edit) -> None:
+    """Write an edit and die before the second of its writes."""
+    writes = 0
+
+    def act(_: int, name: str, __: object) -> None:
+        nonlocal writes
+        writes += name == "write"
+        if writes > 2 and name != "close":  # the journal and the first patch; a dead program holds no lock
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        write(path, edit, FileSource(path).identity, Watched(act))
+
+
+@pytest.mark.parametrize(("option", "intended"), [((), True), (("--roll-back",), False)])
+def test_an_interrupted_change_comes_first(option: tuple[str, ...], intended: bool, copy: Copy, run: Run) -> None:
+    path = copy("two-entries.tacozip")
+    before = path.read_bytes()
+    edit = Edit("Change", (Patch(60, before[60:62], b"ab"), Patch(70, before[70:72], b"cd")), len(before), len(before))
+    kill_between_writes(path, edit)
+    assert path.with_name(f".{path.name}.aij").exists()
+    assert "interrupted-change" in run("check", path, "--json")[1]
+    status, _, said = run("repair", path, "--dry-run")
+    assert status == 2
+    assert "planned when it has been done" in said
+    run("repair", path, *option)
+    assert not path.with_name(f".{path.name}.aij").exists()
+    assert (path.read_bytes()[60:62] == b"ab", path.read_bytes()[70:72] == b"cd") == (intended, intended)
+    assert intended or path.read_bytes() == before

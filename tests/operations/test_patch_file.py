@@ -1,0 +1,46 @@
+"""Edits as files: what is written is read again, and what does not fit is refused in a sentence."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.core.edit import Edit, Patch
+from inspector.core.source import BytesSource
+from inspector.operations.patch_file import decoded, encoded
+from inspector.operations.refused import Refused
+
+DATA = bytes(range(50))
+EDIT = Edit("Change", (Patch(40, DATA[40:44], b"wxyz"), Patch(3, DATA[3:5], b"ab")), 50, 45)
+
+
+def test_a_patch_comes_back_as_it_was() -> None:
+    assert decoded(BytesSource(encoded(EDIT)), BytesSource(DATA)) == EDIT
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"format": "other"}, "another kind"),
+        ({"version": 2}, "later version"),
+        ({"old_size": 51}, "51 bytes"),
+        ({"patches": [{"offset": 3, "old": "ffff", "new": "0000"}]}, "other bytes stand"),
+        ({"patches": [{"offset": 3, "old": "0", "new": "00"}]}, "no patch"),
+        ({"patches": [{"offset": -3, "old": "00", "new": "00"}]}, "no patch"),
+        ({"patches": [{"offset": 3, "old": "0304", "new": "00"}]}, "no patch"),
+        ({"extra": 1}, "no patch"),
+    ],
+)
+def test_what_does_not_fit_is_refused(change: dict[str, object], words: str) -> None:
+    file = json.loads(encoded(EDIT)) | change
+    with pytest.raises(Refused, match=words):
+        decoded(BytesSource(json.dumps(file).encode()), BytesSource(DATA))
+
+
+@given(st.binary(max_size=200))
+def test_any_other_file_is_refused(data: bytes) -> None:
+    with pytest.raises(Refused):
+        decoded(BytesSource(data), BytesSource(DATA))

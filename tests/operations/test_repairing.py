@@ -1,0 +1,169 @@
+"""Planning repairs over an overlay, and carrying them out: in place, to a copy, into a new archive."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from inspector.core.edit import OverlaySource
+from inspector.core.finding import Severity
+from inspector.core.progress import Cancelled, Progress
+from inspector.core.verdict import State
+from inspector.operations.checking import check_archive, check_location, state_of
+from inspector.operations.mending import carry_out, described, save_salvage
+from inspector.operations.opening import Opened, decode, open_source, start
+from inspector.operations.refused import Refused
+from inspector.operations.repairable import mark_repairs
+from inspector.operations.repairing import Plan, plan
+from inspector.sources.file import FileSource
+
+Sample = Callable[[str], Path]
+FINE = (State.SOUND, State.WARNING)
+
+
+def opened(path: Path) -> Opened:
+    archive = start(open_source(str(path)))
+    decode(archive, Progress())
+    return archive
+
+
+def planned(path: Path, *accepted: str) -> Plan:
+    return plan(opened(path), Progress(), accepted)
+
+
+def contents(path: Path) -> dict[bytes, bytes]:
+    archive = opened(path)
+    assert archive.decoder is not None
+    found = {}
+    for index in range(len(archive.members)):
+        if archive.members[index].readable:
+            found[archive.members.path(index)] = b"".join(archive.decoder.read(archive, index, Progress()))
+    return found
+
+
+def copied(path: Path, folder: Path) -> tuple[Path, FileSource]:
+    copy = folder / path.name
+    shutil.copyfile(path, copy)
+    source = open_source(str(copy))
+    assert isinstance(source, FileSource)
+    return copy, source
+
+
+MENDED = {
+    "torn-at-boundary.rca": ("rca-drop-garbage",),
+    "torn-in-chunk.rca": ("rca-drop-garbage",),
+    "partial-header.rca": ("rca-drop-garbage",),
+    "torn-after-write-2.tacozip": ("taco-finish-update",),
+    "truncated.tacozip": ("zip-rebuild-end",),
+    "trailing-commas.caf": ("caf-strict-json",),
+    "damaged-footer.caf": ("caf-mend-footer",),
+    "index-size-zero.caf": ("caf-mend-footer",),
+}
+
+
+@pytest.mark.parametrize(("name", "codes"), MENDED.items())
+def test_what_one_write_explains_is_mended_in_place(
+    name: str, codes: tuple[str, ...], sample: Sample, tmp_path: Path
+) -> None:
+    path, source = copied(sample(name), tmp_path)
+    before, members = path.read_bytes(), contents(path)
+    found = planned(path)
+    assert tuple(repair.code for repair in found.repairs) == codes
+    assert path.read_bytes() == before
+
+    carry_out(found, source, "", Progress())
+
+    assert found.edit is not None
+    assert path.read_bytes() == OverlaySource(open_source(str(sample(name))), found.edit).read(0, 1 << 30)
+    assert check_location(str(path), Progress()).state in FINE
+    after = contents(path)
+    assert all(after[name] == content for name, content in members.items() if name in after and content)
+    assert [entry.name for entry in tmp_path.iterdir()] == [name]
+
+
+def test_a_plan_says_which_state_it_leads_to(sample: Sample) -> None:
+    shown = described(planned(sample("torn-at-boundary.rca")))
+    assert (shown.before, shown.after, shown.left) == (State.TORN, State.SOUND, ())
+    assert shown.sentence == "1 repair would make this torn archive sound."
+    assert shown.repairs[0].spans
+
+
+def test_a_sound_archive_has_nothing_to_mend(sample: Sample, tmp_path: Path) -> None:
+    path, source = copied(sample("two-chunks.rca"), tmp_path)
+    found = planned(path)
+    assert (found.repairs, found.waiting, found.salvage) == ((), (), None)
+    with pytest.raises(Refused, match="nothing to mend"):
+        carry_out(found, source, "", Progress())
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [("wrong-metadata.rca", "rca-mend-metadata"), ("torn-after-write-1.tacozip", "taco-finish-update")],
+)
+def test_a_claim_waits_for_a_word(name: str, code: str, sample: Sample) -> None:
+    found = planned(sample(name))
+    assert [repair.code for repair in found.waiting] == [code]
+    assert (found.repairs, found.state) == ((), state_of((found.before,)))
+    accepted = planned(sample(name), code)
+    assert [repair.code for repair in accepted.repairs] == [code]
+    assert accepted.state is State.SOUND
+
+
+def test_a_copy_is_mended_and_the_file_stays(sample: Sample, tmp_path: Path) -> None:
+    path, source = copied(sample("trailing-commas.caf"), tmp_path)
+    before = path.read_bytes()
+    carry_out(planned(path), source, str(tmp_path / "copy.caf"), Progress())
+    assert path.read_bytes() == before
+    assert check_location(str(tmp_path / "copy.caf"), Progress()).state is State.SOUND
+
+
+def test_what_is_whole_is_saved_into_a_new_archive(sample: Sample, tmp_path: Path) -> None:
+    path, source = copied(sample("overlap.caf"), tmp_path)
+    found = planned(path)
+    with pytest.raises(Refused, match="is the archive itself"):
+        save_salvage(found, source, str(path), Progress(), over=True)
+    save_salvage(found, source, str(tmp_path / "saved.caf"), Progress())
+    saved, all_of_it = contents(tmp_path / "saved.caf"), contents(path)
+    assert check_location(str(tmp_path / "saved.caf"), Progress()).state in FINE
+    assert saved
+    assert all(all_of_it[name] == content for name, content in saved.items())
+
+
+def test_metadata_is_written_anew_beside_its_tar(sample: Sample, tmp_path: Path) -> None:
+    folder = tmp_path / "weather"
+    shutil.copytree(sample("weather-missing-row"), folder)
+    tar = next(path for path in sorted(folder.rglob("*.tar")) if planned(path).repairs)
+    found = planned(tar)
+    source = open_source(str(tar))
+    assert isinstance(source, FileSource)
+    before = tar.read_bytes()
+    assert (found.edit, [beside.suffix for beside in found.beside]) == (None, [".metadata"])
+    carry_out(found, source, "", Progress())
+    assert tar.read_bytes() == before
+    assert check_location(str(folder), Progress()).state is State.SOUND
+
+
+def test_findings_name_the_repair_that_answers_them(sample: Sample) -> None:
+    archive = opened(sample("torn-at-boundary.rca"))
+    check_archive(archive, Progress())
+    mark_repairs(archive, Progress())
+    wrong = [finding for finding in archive.findings if finding.severity is not Severity.INFO]
+    assert {finding.repair for finding in wrong} == {"rca-drop-garbage"}
+
+
+def test_planning_can_be_cancelled(sample: Sample) -> None:
+    progress = Progress()
+    progress.cancel()
+    with pytest.raises(Cancelled):
+        plan(opened(sample("torn-at-boundary.rca")), progress)
+
+
+def test_every_plan_ends_and_never_makes_an_archive_worse(root: Path) -> None:
+    order = list(State)
+    for path in sorted((root / "resources" / "samples").iterdir()):
+        if path.suffix in (".caf", ".rca", ".tacozip", ".taco", ".zip", ".tar"):
+            found = planned(path)
+            assert order.index(found.state) <= order.index(state_of((found.before,))), path.name
