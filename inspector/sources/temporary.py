@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from pathlib import Path
 
 from inspector.core.source import Source, SourceError
 
@@ -11,11 +12,12 @@ from inspector.core.source import Source, SourceError
 class TemporarySource:
     """Bytes written once, in pieces, and read by position; raises SourceError where the disk does not take them."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, folder: Path | None = None) -> None:
+        """In ``folder``, or where the system keeps such files."""
         self.name = name
         self.size = 0
         try:
-            self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed when nothing holds it
+            self._file = tempfile.TemporaryFile(buffering=0, dir=folder)  # noqa: SIM115 - closed when nothing holds it
         except OSError as error:
             raise SourceError(f"No temporary file can be made: {error.strerror}.") from error
 

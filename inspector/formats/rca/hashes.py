@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from enum import Enum
 from hashlib import blake2s
@@ -200,11 +200,13 @@ class Hashes:
         return True
 
 
-def compare(layout: Layout, progress: Progress) -> Hashes:
-    """Compute and compare all hashes; reads the whole inner stream."""
+def compare(layout: Layout, progress: Progress, rows: Sequence[int] | None = None) -> Hashes:
+    """Compute and compare all hashes, which reads the whole inner stream, or those of some rows."""
     hashes = Hashes(layout)
-    progress.begin("Comparing hashes", layout.inner.size)
-    _Comparison(hashes, progress).run()
+    wanted = range(len(hashes)) if rows is None else rows
+    total = layout.inner.size if rows is None else sum(stop - start for start, stop in map(hashes.bounds, rows))
+    progress.begin("Comparing hashes", total)
+    _Comparison(hashes, progress).run(wanted)
     progress.advance(max(0, progress.total - progress.done))  # what no hash that can be compared covers
     for row in hashes.wrong():
         if _only_the_hash_is_wrong(hashes, row, progress):
@@ -237,10 +239,10 @@ class _Comparison:
             order.insert(0, order.pop())
         return order
 
-    def run(self) -> None:
-        """Compare everything that can be; raises Cancelled, after all threads have ended."""
+    def run(self, wanted: Iterable[int]) -> None:
+        """Compare those that can be; raises Cancelled, after all threads have ended."""
         hashes, size = self._hashes, self._hashes.layout.inner.size
-        rows = [row for row in range(len(hashes)) if hashes.comparable(row)]
+        rows = [row for row in wanted if hashes.comparable(row)]
         # Threads help only where a segment is some pieces long.
         workers = min(_WORKERS, os.cpu_count() or 1, len(rows)) if size > len(hashes) * BLOCK else 1
         self._rows = iter(self._order(rows) if workers > 1 else rows)

@@ -1,0 +1,205 @@
+"""Making RCA archives, and growing them in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from inspector.core.archive import Emitter
+from inspector.core.edit import EditError
+from inspector.core.finding import Severity
+from inspector.core.format import Likeness
+from inspector.core.names import visible
+from inspector.core.numbers import count, in_bytes
+from inspector.core.progress import Progress
+from inspector.formats import rca, recognise
+from inspector.formats._zstd import LEVEL
+from inspector.formats.rca import explain
+from inspector.formats.rca.chain import header
+from inspector.formats.rca.chunks import ChunkLayer
+from inspector.formats.rca.hashes import Convention, Hashes, compare
+from inspector.formats.rca.layout import Layout
+from inspector.formats.rca.ledger import Ledger
+from inspector.formats.rca.write import Room, Writer
+from inspector.operations.edit_views import WriteResult
+from inspector.operations.inputs import Input, check_names
+from inspector.operations.opening import Opened, decode
+from inspector.operations.refused import Refused
+from inspector.sources.appending import appending
+from inspector.sources.disk import Disk
+from inspector.sources.file import FileSource
+from inspector.sources.replacing import Replacing
+from inspector.sources.temporary import TemporarySource
+
+LEVELS = range(1, 23)
+"""The levels of zstd; those above 19 need a lot of memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class RcaOptions:
+    """How blobs are written. ``sync`` is whether to wait until the disk holds them.
+
+    ``convention`` is that of the hashes; None for the archive's own, and the specification's where it has none.
+    """
+
+    level: int = LEVEL
+    convention: Convention | None = None
+    sync: bool = True
+
+
+def create_rca(
+    target: Path, inputs: Sequence[Input], options: RcaOptions, progress: Progress, *, over: bool = False
+) -> WriteResult:
+    """Make a new archive of the inputs at ``target``, whole or not at all, ``over`` what is there.
+
+    Raises Refused, EditError, SourceError and Cancelled.
+    """
+    _check_level(options)
+    warnings = check_names(inputs)
+    if target.exists() and not over:
+        raise Refused(f"{visible(str(target))} cannot be written: something is there already.")
+    with Replacing(target, replace=over, sync=options.sync) as out:
+        nothing = ChunkLayer((), (), False)
+        writer = Writer(nothing, options.convention or Convention.SPECIFICATION, _room(target), options.level)
+        _put(writer, inputs, progress, out.write)
+        commit = writer.commit()
+        for piece in (*commit.headers, *([commit.last] if commit.last else [])):
+            out.write(piece.data, piece.offset)
+    return WriteResult(f"{visible(str(target))} holds {_blobs(inputs)} in {in_bytes(commit.size)}.", warnings)
+
+
+def append_rca(
+    target: Path, inputs: Sequence[Input], options: RcaOptions, progress: Progress, disk: Disk | None = None
+) -> WriteResult:
+    """Add the inputs to the archive at ``target`` in place, all of them or none.
+
+    Whatever happens on the way, its own blobs stay readable, and what is left behind its end is overwritten by the
+    next append. Raises Refused where it is no RCA archive, EditError where it cannot be written or is damaged,
+    SourceError and Cancelled: the archive then holds what it held.
+    """
+    _check_level(options)
+    ready = _examined(target, progress)
+    warnings = (*ready.warnings(options), *check_names(inputs, ready.names))
+    if not inputs:
+        return WriteResult(f"Nothing was added to {visible(target.name)}: there is nothing to add.", warnings)
+    writer = Writer(ready.chunks, options.convention or ready.convention, _room(target), options.level)
+    with appending(target, ready.source.identity, ready.end, disk, sync=options.sync) as file:
+        _put(writer, inputs, progress, lambda data, offset: file.write(offset, data))
+        commit = writer.commit()
+        assert commit.last is not None
+        file.commit(commit.headers, commit.last, ready.header, commit.size)
+    grown = in_bytes(commit.size - ready.end)
+    sentence = f"{_blobs(inputs)} added to {visible(target.name)}, which has grown by {grown}."
+    return WriteResult(sentence, (*file.warnings, *warnings))
+
+
+def _check_level(options: RcaOptions) -> None:
+    if options.level not in LEVELS:
+        raise Refused(f"The compression level is {LEVELS[0]} to {LEVELS[-1]}, not {options.level}.")
+
+
+def _blobs(inputs: Sequence[Input]) -> str:
+    return count(len(inputs), "blob")
+
+
+def _room(target: Path) -> Callable[[str], Room]:
+    """Room for large blobs beside the archive: that disk has to have it anyway, another might not."""
+    return lambda name: TemporarySource(name, target.resolve().parent)
+
+
+def _put(writer: Writer, inputs: Sequence[Input], progress: Progress, write: Callable[[bytes, int], None]) -> None:
+    """Give ``write`` all pieces of the blobs, with their offsets."""
+    progress.begin("Compressing", sum(each.size or 0 for each in inputs))
+    for each in inputs:
+        for offset, data in writer.blob(each.name, _counted(each, progress)):
+            write(data, offset)
+
+
+def _counted(each: Input, progress: Progress) -> Iterator[bytes]:
+    progress.advance(0)
+    for piece in each.pieces():
+        yield piece
+        progress.advance(len(piece))
+
+
+# ---- what is there already ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """An archive that can be added to. ``convention`` is its own, ``told`` whether a hash has told it."""
+
+    source: FileSource
+    chunks: ChunkLayer
+    convention: Convention
+    told: bool
+    names: Collection[bytes]
+
+    @property
+    def end(self) -> int:
+        """Where the archive ends in the file."""
+        return self.chunks.chunks[-1].stop if self.chunks.chunks else 0
+
+    @property
+    def header(self) -> bytes:
+        """The header that the append will replace; nothing where that will stand behind the end."""
+        last = self.chunks.chunks[-1] if self.chunks.chunks else None
+        return header(last.size, last.bits, last.metadata) if last and not last.full else b""
+
+    def warnings(self, options: RcaOptions) -> tuple[str, ...]:
+        """What to know of adding to it, as sentences."""
+        found: tuple[str, ...] = ()
+        left = self.source.size - self.end
+        if left:
+            found += (f"An earlier append was interrupted; the {in_bytes(left)} that it left are overwritten.",)
+        if self.told and options.convention not in (None, self.convention):
+            found += (
+                "The archive's other hashes follow another convention than the chosen one: no reader accepts both.",
+            )
+        return found
+
+
+def _examined(target: Path, progress: Progress) -> _Ready:
+    """Read an archive as far as adding to it needs. Raises Refused, EditError, SourceError and Cancelled."""
+    source = FileSource(target)
+    name = visible(target.name)
+    if source.size and recognise(source) is not rca.FORMAT:
+        raise Refused(f"Nothing was added to {name}: it is no RCA archive.")
+    archive = Opened(source, rca.FORMAT.name, rca.FORMAT.title, (), decoder=rca.FORMAT)
+    decode(archive, progress)
+    layout = archive.detail
+    if isinstance(layout, Layout):
+        hashes = _hashes(archive, layout, progress)
+    wrong = next((each for each in archive.findings if each.severity is Severity.ERROR), None)
+    if wrong is not None:
+        raise EditError(f"Nothing was added to {name}, for it is damaged; repair it first. {wrong.message}")
+    if source.size and not layout.chunks.chunks and rca.probe(source) is Likeness.NO:
+        raise Refused(
+            f"Nothing was added to {name}: it holds no blob, and its {in_bytes(source.size)} do not look like what an "
+            "interrupted append leaves, so they may be something else. Make a new archive instead."
+        )
+    if layout.blocks.left_off:
+        raise Refused(f"Nothing was added to {name}: it holds more blocks than can be looked at.")
+    members = archive.members
+    told = hashes.convention
+    names = {members.path(index) for index in range(len(members))}
+    return _Ready(source, layout.chunks, told or Convention.SPECIFICATION, told is not None, names)
+
+
+def _hashes(archive: Opened, layout: Layout, progress: Progress) -> Hashes:
+    """Hashes that are compared: all of a small archive, of a large one that of the end and one for the convention.
+
+    The hash of the end proves that it is the end: a chunk header that was changed to end earlier would else make good
+    blobs look like what an interrupted append has left.
+    """
+    if layout.inner.size <= rca.HASHED:
+        assert isinstance(archive.checksums, Ledger)
+        return archive.checksums.hashes
+    hashes = Hashes(layout)
+    last = len(hashes) - 1
+    telling = [row for row in range(last) if hashes.tells(row)]
+    smallest = min(telling, key=lambda row: hashes.bounds(row)[1] - hashes.bounds(row)[0], default=last)
+    hashes = compare(layout, progress, sorted({smallest, last}))
+    explain.report(hashes, Emitter(archive))
+    return hashes

@@ -1,0 +1,152 @@
+"""Growing a file in place: what is added counts only when one small header has been written, the last of all writes.
+
+Everything before that goes behind the file's valid end, so there is no journal: at every moment the file is what it
+was, with garbage behind it. The header takes effect in one write within one sector, which disks make whole or not at
+all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from inspector.core.edit import EditError
+from inspector.core.source import SourceError
+from inspector.sources.disk import Disk, read_all, reason, write_all
+from inspector.sources.held import Held, held
+from inspector.sources.identity import Identity
+from inspector.sources.journal import find
+
+Run = tuple[int, bytes]
+"""Bytes to be written at an offset of the file."""
+
+_BUFFER = 1 << 20
+"""Bytes that are collected before they are written: many blobs are small."""
+
+
+class Appending:
+    """A held file that grows. ``identity`` is the file's after ``commit``; ``warnings`` are sentences for the user."""
+
+    def __init__(self, file: Held, end: int, *, sync: bool) -> None:
+        self.identity = file.identity
+        self.warnings = file.warnings
+        self._file = file
+        self._end = end
+        self._sync = sync
+        self._touched = False
+        self._header: Run | None = None  # what stood where the last write goes, once that has begun
+        self._at = end
+        self._buffer = bytearray()
+
+    def write(self, offset: int, data: bytes) -> None:
+        """Write behind the end. Raises OSError."""
+        assert offset >= self._end
+        if offset != self._at + len(self._buffer) or len(self._buffer) >= _BUFFER:
+            self._flush()
+            self._at = offset
+        self._buffer += data
+
+    def _flush(self) -> None:
+        if self._buffer:
+            self._put(self._at, bytes(self._buffer))
+            self._at += len(self._buffer)
+            self._buffer.clear()
+
+    def _put(self, offset: int, data: bytes) -> None:
+        self._touched = True
+        write_all(self._file.disk, self._file.descriptor, data, offset)
+
+    def _safe(self) -> None:
+        if self._sync:
+            self._file.disk.sync(self._file.descriptor)
+
+    def commit(self, before: Iterable[Run], last: Run, old: bytes, size: int) -> None:
+        """Make what has been written count: ``last`` is the header that does it, where ``old`` stands.
+
+        ``before`` are headers behind the end, ``size`` is the file's size in bytes then. Raises OSError, and EditError
+        where something else than ``old`` stands there: another program has been at work.
+        """
+        file, (offset, header) = self._file, last
+        for behind, data in before:
+            self.write(behind, data)
+        self._flush()
+        self._compare(offset, old)
+        file.disk.truncate(file.descriptor, size)
+        self._safe()
+        self._compare(offset, old)  # again, for a disk may take minutes to be safe
+        self._header = offset, old
+        self._put(offset, header)
+        self._safe()
+        self.identity = Identity.of(file.disk.fstat(file.descriptor))
+
+    def _compare(self, offset: int, old: bytes) -> None:
+        file = self._file
+        if read_all(file.disk, file.descriptor, len(old), offset) != old or not file.in_place():
+            self._touched = False  # what stands behind the end may be the other program's by now
+            raise EditError(
+                f"Another program changed {file.name} or put another file in its place while it was being added to."
+            )
+
+    def take_back(self) -> str:
+        """Bring the file back to its end of before; gives what is to be said where that fails."""
+        if not self._touched:
+            return ""
+        file = self._file
+        try:
+            if self._header and self._header[0] < self._end:
+                self._put(*self._header)
+                # A file must not be cut off under a header that still counts on its end.
+                file.disk.sync(file.descriptor)
+            file.disk.truncate(file.descriptor, self._end)
+            file.disk.sync(file.descriptor)
+        except OSError as error:
+            return _left(self._header is not None, reason(error))
+        return ""
+
+
+def _left(counted: bool, why: str) -> str:
+    if counted:
+        return f" It may hold what was added, or not, and is valid either way; that could not be taken back ({why})."
+    return f" Behind its end some bytes of what was added are left ({why}), which the next append overwrites."
+
+
+@contextlib.contextmanager
+def appending(
+    path: Path, seen: Identity, end: int, disk: Disk | None = None, *, sync: bool = True
+) -> Iterator[Appending]:
+    """The file at ``path``, locked, for adding to it behind ``end``; what stands there is garbage and may be lost.
+
+    ``seen`` is the identity of the file in which the end was found. ``sync`` is whether to wait for the disk. What
+    leaves the block as an exception takes back what was added, and an OSError comes out as an EditError.
+    """
+    with held(path, disk or Disk()) as file:
+        _check(file, seen)
+        growing = Appending(file, end, sync=sync)
+        try:
+            yield growing
+        except OSError as error:
+            left = growing.take_back()
+            raise EditError(
+                f"Nothing was added to {file.name}: writing failed ({reason(error)}). It holds what it held.{left}"
+            ) from error
+        except (EditError, SourceError) as error:
+            left = growing.take_back()
+            raise type(error)(f"{error} Nothing was added.{left}") from error
+        except BaseException:
+            growing.take_back()
+            raise
+
+
+def _check(file: Held, seen: Identity) -> None:
+    try:
+        interrupted = find(file.path, file.disk) is not None
+    except OSError as error:
+        raise EditError(f"{file.name} was not changed: it cannot be read ({reason(error)}).") from error
+    if interrupted:
+        raise EditError(
+            f"{file.name} was not changed: an earlier change of it was interrupted. Open it again, and finish that "
+            "change or roll it back first."
+        )
+    if difference := seen.difference(file.identity):
+        raise EditError(f"{file.name} was not changed: it {difference}. Begin again when nothing else writes to it.")
