@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from inspector.core.names import collision_keys, hazards, visible
-from inspector.core.numbers import count
+from inspector.core.numbers import count, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.opening import local_path
@@ -33,6 +33,10 @@ class Input(Protocol):
     @property
     def size(self) -> int | None:
         """How many bytes it has; None where only reading it tells."""
+
+    @property
+    def modified(self) -> int | None:
+        """When it was last written to, in nanoseconds since 1970; None where that is not known."""
 
     @property
     def where(self) -> str:
@@ -59,6 +63,11 @@ class FileInput:
         return self.identity.size
 
     @property
+    def modified(self) -> int:
+        """See Input."""
+        return self.identity.mtime_ns
+
+    @property
     def where(self) -> str:
         """See Input."""
         return os.path.join(self.root, os.fsdecode(self.name))  # noqa: PTH118 - there may be a million of them
@@ -66,10 +75,18 @@ class FileInput:
     def pieces(self) -> Iterator[bytes]:
         """See Input."""
         with self.opened() as descriptor:
-            left = self.size
-            while left and (piece := self._read(descriptor, min(left, PIECE))):
-                left -= len(piece)
-                yield piece
+            yield from self.rest(descriptor, 0)
+
+    def rest(self, descriptor: int, start: int) -> Iterator[bytes]:
+        """The bytes from ``start`` on, of the file that ``opened`` gave. Raises SourceError."""
+        left = self.size - start
+        os.lseek(descriptor, start, os.SEEK_SET)
+        while left and (piece := self._read(descriptor, min(left, PIECE))):
+            left -= len(piece)
+            yield piece
+        if left:
+            self._see_that_it_is_the_same(descriptor)
+            raise SourceError(f"{visible(self.where)} ends {in_bytes(left)} before the {in_bytes(self.size)} it has.")
 
     @contextmanager
     def opened(self) -> Iterator[int]:

@@ -142,6 +142,7 @@ class Given:
     def __init__(self, name: bytes) -> None:
         self.name = name
         self.size: int | None = None
+        self.modified: int | None = None
         self.where = "somewhere"
 
     def pieces(self) -> list[bytes]:

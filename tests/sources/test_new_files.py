@@ -1,0 +1,203 @@
+"""Files that take their places together: all of them, or none."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from inspector.core.progress import Cancelled, Progress
+from inspector.core.source import SourceError
+from inspector.sources.disk import Disk
+from inspector.sources.new_files import NewFiles
+
+LARGE = 40 << 20
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_they_are_there_when_the_block_has_ended(tmp_path: Path) -> None:
+    with NewFiles() as files:
+        for name in ("a", "b"):
+            out = files.add(tmp_path / name)
+            out.write(name.encode())
+            out.write(b"12345")
+            out.overwrite(2, b"xy")
+            assert out.size == 6
+        assert not {"a", "b"} & set(names(tmp_path))
+
+    assert names(tmp_path) == ["a", "b"]
+    assert (tmp_path / "b").read_bytes() == b"b1xy45"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, Cancelled, SourceError])
+def test_nothing_is_left_where_the_block_is_left_by_an_exception(tmp_path: Path, error: type[BaseException]) -> None:
+    (tmp_path / "a").write_bytes(b"old")
+
+    def make() -> None:
+        with NewFiles(replace=True) as files:
+            files.add(tmp_path / "a").write(b"new")
+            files.add(tmp_path / "b").write(b"new")
+            raise error
+
+    with pytest.raises(error):
+        make()
+
+    assert names(tmp_path) == ["a"]
+    assert (tmp_path / "a").read_bytes() == b"old"
+
+
+def test_what_is_there_already_is_kept_and_the_earlier_ones_are_taken_away_again(tmp_path: Path) -> None:
+    def make() -> None:
+        with NewFiles() as files:
+            files.add(tmp_path / "a").write(b"new")
+            files.add(tmp_path / "b").write(b"new")
+            (tmp_path / "b").write_bytes(b"old")
+
+    with pytest.raises(SourceError, match="b cannot be written: something is there already"):
+        make()
+
+    assert names(tmp_path) == ["b"]
+    assert (tmp_path / "b").read_bytes() == b"old"
+
+
+def test_what_has_replaced_another_file_stays_and_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"old")
+    (tmp_path / "c").mkdir()
+
+    def make() -> None:
+        with NewFiles(replace=True) as files:
+            for name in "abc":
+                files.add(tmp_path / name).write(b"new")
+
+    with pytest.raises(SourceError, match=r"c cannot be written.*These are new already: a\."):
+        make()
+
+    assert names(tmp_path) == ["a", "c"]
+    assert (tmp_path / "a").read_bytes() == b"new"
+
+
+def test_where_the_file_system_has_no_links_files_are_renamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+    for name, replace in (("a", False), ("b", True), ("b", True)):
+        with NewFiles(replace=replace) as files:
+            files.add(tmp_path / name).write(b"new")
+    with pytest.raises(SourceError, match="already"), NewFiles() as files:
+        files.add(tmp_path / "a").write(b"newer")
+
+    assert names(tmp_path) == ["a", "b"]
+
+
+class Full(Disk):
+    """A disk that takes so many bytes."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+
+    def write(self, descriptor: int, data: bytes | memoryview, offset: int) -> int:
+        """Write what there is room for."""
+        if not self.room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self.room -= (taken := min(self.room, len(data)))
+        return super().write(descriptor, data[:taken], offset)
+
+
+class NoSync(Disk):
+    """A disk that fails when it has to keep what it was given."""
+
+    def sync(self, descriptor: int) -> None:  # noqa: ARG002 - it fails for any
+        """Fail."""
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+@pytest.mark.parametrize(("disk", "words"), [(Full(7), "no space left"), (NoSync(), "input/output error")])
+def test_a_disk_that_fails_is_a_sentence_and_leaves_nothing(tmp_path: Path, disk: Disk, words: str) -> None:
+    def make() -> None:
+        with NewFiles(disk=disk) as files:
+            files.add(tmp_path / "a").write(b"12345")
+            files.add(tmp_path / "b").write(b"12345")
+
+    with pytest.raises(SourceError, match=words):
+        make()
+
+    assert names(tmp_path) == []
+
+
+def test_a_folder_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="cannot be written: no such file"), NewFiles() as files:
+        files.add(tmp_path / "none" / "a")
+
+
+def test_a_long_name_in_a_long_script_is_no_hindrance(tmp_path: Path) -> None:
+    name = "報" * 85
+    with NewFiles() as files:
+        files.add(tmp_path / name)
+
+    assert names(tmp_path) == [name]
+
+
+# ---- copying -------------------------------------------------------------------------------------------------------
+
+
+def copied(source: Path, target: Path, progress: Progress | None = None) -> int:
+    """How many bytes of a file the system copied behind ten others."""
+    with NewFiles() as files, source.open("rb") as file:
+        out = files.add(target)
+        out.write(b"0123456789")
+        done = out.copy(file.fileno(), source.stat().st_size, progress or Progress())
+        assert out.size == 10 + done
+    return done
+
+
+@pytest.fixture
+def holed(tmp_path: Path) -> Path:
+    """A large file with data at its ends, in its middle, and holes between them."""
+    path = tmp_path / "holed"
+    with path.open("wb") as file:
+        for at in (0, LARGE // 2 + 3, LARGE - 5):
+            file.seek(at)
+            file.write(b"12345")
+    return path
+
+
+def test_the_system_copies_data_and_keeps_holes(tmp_path: Path, holed: Path) -> None:
+    progress = Progress()
+
+    assert copied(holed, tmp_path / "a", progress) == progress.done == LARGE
+    assert (tmp_path / "a").read_bytes() == b"0123456789" + holed.read_bytes()
+    assert (tmp_path / "a").stat().st_blocks * 512 < LARGE // 2
+
+
+def test_a_hole_at_the_end_is_copied(tmp_path: Path, holed: Path) -> None:
+    os.truncate(holed, 2 * LARGE)
+
+    assert copied(holed, tmp_path / "a") == 2 * LARGE
+    assert (tmp_path / "a").read_bytes() == b"0123456789" + holed.read_bytes()
+
+
+@pytest.mark.parametrize("call", ["copy_file_range", "lseek"])
+def test_what_the_system_does_not_copy_is_left_to_the_caller(
+    tmp_path: Path, holed: Path, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> int:
+        raise OSError(errno.EINVAL, "Invalid argument")
+
+    monkeypatch.setattr(os, call, refused)
+
+    assert copied(holed, tmp_path / "a") == 0
+
+
+def test_copying_can_be_cancelled(tmp_path: Path, holed: Path) -> None:
+    progress = Progress()
+    progress.cancel()
+
+    with pytest.raises(Cancelled):
+        copied(holed, tmp_path / "a", progress)
+    assert names(tmp_path) == ["holed"]
