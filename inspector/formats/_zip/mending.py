@@ -39,6 +39,8 @@ ENDS = frozenset(
 """Findings about the central directory as a whole and the end records."""
 _MOVED = frozenset({"zip-prepended", "zip-no-local-header"})
 """What a wrong offset of the directory makes of an archive that was never moved."""
+_MISLED = "zip-no-local-header"
+"""What a wrong offset of one member makes of it, while local headers tell where that is."""
 _WITHOUT_DIRECTORY = frozenset({"zip-member-cut-off", "zip-size-unknown"})
 _RECORDS = frozenset(
     {"zip-local-crc", "zip-local-size", "zip-stored-size", "zip-descriptor-differs", "zip-crc-field-wrong"}
@@ -62,14 +64,13 @@ def mend_end(archive: Archive, directory: Directory, progress: Progress, remarks
     codes = {finding.code for finding in archive.findings}
     if not codes & (ENDS | _MOVED):
         return []
-    rebuilt = rebuild(archive.source, directory, _whole(archive, directory), progress)
+    rebuilt = rebuild(archive.source, directory, _whole(archive, directory), progress, follow=_MISLED in codes)
     if rebuilt is None:
         return []
     mends = codes & ENDS
     if "zip-no-central-directory" in codes:
         mends |= codes & _WITHOUT_DIRECTORY
-    if rebuilt.unmoved:
-        mends |= codes & _MOVED
+    mends |= codes & (_MOVED if rebuilt.unmoved else {_MISLED, "zip-orphan"})
     loses = (*_losses(rebuilt, directory), *remarks(rebuilt))
     title = _title(rebuilt)
     edit = Edit(title, rebuilt.edit.patches, rebuilt.edit.old_size, rebuilt.edit.new_size)

@@ -6,12 +6,14 @@ ones. Only the bytes from the first that differs on are written.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
 from inspector.core.edit import Edit, Patch
+from inspector.core.member import LARGEST
 from inspector.core.progress import Progress
 from inspector.core.source import Source, blocks
 from inspector.core.span import Span
@@ -36,10 +38,11 @@ _SAMPLED = 16
 class Header(NamedTuple):
     """A central directory header that is whole: its bytes, and where its member's local header is in the file.
 
-    ``sizes`` are its stored and its decoded one.
+    ``name`` is its member's, ``sizes`` are its stored and its decoded one.
     """
 
     data: bytes
+    name: bytes
     head: int
     sizes: tuple[int, int]
 
@@ -77,20 +80,23 @@ class Rebuilt:
     unmoved: bool
 
 
-def rebuild(source: Source, directory: Directory, proved: Proved, progress: Progress) -> Rebuilt | None:
+def rebuild(
+    source: Source, directory: Directory, proved: Proved, progress: Progress, *, follow: bool = False
+) -> Rebuilt | None:
     """How to write the end of the archive anew; None where that would change nothing, or cannot be told.
 
-    ``proved`` are the numbers of members whose content a check has found whole. Raises SourceError and Cancelled.
+    ``proved`` are the numbers of members whose content a check has found whole; ``follow`` looks for members by their
+    local headers also where the directory can be read to its end. Raises SourceError and Cancelled.
     """
     ending = directory.ending
     if directory.capped or _is_split(ending):
         return None
     shift = _shift(source, directory)
     base = max(0, shift)
-    place, found = _place(source, directory, base, proved, progress)
+    place, found = _place(source, directory, base, proved, progress, follow=follow)
     limit = ending.anchor if ending is not None else source.size
     listed = list(_listed(source, place.start, limit, shift))
-    kept = _kept(listed, found, proved)
+    kept = _kept(listed, found, place.start, proved)
     known = {header.head for header in kept}
     made = tuple(each for each in found.members if each.head not in known and each.stop <= place.start)
     if not kept and not made and (ending is None or ending.entries):
@@ -135,12 +141,13 @@ def _shift(source: Source, directory: Directory) -> int:
 
 
 def _place(
-    source: Source, directory: Directory, base: int, proved: Proved, progress: Progress
+    source: Source, directory: Directory, base: int, proved: Proved, progress: Progress, *, follow: bool
 ) -> tuple[Place, Survivors]:
     """Where the directory is to begin, and the members found on the way; none where the directory is whole."""
     ending, span = directory.ending, directory.span
     if ending is not None and span is not None and directory.stop == ending.anchor:
-        return Place(span.start), Survivors()
+        found = survivors(source, base, proved, progress) if follow else Survivors()
+        return Place(span.start), found if found.stop == span.start else Survivors()
     found = survivors(source, base, proved, progress)
     return (_place_at(source, found) if ending is None else _place_in(source, ending, span, found)), found
 
@@ -166,31 +173,37 @@ def _place_at(source: Source, found: Survivors) -> Place:
     return Place(source.size, Span(found.stop, source.size))
 
 
-def _kept(listed: list[Header], found: Survivors, proved: Proved) -> list[Header]:
-    """The headers that can stay: where local headers were followed, those that lead to one.
+def _kept(listed: list[Header], found: Survivors, start: int, proved: Proved) -> list[Header]:
+    """The headers that can stay in a directory that begins at ``start``.
 
-    One with other sizes than those with which the content is whole cannot; a wrong CRC-32 alone is set right later.
+    As far as local headers were followed, those are the ones that lead to one. One that leads to none is given the
+    offset of the only member left of its name. One with other sizes than those with which the content is whole cannot
+    stay; a wrong CRC-32 alone is set right later.
     """
     heads = {member.head for member in found.members}
-    reach = found.stop if heads else 0
-
-    def stays(header: Header) -> bool:
-        if header.head in heads:
-            return header.head not in proved or proved[header.head][1:] == header.sizes
-        return header.head >= reach
-
-    return list(filter(stays, listed))
+    reach = (LARGEST if found.stop >= start else found.stop) if heads else 0
+    left = heads - {header.head for header in listed}
+    names = Counter(member.name for member in found.members if member.head in left)
+    places = {member.name: member.head for member in found.members if member.head in left and names[member.name] == 1}
+    kept = []
+    for header in listed:
+        if header.head not in heads and header.head < reach:
+            header = header._replace(head=places.pop(header.name, -1))  # noqa: PLW2901 - the same one, led elsewhere
+        sizes = proved[header.head][1:] if header.head in heads and header.head in proved else header.sizes
+        if header.head >= 0 and sizes == header.sizes:
+            kept.append(header)
+    return kept
 
 
 def _listed(source: Source, start: int, limit: int, shift: int) -> Iterator[Header]:
     """The headers that are whole, from ``start`` on."""
-    for at, header, _, _, extra, stop in headers(source, start, limit):
+    for at, header, _, name, extra, stop in headers(source, start, limit):
         stored, size, offset = header[8], header[9], header[16]
         wide = zip64(extra, size == FULL_32, stored == FULL_32, offset == FULL_32)
         size = size if wide.size is None else wide.size
         stored = stored if wide.stored is None else wide.stored
         offset = offset if wide.offset is None else wide.offset
-        yield Header(source.read(at, stop - at), offset + shift, (stored, size))
+        yield Header(source.read(at, stop - at), name, offset + shift, (stored, size))
 
 
 def _moved(header: Header, offset: int) -> bytes:
