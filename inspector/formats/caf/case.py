@@ -47,10 +47,8 @@ class Case:
         """The entries that the index does not say in full: unreadable ones, and those that never end."""
         index = self.index
         found = {entry for entry, mark in enumerate(index.marks) if mark & UNREADABLE}
-        for at in self.malformed():
-            entry = bisect_right(index.positions, at) - 1
-            if entry >= 0 and self.end_of(entry) is None:
-                found.add(entry)
+        hit = {bisect_right(index.positions, at) - 1 for at in self.malformed()}
+        found.update(entry for entry in hit if entry >= 0 and self.end_of(entry) is None)
         return found
 
     def end_of(self, entry: int) -> int | None:

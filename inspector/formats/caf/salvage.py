@@ -71,17 +71,24 @@ def _whole(members: Members, end: int, doubtful: Collection[int]) -> Sequence[in
 def _names(members: Members, kept: Sequence[int]) -> Mapping[int, bytes]:
     """New names for members whose name another one has: a number before the suffix."""
     taken = {members.path(member) for member in kept}
-    seen: set[bytes] = set()
+    numbers: dict[bytes, int] = {}
     found: dict[int, bytes] = {}
     for member in kept:
-        name, number = members.path(member), 2
-        if name in seen:
-            while (new := _SUFFIX.sub(lambda suffix: b" (%d)%s" % (number, suffix[0]), name, count=1)) in taken:  # noqa: B023 - called at once
-                number += 1
+        name = members.path(member)
+        if name in numbers:
+            new = name
+            while new in taken:
+                numbers[name] += 1
+                new = _numbered(name, numbers[name])
             found[member] = new
             taken.add(new)
-        seen.add(name)
+        numbers.setdefault(name, 1)
     return found
+
+
+def _numbered(name: bytes, number: int) -> bytes:
+    """``a/b (2).txt`` for ``a/b.txt``."""
+    return _SUFFIX.sub(lambda suffix: b" (%d)%s" % (number, suffix[0]), name, count=1)
 
 
 def _loses(archive: Archive, kept: Sequence[int], names: Mapping[int, bytes]) -> tuple[str, ...]:

@@ -149,6 +149,18 @@ def _extra_keys(beside: Beside) -> list[int]:
     return [key for row, key in enumerate(beside.rows.ids) if row not in beside.rows.unreadable and key not in there]
 
 
+def _other_hashes(beside: Beside) -> list[int]:
+    """The keys of which a further row has another hash than the one that is kept."""
+    rows = beside.rows
+    if rows is None:
+        return []
+    kept = {key: rows.hashes[row] for key, row in zip(beside.keys, beside.row_of, strict=True) if row != NONE}
+    pairs = zip(rows.ids, rows.hashes, strict=True)
+    return [
+        key for row, (key, digest) in enumerate(pairs) if row not in rows.unreadable and kept.get(key, digest) != digest
+    ]
+
+
 def _claim_of_extra(beside: Beside) -> str:
     extra = _extra_keys(beside)
     if not extra:
@@ -158,9 +170,11 @@ def _claim_of_extra(beside: Beside) -> str:
 
 def _loses(beside: Beside, codes: set[str]) -> tuple[str, ...]:
     extra = _extra_keys(beside)
+    other = _other_hashes(beside)
     broken = 0 if beside.rows is None else len(beside.rows.unreadable)
     sentences = (
         extra and f"The rows of {_listed(extra)}, with their hashes.",
+        other and f"Further rows of {_listed(other)} with other hashes; the first row of each stays.",
         broken and f"What is left of {count(broken, 'row')} that cannot be read, recorded hashes among it.",
         DAMAGED in codes and "The hashes in the metadata that cannot be read: new ones say what the bytes are now.",
     )

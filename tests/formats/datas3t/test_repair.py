@@ -125,6 +125,13 @@ def test_a_row_of_a_datapoint_that_is_gone_waits_for_a_word() -> None:
     assert rows_of(made(range_of(rows), repair)) == ROWS
 
 
+def test_a_further_hash_of_the_same_datapoint_is_a_loss_that_is_named() -> None:
+    before = range_of([*ROWS, {**ROWS[-1], "data_hash": "1"}])
+    (repair,) = plans(before)
+    assert repair.loses == ("Further rows of key 6 with other hashes; the first row of each stays.",)
+    assert rows_of(made(before, repair)) == ROWS
+
+
 def test_ends_without_padding_stay_so() -> None:
     ends = {
         row["id"]: str(int(row["begin_offset"]) + 512 + len(data))
