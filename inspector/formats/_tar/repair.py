@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, Patch
 from inspector.core.finding import Finding
-from inspector.core.numbers import in_bytes
+from inspector.core.numbers import count, in_bytes
 from inspector.core.repair import Repair
 from inspector.core.source import Source
 from inspector.formats._tar.header import BLOCK, CHKSUM, ZEROS, aligned, checksums, parse
@@ -63,10 +63,21 @@ def mend_headers(archive: Archive, digits: Callable[[int], bytes] = lambda _: b"
 
     ``digits`` are what the name of a member is known to begin with, empty where nothing is known.
     """
+    found: list[tuple[str, int, Patch]] = []
     for each in archive.findings:
         member = _member(archive, each) if each.code == CHECKSUM else None
         if member is not None:
-            yield from _mend_header(archive, each, member, digits(member))
+            found += _explained(archive, each.spans[0].start, member, digits(member))
+    if not found:
+        return
+    name, at, _ = found[0]
+    more = f", and one field of {count(len(found) - 1, 'more header')}" if len(found) > 1 else ""
+    title = f"Set the field {name} of the header at byte {at:,}{more}"
+    claim = f"That only the field {name} of the header at byte {at:,} has changed: with "
+    claim += "a new sum all fits" if name == "chksum" else "what is to be expected there its checksum fits"
+    claim += f"; the same for {count(len(found) - 1, 'more header')}." if more else "."
+    edit = Edit(title, tuple(patch for _, _, patch in found), archive.source.size, archive.source.size)
+    yield Repair("tar-mend-header", title, frozenset((CHECKSUM,)), (), claim, edit)
 
 
 def _leaves_open(archive: Archive, finding: Finding) -> bool:
@@ -81,8 +92,8 @@ def _member(archive: Archive, finding: Finding) -> int | None:
     return at if at < len(archive.members) and archive.members.starts[at] == start else None
 
 
-def _mend_header(archive: Archive, finding: Finding, member: int, digits: bytes) -> Iterator[Repair]:
-    at = finding.spans[0].start
+def _explained(archive: Archive, at: int, member: int, digits: bytes) -> Iterator[tuple[str, int, Patch]]:
+    """The one field of the header at ``at`` that explains its sum: its name, the header's place, and the change."""
     block, model = archive.source.read(at, BLOCK), _model(archive, member)
     if model is None:
         return
@@ -92,15 +103,9 @@ def _mend_header(archive: Archive, finding: Finding, member: int, digits: bytes)
     fitting = {name: change for name, change in candidates.items() if parse(_with(block, *change)).fits}
     if not candidates:
         fitting = {"chksum": (CHKSUM, b"%06o\0 " % checksums(block)[0])}
-    if len(fitting) != 1:
-        return
-    ((name, (field, new)),) = fitting.items()
-    claim = f"That only the field {name} of the header at byte {at:,} has changed: with "
-    claim += "a new sum all fits." if name == "chksum" else "what is to be expected there its checksum fits."
-    title = f"Set the field {name} of the header at byte {at:,}"
-    patch = Patch(at + field.start, block[field], new)
-    edit = Edit(title, (patch,), archive.source.size, archive.source.size)
-    yield Repair("tar-mend-header", title, frozenset((finding.code,)), (), claim, edit)
+    if len(fitting) == 1:
+        ((name, (field, new)),) = fitting.items()
+        yield name, at, Patch(at + field.start, block[field], new)
 
 
 def _with(block: bytes, field: slice, new: bytes) -> bytes:

@@ -242,6 +242,15 @@ def test_one_field_that_explains_the_sum_of_a_header_is_set(at: int, field: str)
     assert contents(after) == list(POINTS.values())
 
 
+def test_single_fields_of_several_headers_are_set_together() -> None:
+    data = bytearray(flipped(HEAD + 104))
+    data[int(ROWS[4]["begin_offset"]) + 150] ^= 1
+    before = range_of(ROWS, bytes(data))
+    (repair,) = plans(before)
+    assert repair.title == f"Set the field mode of the header at byte {HEAD:,}, and one field of 1 more header"
+    assert not plans(made(before, repair))
+
+
 def test_two_changed_fields_are_not_guessed_at() -> None:
     data = bytearray(flipped(HEAD + 104))
     data[HEAD + 110] ^= 1
