@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import signal
-import threading
-from collections import Counter, deque
-from collections.abc import Generator, Iterable, Iterator, MutableSequence, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
-from multiprocessing.connection import Connection
-from multiprocessing.queues import SimpleQueue
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from inspector.core.finding import Severity
 from inspector.core.progress import Progress
@@ -26,8 +17,9 @@ from inspector.core.verdict import State
 from inspector.operations.checking import Report, check_location, unreadable
 from inspector.operations.collection import open_collection
 from inspector.operations.folders import Wanted
+from inspector.operations.pool import DIED, Lost, Pool
 from inspector.operations.report import RENDERED
-from inspector.operations.share import CHECKING, Meter, Share, shares
+from inspector.operations.share import CHECKING, Share, shares
 from inspector.operations.views import ReportKind
 
 PAYS = 32 << 20
@@ -35,10 +27,7 @@ PAYS = 32 << 20
 _EACH = 256 << 10
 """Bytes that could be read in the time that opening a file takes."""
 _AHEAD = 4
-"""Locations a worker is given ahead of the one whose turn it is to be told."""
-_LOOK = 0.1
-"""Seconds between two looks at how far the processes are."""
-_DIED = "The process that was checking this ended unexpectedly, so nothing is known of it."
+"""Locations a worker may be ahead of the one whose turn it is to be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,118 +92,27 @@ def _size(wanted: Wanted) -> int:
 
 
 def _in_processes(wanted: Sequence[Wanted], kind: ReportKind, workers: int, progress: Progress) -> Iterator[Outcome]:
-    left = deque(wanted)
-    while left:
-        asked: deque[tuple[Wanted, Future[Outcome]]] = deque()
-        with _Pool(workers, progress) as pool:
-            try:
-                while asked or left:
-                    while left and len(asked) < workers * _AHEAD:
-                        asked.append((left[0], pool.ask(left[0], kind)))
-                        left.popleft()
-                    yield pool.outcome(asked[0][1])
-                    asked.popleft()
-            except BrokenProcessPool:
-                pass  # one of those that were asked for ends its process: they are told apart below
-        yield from (_alone(each, kind, progress) for each, _ in asked)
+    come: dict[int, Outcome] = {}
+    with Pool(workers, partial(_work, kind), progress) as pool:
+        asked = 0
+        for turn in range(len(wanted)):
+            while turn not in come:
+                for number in range(asked, min(len(wanted), turn + workers * _AHEAD)):
+                    pool.ask((number, wanted[number]))
+                    asked += 1
+                (number, each), answer = pool.answer()
+                come[number] = ended(each.location, kind, answer.sentence) if isinstance(answer, Lost) else answer
+            yield come.pop(turn)
 
 
-def ended(location: str, kind: ReportKind) -> Outcome:
+def ended(location: str, kind: ReportKind, sentence: str = DIED) -> Outcome:
     """What is known of a location whose check ended the process it ran in."""
-    return _outcome(unreadable(location, _DIED), kind)
+    return _outcome(unreadable(location, sentence), kind)
 
 
-def _alone(wanted: Wanted, kind: ReportKind, progress: Progress) -> Outcome:
-    """Check in a process that nothing else depends on."""
-    with _Pool(1, progress) as pool:
-        try:
-            return pool.outcome(pool.ask(wanted, kind))
-        except BrokenProcessPool:
-            return ended(wanted.location, kind)
-
-
-class _Pool:
-    """Worker processes that end when the block ends, whatever they are doing, and when this process does.
-
-    What they have done is added to ``progress``.
-    """
-
-    def __init__(self, workers: int, progress: Progress) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._theirs, self._lifeline = context.Pipe(duplex=False)
-        self._progress = progress
-        self._before = progress.done
-        self._counts = context.RawArray("Q", workers)
-        places = context.SimpleQueue()
-        for place in range(workers):
-            places.put(place)
-        self._executor = ProcessPoolExecutor(workers, context, _begin, (self._theirs, self._counts, places))
-
-    def ask(self, wanted: Wanted, kind: ReportKind) -> Future[Outcome]:
-        """Check one location soon; raises BrokenProcessPool."""
-        with _uninterrupted():
-            return self._executor.submit(_work, wanted, kind)
-
-    def outcome(self, asked: Future[Outcome]) -> Outcome:
-        """What was asked for, once it is there; raises BrokenProcessPool and Cancelled."""
-        while not wait((asked,), _LOOK).done:
-            self._look()
-        self._look()
-        return asked.result()
-
-    def _look(self) -> None:
-        progress = self._progress
-        # Where a process died, what it was doing is done again, and counted again.
-        progress.done = max(progress.done, min(progress.total, self._before + sum(self._counts)))
-        progress.advance(0)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if kind is not None:
-            self._lifeline.close()
-        self._executor.shutdown(cancel_futures=True)
-        self._lifeline.close()
-        self._theirs.close()
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Processes started here do not hear Ctrl+C, not even before they can say so: it is for the one that asks."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-_meter = Progress()
-
-
-def _begin(lifeline: Connection, counts: MutableSequence[int], places: SimpleQueue[int]) -> None:
-    """What a worker does first."""
-    global _meter  # noqa: PLW0603 - the one thing that a worker keeps from one location to the next
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _meter = Meter(counts, places.get())
-    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
-
-
-def _end_with(lifeline: Connection) -> None:
-    """End this process when the other end of the pipe is closed."""
-    try:
-        lifeline.recv_bytes()
-    except (EOFError, OSError):
-        os._exit(1)
-
-
-def _work(wanted: Wanted, kind: ReportKind) -> Outcome:
-    share = Share(_meter, _meter.done, _meter.done + _size(wanted))
+def _work(kind: ReportKind, task: tuple[int, Wanted], progress: Progress) -> Outcome:
+    wanted = task[1]
+    share = Share(progress, progress.done, progress.done + _size(wanted))
     outcome = check_one(wanted, kind, share)
     share.fill()
     return outcome

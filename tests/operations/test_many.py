@@ -107,7 +107,7 @@ def test_outcomes_come_in_the_order_of_the_locations(
 
 
 def test_small_files_are_not_worth_a_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many, "_Pool", None)
+    monkeypatch.setattr(many, "Pool", None)
     wanted = [Wanted(str(caf(tmp_path / name))) for name in ("a.caf", "b.caf")]
     assert len(list(check_many(wanted, ReportKind.TEXT, Progress()))) == 2
 
@@ -135,8 +135,8 @@ def test_a_worker_that_dies_takes_only_its_own_location_along(sample: Sample, mo
     assert "ended unexpectedly" in outcomes[1].report
 
 
-def _die_of_damage(wanted: Wanted, kind: ReportKind) -> many.Outcome:
-    outcome = many.check_one(wanted, kind, Progress())
+def _die_of_damage(kind: ReportKind, task: tuple[int, Wanted], progress: Progress) -> many.Outcome:
+    outcome = many.check_one(task[1], kind, progress)
     if outcome.state is State.DAMAGED:
         os.kill(os.getpid(), signal.SIGKILL)
     return outcome
