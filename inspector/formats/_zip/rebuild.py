@@ -15,7 +15,7 @@ from typing import NamedTuple
 from inspector.core.edit import Edit, Patch
 from inspector.core.member import LARGEST
 from inspector.core.progress import Progress
-from inspector.core.source import Source, blocks
+from inspector.core.source import Source, SourceError, blocks
 from inspector.core.span import Span
 from inspector.formats._zip.directory import Directory, headers
 from inspector.formats._zip.ending import Ending
@@ -115,7 +115,7 @@ def rebuild(
         start=place.start,
         kept=len(kept),
         made=made,
-        gone=len(listed) - len(kept),
+        gone=len(listed) - len(kept) - len({each.head for each in made} & {each.head for each in listed}),
         cut=place.cut,
         doubtful=doubtful,
         rest=place.rest,
@@ -230,9 +230,14 @@ def _comment(source: Source, ending: Ending | None, stop: int) -> bytes | None:
 
 
 def _edit(source: Source, start: int, new: bytes) -> Edit | None:
-    """The Edit that makes the file end with ``new`` from ``start`` on; None where it does already."""
+    """The Edit that makes the file end with ``new`` from ``start`` on; None where it does already.
+
+    Raises SourceError.
+    """
     size = source.size
     old = source.read(start, min(len(new), size - start))
+    if len(old) < min(len(new), size - start):
+        raise SourceError("The file has become shorter since it was opened; open it again.")
     same = _alike(old, new)
     end = start + len(new)
     patches = (Patch(start + same, old[same:], new[same:]),) if same < len(new) else ()

@@ -137,9 +137,12 @@ class _Writer:
             yield self._counted(content)
         for copy in _copies(self.archive, self.directory, self.lead is not None):
             yield self._begin(copy)
+            end = self.at + copy.stop - copy.start
             for piece in blocks(self.archive.source, copy.start, copy.stop):
                 yield self._counted(piece)
                 self.progress.advance(len(piece))
+            if self.at < end:
+                raise MemberError(f"The file has become shorter: not all of {visible(copy.name)} is there any more.")
         size = sum(map(len, self.central))
         yield from self.central
         yield end_records(len(self.central), size, self.at)

@@ -19,7 +19,7 @@ from inspector.formats._zip.rebuild import Rebuilt
 from inspector.formats._zip.records import Local
 from inspector.formats._zip.salvage import has_whole, salvage
 from inspector.formats.taco.decode import TacoDetail
-from inspector.formats.taco.edit import patch, payload_of
+from inspector.formats.taco.edit import payload_of
 from inspector.formats.taco.header import (
     LOCAL_CRC_OFFSET,
     MOST_ENTRIES,
@@ -118,13 +118,15 @@ def _set_crcs(
     claim: str = "",
 ) -> Repair:
     """Write the payload's CRC-32 wherever another one stands, in the order of an update."""
-    crc = header.crc.to_bytes(4, "little")
-    places = [LOCAL_CRC_OFFSET] if header.crc != header.local_crc else []
-    if header.central_crc_offset is not None and header.crc != header.central_crc:
-        places.append(header.central_crc_offset)
+    records = ((LOCAL_CRC_OFFSET, header.local_crc), (header.central_crc_offset, header.central_crc))
+    new = header.crc.to_bytes(4, "little")
+    patches = tuple(
+        Patch(at, crc.to_bytes(4, "little"), new)
+        for at, crc in records
+        if at is not None and crc is not None and crc != header.crc
+    )
     size = archive.source.size
-    edit = Edit(title, tuple(patch(archive.source, at, crc) for at in places), size, size)
-    return Repair(code, title, mends, loses, claim, edit)
+    return Repair(code, title, mends, loses, claim, Edit(title, patches, size, size))
 
 
 def _changed_byte(source: Source, header: TacoHeader) -> Patch | None:

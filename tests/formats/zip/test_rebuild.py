@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import struct
 import zipfile
@@ -13,7 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.core.progress import Progress
+from inspector.core.source import BytesSource, SourceError
 from inspector.core.verdict import State
+from inspector.formats import zip as plain_zip
 from inspector.formats._zip.directory import Directory, new_members
 from inspector.formats._zip.rebuild import rebuild
 from inspector.operations import opening
@@ -157,6 +160,27 @@ def test_members_that_were_deleted_stay_so() -> None:
     result = planned(deleted)
     assert (result.repairs, result.waiting) == ((), ())
     assert [each.path for each in result.before.members] == [b"new"]
+
+
+class Shrunk(BytesSource):
+    """A file that someone else has cut off since it was opened."""
+
+    left = 0
+
+    def read(self, offset: int, length: int) -> bytes:
+        return super().read(offset, max(0, min(length, self.left - offset)))
+
+
+@pytest.mark.parametrize("data", [WHOLE[:-5], STREAMED[:-5], patched(WHOLE, 14, b"1"), patched(PLAIN, 22, b"1")])
+def test_planning_meets_a_file_that_becomes_shorter(data: bytes) -> None:
+    archive = checked(data)
+    source = Shrunk(archive.source.read(0, archive.source.size), "x.zip")
+    archive.source = source
+    for left in range(0, source.size, 7):
+        source.left = left
+        with contextlib.suppress(SourceError):
+            for repair in plain_zip.FORMAT.repairs(archive, Progress()):
+                assert repair.title
 
 
 def test_bytes_behind_the_archive_are_cut_off_and_said() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from inspector.core.format import MemberError
 from inspector.core.member import Member
 from inspector.core.progress import Progress
+from inspector.core.source import BytesSource
 from inspector.core.verdict import State
 from inspector.operations.checking import state_of
 from inspector.operations.repairing import plan
@@ -84,6 +86,13 @@ def test_salvage_takes_the_numbers_that_were_verified() -> None:
     new = salvaged(plan(archive, Progress()))
     assert verified(checked(new)) == verified(archive)
     assert b"PK\7\x08" not in new
+
+
+def test_salvage_stops_where_the_file_has_become_shorter() -> None:
+    result = planned(flipped_content())
+    result.after.source = BytesSource(PLAIN[:40])
+    with pytest.raises(MemberError, match="shorter"):
+        salvaged(result)
 
 
 def test_nothing_whole_gives_no_salvage() -> None:
