@@ -1,0 +1,50 @@
+"""Inputs in memory and archives on the disk, for the tests of making and growing RCA archives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from inspector.core.progress import Progress
+from inspector.operations.edit_views import WriteResult
+from inspector.operations.inputs import Input
+from inspector.operations.rca_writing import RcaOptions, append_rca
+from inspector.sources.disk import Disk
+from tests.formats.rca import build
+from tests.formats.rca.checking import bad, checked
+from tests.formats.rca.decoding import content
+
+
+@dataclass(frozen=True)
+class Given:
+    """An input in memory, in pieces of 700 bytes."""
+
+    name: bytes
+    data: bytes
+    where: str = "memory"
+
+    @property
+    def size(self) -> int:
+        return len(self.data)
+
+    def pieces(self) -> Iterator[bytes]:
+        for at in range(0, len(self.data), 700):
+            yield self.data[at : at + 700]
+
+
+def given(blobs: Iterable[build.Blob]) -> list[Input]:
+    return [Given(*blob) for blob in blobs]
+
+
+def append(
+    path: Path, blobs: Sequence[build.Blob], disk: Disk | None = None, options: RcaOptions | None = None
+) -> WriteResult:
+    return append_rca(path, given(blobs), options or RcaOptions(), Progress(), disk)
+
+
+def held(data: bytes, allowed: Iterable[str] = ()) -> list[build.Blob]:
+    """The blobs of an archive of which only the allowed findings say something."""
+    archive, _ = checked(data)
+    assert {finding.code for finding in bad(archive)} <= set(allowed)
+    return [(member.path, content(archive, member.index)) for member in archive.members]

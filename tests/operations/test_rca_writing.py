@@ -1,0 +1,458 @@
+"""Making RCA archives of files, and growing them in place."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import given as property_of
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from inspector.core.edit import Edit, EditError, Patch
+from inspector.core.progress import Cancelled, Progress
+from inspector.core.source import SourceError
+from inspector.formats.rca.hashes import Convention
+from inspector.operations import rca_writing
+from inspector.operations.inputs import gather
+from inspector.operations.opening import decode, start
+from inspector.operations.rca_writing import RcaOptions, append_rca, create_rca
+from inspector.operations.refused import Refused
+from inspector.sources.disk import Disk
+from inspector.sources.file import FileSource
+from inspector.sources.identity import Identity
+from inspector.sources.journal import Journal, save
+from tests.formats.rca import build
+from tests.formats.rca.checking import FULL, ONE, SMALL, THREE, TWO, full_chunk, noisy, opened
+from tests.formats.rca.decoding import content
+from tests.operations.rca_appends import Given, append, given, held
+from tests.sources.disks import Stopped, Watched, stopping
+
+GARBAGE = "rca-trailing-garbage"
+Sample = Callable[[str], Path]
+
+names = (
+    st.text(st.characters(categories=["L", "N"], include_characters=" -_.é"), min_size=1, max_size=12)
+    .map(str.encode)
+    .filter(lambda name: name not in (b".", b".."))
+)
+trees = st.dictionaries(names, st.binary(max_size=3_000), max_size=6)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    (tmp_path / "archives").mkdir()
+    return tmp_path / "archives" / "a.rca"
+
+
+def create(path: Path, blobs: list[build.Blob], options: RcaOptions | None = None, *, over: bool = False) -> None:
+    create_rca(path, given(blobs), options or RcaOptions(), Progress(), over=over)
+
+
+def alone(path: Path) -> bool:
+    """Whether nothing else is left in the folder."""
+    return [each.name for each in path.parent.iterdir()] in ([], [path.name])
+
+
+# ---- creating ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("blobs", [[], SMALL, ONE, noisy(FULL + 5, 3)], ids=["none", "small", "one", "two chunks"])
+def test_a_new_archive_is_what_others_write_of_the_same(path: Path, blobs: list[build.Blob]) -> None:
+    create(path, blobs)
+
+    assert held(path.read_bytes()) == blobs
+    assert alone(path)
+    if blobs:
+        assert path.read_bytes()[-500:] == build.archive(blobs)[-500:]
+        assert path.stat().st_size == len(build.archive(blobs))
+
+
+def test_folders_are_put_in_under_their_names(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "in" / "deep").mkdir(parents=True)
+    (tmp_path / "in" / "deep" / "é.txt").write_bytes(b"x" * 100_000)
+    (tmp_path / "in" / "empty").write_bytes(b"")
+    progress = Progress()
+
+    result = create_rca(path, gather([str(tmp_path / "in")], progress), RcaOptions(), progress)
+
+    assert held(path.read_bytes()) == [("deep/é.txt".encode(), b"x" * 100_000), (b"empty", b"")]
+    assert result.sentence.endswith(f"holds 2 blobs in {path.stat().st_size} bytes.")
+    assert (progress.done, progress.total) == (100_000, 100_000)
+
+
+def test_nothing_is_written_over_without_a_word(path: Path) -> None:
+    path.write_bytes(b"precious")
+    with pytest.raises(Refused, match="something is there already"):
+        create(path, ONE)
+    assert path.read_bytes() == b"precious"
+
+    create(path, ONE, over=True)
+    assert held(path.read_bytes()) == ONE
+
+
+def test_what_comes_into_the_place_meanwhile_is_not_written_over(path: Path) -> None:
+    @dataclass(frozen=True)
+    class Slow(Given):
+        def pieces(self) -> Iterator[bytes]:
+            path.write_bytes(b"precious")
+            yield self.data
+
+    with pytest.raises(SourceError, match="something is there already"):
+        create_rca(path, [Slow(b"a", b"b")], RcaOptions(), Progress())
+
+    assert path.read_bytes() == b"precious"
+    assert alone(path)
+
+
+def test_the_level_is_the_one_that_was_chosen(tmp_path: Path) -> None:
+    text = [(b"a", b"".join(b"%d and %d, " % (n * n % 971, n % 37) for n in range(9_000)))]
+    sizes = []
+    for level in (1, 19):
+        create(tmp_path / f"{level}.rca", text, RcaOptions(level=level))
+        assert held((tmp_path / f"{level}.rca").read_bytes()) == text
+        sizes.append((tmp_path / f"{level}.rca").stat().st_size)
+
+    assert sizes[1] < sizes[0]
+    with pytest.raises(Refused, match="level is 1 to 22, not 23"):
+        create(tmp_path / "c.rca", text, RcaOptions(level=23))
+
+
+def test_names_that_are_hazards_or_twice_are_refused(path: Path) -> None:
+    for blobs, said in (([(b"../a", b"")], "leads out"), ([(b"a", b""), (b"a", b"")], "twice")):
+        with pytest.raises(Refused, match=said):
+            create(path, blobs)
+    assert not path.exists()
+
+
+@property_of(trees, trees, st.sampled_from(Convention))
+@settings(max_examples=25, deadline=None)
+def test_what_was_put_in_comes_out(
+    tmp_path_factory: pytest.TempPathFactory,
+    first: dict[bytes, bytes],
+    second: dict[bytes, bytes],
+    convention: Convention,
+) -> None:
+    path = tmp_path_factory.mktemp("tree") / "a.rca"
+    options = RcaOptions(convention=convention, sync=False)
+    added = [(name + b"+", stored) for name, stored in second.items()]
+
+    create(path, list(first.items()), options)
+    append(path, added, options=options)
+
+    assert held(path.read_bytes()) == [*first.items(), *added]
+
+
+# ---- appending ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("convention", Convention)
+def test_appends_make_what_the_published_writer_makes(path: Path, convention: Convention) -> None:
+    """An append is a segment, and the archive's own convention is gone on with."""
+    create(path, ONE)
+    append(path, TWO, options=RcaOptions(convention=convention))
+    result = append(path, THREE)
+
+    name = build.SPEC if convention is Convention.SPECIFICATION else build.RCARCH
+    assert path.read_bytes() == build.archive(ONE, TWO, THREE, convention=name)
+    assert result.sentence == f"2 blobs added to a.rca, which has grown by {_grown(name)} bytes."
+    assert result.warnings == ()
+
+
+def _grown(name: str) -> int:
+    before, after = (build.archive(*blobs, convention=name) for blobs in ((ONE, TWO), (ONE, TWO, THREE)))
+    return len(after) - len(before)
+
+
+@pytest.mark.parametrize("name", ["two-resets-spec.rca", "two-resets-rcarch.rca"])
+def test_the_convention_of_an_archive_is_its_own_unless_another_is_chosen(
+    path: Path, sample: Sample, name: str
+) -> None:
+    data = sample(name).read_bytes()
+    path.write_bytes(data)
+    append(path, TWO)
+    assert held(path.read_bytes())[-1:] == TWO
+
+    path.write_bytes(data)
+    other = Convention.RCARCH if "spec" in name else Convention.SPECIFICATION
+    result = append(path, TWO, options=RcaOptions(convention=other))
+    assert "another convention" in result.warnings[0]
+    assert held(path.read_bytes(), ["rca-hash-conventions"])[-1:] == TWO
+
+
+def test_an_append_to_an_empty_file_makes_the_archive(path: Path) -> None:
+    path.write_bytes(b"")
+    append(path, ONE)
+
+    assert path.read_bytes() == build.archive(ONE)
+
+
+def test_an_append_fills_a_chunk_and_begins_the_next(path: Path) -> None:
+    create(path, ONE)
+    added = noisy(9_000, 5)
+    append(path, added)
+    append(path, TWO)
+
+    assert held(path.read_bytes()) == [*ONE, *added, *TWO]
+    assert [chunk.bits for chunk in opened(path.read_bytes()).detail.chunks.chunks] == [16, 32]
+
+
+@pytest.mark.parametrize("left", [b"\0", bytes(4) + b"deadhash" + b"x" * 900, bytes(90_000)], ids=len)
+def test_what_an_interrupted_append_left_is_said_and_overwritten(path: Path, left: bytes) -> None:
+    """Behind a full chunk stands the next header, with the size 0 and a hash that does not count."""
+    whole = full_chunk()
+    path.write_bytes(whole + left)
+
+    result = append(path, TWO)
+
+    assert f"the {len(left):,} byte" in result.warnings[0]
+    assert held(path.read_bytes()) == [*held(whole), *TWO]
+
+
+def test_a_first_append_that_was_interrupted_is_begun_again(path: Path) -> None:
+    path.write_bytes(b"")
+    disk = Watched(lambda number, name, _: stopping(0)(number) if name == "truncate" else None)
+    with pytest.raises(Stopped):
+        append(path, ONE, disk)
+    assert path.stat().st_size
+
+    append(path, TWO)
+    assert held(path.read_bytes()) == TWO
+
+
+def test_a_large_archive_is_looked_at_as_far_as_its_end_needs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rca_writing.rca, "HASHED", 0)
+    path.write_bytes(build.archive(ONE, TWO, THREE, convention=build.RCARCH))
+    append(path, SMALL)
+    assert held(path.read_bytes()) == [*ONE, *TWO, *THREE, *SMALL]
+
+    path.write_bytes(path.read_bytes()[:-1] + b"!")
+    with pytest.raises(EditError, match="repair it first"):
+        append(path, [(b"new", b"")])
+
+
+def test_nothing_to_add_changes_nothing(path: Path) -> None:
+    create(path, ONE)
+    before = path.stat()
+
+    assert "nothing to add" in append(path, []).sentence
+    assert path.stat().st_mtime_ns == before.st_mtime_ns
+
+
+@pytest.mark.parametrize("sync", [True, False])
+def test_the_header_is_written_last_and_alone(path: Path, sync: bool) -> None:
+    create(path, ONE)
+    disk = Watched()
+    append(path, noisy(20_000, 3), disk, RcaOptions(sync=sync))
+
+    changes = [
+        f"{name} {arguments[2]}" if name == "write" else name
+        for name, arguments in disk.log
+        if name in ("write", "sync", "truncate")
+    ]
+    flush = ["sync"] * sync
+    first = f"write {len(build.archive(ONE))}"
+    assert changes == [first, "write 32768", "truncate", *flush, "write 0", *flush]
+
+
+def large(path: Path, size: int) -> None:
+    """A file with holes, ``size`` bytes long, of which nearly all is one control block of zeros; readers skip it."""
+    before, reset, after = build.segment(ONE), build.control_block(0, b"unlooked"), build.segment(TWO)
+    skipped = size - 10 - 12 - len(before) - 6 - len(reset) - len(after)
+    control = build.varint(skipped << 6 | 5 << 1 | 1)
+    assert len(control) == 6
+    with path.open("wb") as file:
+        file.write(b"\x80\0" + bytes(8) + before + control)
+        file.seek(FULL)
+        file.write((size - FULL).to_bytes(4, "big") + build.digest(reset[:2] + after))
+        file.seek(size - len(reset + after))
+        file.write(reset + after)
+
+
+@pytest.mark.parametrize("missing", [0, 100], ids=["full", "nearly full"])
+def test_an_append_grows_beyond_two_gibibytes(path: Path, missing: int) -> None:
+    limit = FULL + (1 << 31)
+    large(path, limit - missing)
+    added = noisy(3_000, 4)
+    append(path, added)
+    append(path, THREE)
+
+    archive = start(FileSource(path))
+    decode(archive, Progress())
+    assert [chunk.start for chunk in archive.detail.chunks.chunks] == [0, FULL, limit]
+    assert [(member.path, content(archive, member.index)) for member in archive.members] == [
+        *ONE,
+        *TWO,
+        *added,
+        *THREE,
+    ]
+    assert [finding.code for finding in archive.findings] == []
+    assert path.stat().st_blocks * 512 < 1 << 20
+
+
+# ---- refusing and failing ----------------------------------------------------------------------------------------
+
+
+def refused(path: Path, error: type[Exception], said: str, blobs: list[build.Blob] = TWO) -> None:
+    before = path.read_bytes()
+    with pytest.raises(error, match=said):
+        append(path, blobs)
+    assert path.read_bytes() == before
+    assert alone(path)
+
+
+@pytest.mark.parametrize("at", [12, 40, 110])
+def test_nothing_is_added_to_a_damaged_archive(path: Path, at: int) -> None:
+    data = bytearray(build.archive(ONE, TWO))
+    data[at] ^= 4
+    path.write_bytes(data)
+
+    refused(path, EditError, "it is damaged; repair it first")
+
+
+def test_a_size_that_was_made_smaller_is_not_taken_for_an_interrupted_append(path: Path) -> None:
+    data = bytearray(build.archive(ONE, THREE))
+    stop = 10 + len(build.segment(ONE[:2]))
+    data[:2] = stop.to_bytes(2, "big")
+    path.write_bytes(data)
+
+    refused(path, EditError, "repair it first")
+
+
+def test_a_header_that_was_zeroed_is_not_taken_for_an_interrupted_append(path: Path) -> None:
+    """Behind what looks like the garbage of a first append may stand a whole archive."""
+    path.write_bytes(bytes(512) + full_chunk()[512:])
+
+    refused(path, Refused, "may be something else")
+
+
+def test_a_second_header_that_was_zeroed_is_not_taken_for_an_interrupted_append(path: Path) -> None:
+    create(path, noisy(9_000, 6))
+    data = bytearray(path.read_bytes())
+    data[FULL : FULL + 12] = bytes(12)
+    path.write_bytes(data)
+
+    refused(path, EditError, "repair it first")
+
+
+def test_what_is_no_rca_archive_is_refused(path: Path, sample: Sample) -> None:
+    path.write_bytes(sample("journey.caf").read_bytes())
+
+    refused(path, Refused, "no RCA archive")
+
+
+def test_a_name_that_is_there_already_is_refused(path: Path) -> None:
+    create(path, ONE)
+
+    refused(path, Refused, "'two' stands twice", [(b"two", b"")])
+
+
+def test_an_archive_that_is_locked_or_has_a_journal_is_left_alone(path: Path) -> None:
+    create(path, ONE)
+    disk = Disk()
+    descriptor = disk.open(path, os.O_RDWR)
+    disk.lock(descriptor)
+    refused(path, EditError, "another program holds it locked")
+    disk.close(descriptor)
+
+    size = path.stat().st_size
+    edit = Edit("Change", (Patch(20, path.read_bytes()[20:21], b"?"),), size, size)
+    place = save(Journal(str(path), Identity.of(path.stat()), edit, b""), path, disk)
+    with pytest.raises(EditError, match="an earlier change of it was interrupted"):
+        append(path, TWO)
+    assert place.exists()
+
+
+@dataclass(frozen=True)
+class Doing(Given):
+    """An input that does something when half of it has been read."""
+
+    act: Callable[[], object] = lambda: None
+
+    def pieces(self) -> Iterator[bytes]:
+        yield self.data
+        self.act()
+        yield self.data
+
+
+def interfering(path: Path, act: Callable[[], object], error: type[BaseException], said: str) -> None:
+    large = [Given(name, stored) for name, stored in noisy(700_000, 4)]
+    with pytest.raises(error, match=said):
+        append_rca(path, [*large, Doing(b"act", b"x" * 1_000, act=act)], RcaOptions(), Progress())
+
+
+def test_an_input_that_fails_leaves_the_archive_as_it_was(path: Path) -> None:
+    def fail() -> None:
+        raise SourceError("The input cannot be read.")
+
+    create(path, ONE)
+    before = path.read_bytes()
+    interfering(path, fail, SourceError, r"The input cannot be read\. Nothing was added\.")
+    assert path.read_bytes() == before
+
+
+def test_cancelling_leaves_the_archive_as_it_was(path: Path) -> None:
+    create(path, ONE)
+    before = path.read_bytes()
+    progress = Progress()
+    inputs = [*given(noisy(700_000, 4)), Doing(b"act", b"x" * 1_000, act=progress.cancel), *given(THREE)]
+    with pytest.raises(Cancelled):
+        append_rca(path, inputs, RcaOptions(), progress)
+    assert path.read_bytes() == before
+
+    other = path.with_name("b.rca")
+    with pytest.raises(Cancelled):
+        create_rca(other, inputs, RcaOptions(), progress)
+    assert alone(path)
+
+
+def test_what_another_program_appends_meanwhile_is_not_lost(path: Path) -> None:
+    """One that knows no locks: its header counts, and ours is not written over it."""
+    create(path, ONE)
+    theirs = build.archive(ONE, THREE)
+    interfering(path, lambda: path.write_bytes(theirs), EditError, "Another program changed a.rca")
+    assert held(path.read_bytes(), [GARBAGE])[: len(ONE)] == ONE
+    assert len(opened(path.read_bytes()).members) == len(ONE + THREE)
+
+
+def test_a_file_that_is_replaced_meanwhile_is_left_alone(path: Path) -> None:
+    create(path, ONE)
+
+    def replace() -> None:
+        path.with_name("b").write_bytes(b"new")
+        path.with_name("b").replace(path)
+
+    interfering(path, replace, EditError, "put another file in its place")
+    assert path.read_bytes() == b"new"
+
+
+def test_memory_stays_flat(path: Path) -> None:
+    """A blob of 50 MB that does not compress waits on the disk, and an archive of it is in no one's memory."""
+    script = """
+import sys, resource
+from pathlib import Path
+from random import Random
+from inspector.core.progress import Progress
+from inspector.operations.rca_writing import RcaOptions, append_rca, create_rca
+class Input:
+    where, size = "memory", 50_000_000
+    def __init__(self, name): self.name = name
+    def pieces(self):
+        noise = Random(1)
+        for _ in range(200): yield noise.randbytes(250_000)
+path, options = Path(sys.argv[1]), RcaOptions(sync=False)
+create_rca(path, [], options, Progress())
+append_rca(path, [], options, Progress())
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+create_rca(path, [Input(b"a")], options, Progress(), over=True)
+append_rca(path, [Input(b"b")], options, Progress())
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+    done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 30
+    assert path.stat().st_size > 100_000_000
