@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from inspector.core.source import SourceError
@@ -16,10 +17,14 @@ _BESIDE = (".metadata", *SUFFIXES)
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A location to be checked. ``found``: it was found in a folder, so nobody says that it is an archive."""
+    """A location to be checked. ``found``: it was found in a folder, so nobody says that it is an archive.
+
+    ``beside`` are the files that stand beside it and belong to it, as far as a folder was listed.
+    """
 
     location: str
     found: bool = False
+    beside: tuple[str, ...] = ()
 
 
 def expanded(locations: Iterable[str]) -> Iterator[Wanted]:
@@ -32,22 +37,32 @@ def expanded(locations: Iterable[str]) -> Iterator[Wanted]:
     for location in locations:
         path = Path(location)
         if path.is_dir() and not _is_collection(path):
-            yield from _beneath(path)
+            yield from beneath(path)
         else:
             yield Wanted(location)
 
 
-def _beneath(path: Path) -> Iterator[Wanted]:
+def beneath(path: Path) -> Iterator[Wanted]:
+    """The files in a folder and beneath it, in sorted order, each with those that belong to it, see ``expanded``."""
     closed: list[OSError] = []
     for folder, folders, names in os.walk(path, onerror=closed.append):
         folders.sort()
-        beside = {name.removesuffix(".tar") + ".index" for name in names}
-        beside |= {name + suffix for name in names for suffix in _BESIDE}
-        for name in sorted(set(names) - beside):
+        there = frozenset(names)
+        beside = {name: _beside(name, there) for name in names}
+        theirs = set(chain.from_iterable(beside.values()))
+        for name in sorted(set(names) - theirs):
             file = Path(folder, name)
             if file.is_file():
-                yield Wanted(str(file), found=True)
+                yield Wanted(str(file), found=True, beside=tuple(str(Path(folder, other)) for other in beside[name]))
     yield from (Wanted(str(error.filename)) for error in closed)
+
+
+def _beside(name: str, names: frozenset[str]) -> list[str]:
+    """Those of ``names`` that belong to the archive ``name``."""
+    others = [name + suffix for suffix in _BESIDE]
+    if name.endswith(".tar"):
+        others.append(name.removesuffix(".tar") + ".index")
+    return [other for other in others if other in names]
 
 
 def _is_collection(folder: Path) -> bool:

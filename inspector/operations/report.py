@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 from inspector.core.finding import Finding
 from inspector.core.names import decoded, visible
@@ -120,6 +121,11 @@ def as_text(report: Report) -> str:
 
 def as_json(report: Report) -> str:
     """One line of ASCII: the object that scripts read."""
+    return json.dumps(as_object(report)) + "\n"
+
+
+def as_object(report: Report) -> dict[str, Any]:
+    """The object that scripts read."""
     findings = [
         {
             "severity": told.finding.severity,
@@ -131,7 +137,7 @@ def as_json(report: Report) -> str:
         }
         for told in _told(report)
     ]
-    whole = {
+    return {
         "source": report.location,
         "format": report.format,
         "state": report.state,
@@ -139,7 +145,6 @@ def as_json(report: Report) -> str:
         "bytes": report.size,
         "findings": findings,
     }
-    return json.dumps(whole) + "\n"
 
 
 def as_html(report: Report) -> str:
