@@ -167,7 +167,8 @@ def combined(first: Edit, second: Edit, label: str) -> Edit:
     """One Edit that leaves what ``first`` and then ``second`` would, without looking at the source.
 
     ``second`` must not change the size. The patches of ``first`` keep their places and order, and what is new in
-    ``second`` comes after them. Raises ValueError where the two do not fit together.
+    ``second`` comes after them, as part of the last one where it follows upon it. Raises ValueError where the two do
+    not fit together.
     """
     if not first.new_size == second.old_size == second.new_size:
         raise ValueError("The second edit changes the size, or is not one of what the first leaves.")
@@ -185,7 +186,7 @@ def combined(first: Edit, second: Edit, label: str) -> Edit:
             for start, stop in rest
         ]
     patches = [Patch(patch.offset, patch.old, bytes(new)) for patch, new in zip(first.patches, kept, strict=True)]
-    return Edit(label, (*patches, *added), first.old_size, first.new_size)
+    return Edit(label, (*patches[:-1], *_joined([*patches[-1:], *added])), first.old_size, first.new_size)
 
 
 def _piece(data: bytes, patch: Patch, start: int, stop: int) -> bytes:

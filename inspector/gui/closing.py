@@ -1,4 +1,4 @@
-"""Closing while work is under way asks first, in a box that nothing waits for."""
+"""Closing or reading again while something is unfinished asks first, in a box that nothing waits for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inspector.gui.tabs import SideTab
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.tab import Tab
 
-FOR_SHOW = frozenset(("decode", "arrange", "plant", "overview", "verdict_overview", "content", "search"))
+FOR_SHOW = frozenset(("decode", "preview", "arrange", "plant", "overview", "verdict_overview", "content", "search"))
 """Work that only fills what is shown: with it nothing is lost."""
 
 
@@ -32,15 +32,18 @@ def _work(tab: Tab | SideTab) -> str:
     return f"work under way on {tab.document.name}" if is_busy else ""
 
 
-def waits(parent: QWidget, tabs: Iterable[QWidget], close: Callable[[], object]) -> bool:
-    """Whether work under way in these tabs stands against closing: then the user is asked, and may ``close``."""
+def waits(parent: QWidget, tabs: Iterable[QWidget], close: Callable[[], object], word: str = "Close") -> bool:
+    """Whether work under way in these tabs stands against closing: then the user is asked, and may ``close``.
+
+    ``word`` is on the button that does it.
+    """
     busy = under_way(tabs)
     if busy:
-        _ask(parent, busy, close)
+        _ask(parent, busy, close, word)
     return bool(busy)
 
 
-def _ask(parent: QWidget, busy: Sequence[str], close: Callable[[], object]) -> None:
+def _ask(parent: QWidget, busy: Sequence[str], close: Callable[[], object], word: str) -> None:
     from PySide6.QtWidgets import QMessageBox  # the first paint does not wait for it
 
     others = f" and {count(len(busy) - 1, 'other thing')}" if len(busy) > 1 else ""
@@ -55,7 +58,7 @@ def _ask(parent: QWidget, busy: Sequence[str], close: Callable[[], object]) -> N
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     box.setInformativeText("What is unfinished is not kept.")
     keep = box.addButton("Keep Working", QMessageBox.ButtonRole.RejectRole)
-    box.addButton("Close", QMessageBox.ButtonRole.DestructiveRole).clicked.connect(close)
+    box.addButton(word, QMessageBox.ButtonRole.DestructiveRole).clicked.connect(close)
     box.setDefaultButton(keep)
     box.setEscapeButton(keep)
     box.open()

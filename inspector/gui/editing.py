@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -21,11 +22,13 @@ class Editing(QObject):
 
     Signals:
         changed(): other bytes are pending than before, or none.
+        previewed(): the archive was decoded with what is pending.
         modeChanged(bool): bytes can be overwritten in the hex view, or not any more.
         written(object): changes were written: the WriteResult.
     """
 
     changed = Signal()
+    previewed = Signal()
     modeChanged = Signal(bool)
     written = Signal(object)
 
@@ -35,6 +38,8 @@ class Editing(QObject):
         self.history = EditHistory()
         self.revert: Edit | None = None
         self.overwriting = False
+        self.broken: tuple[str, ...] | None = None
+        """The checksums that what is pending makes wrong, None while that is not known."""
         self._shown: Edit | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -113,17 +118,20 @@ class Editing(QObject):
             self._change()
 
     def _change(self) -> None:
+        self.broken = None
         self.changed.emit()
         self._timer.start()
 
     def _preview(self) -> None:
         edit = self.pending
         if self.previewing:
-            self._document.start("preview", edit, done=lambda _: self._previewed(edit))
+            self._document.start("preview", edit, done=lambda broken: self._previewed(edit, broken))
 
-    def _previewed(self, edit: Edit | None) -> None:
+    def _previewed(self, edit: Edit | None, broken: tuple[str, ...] | None) -> None:
         self._shown = edit
+        self.broken = broken if self.pending is edit else None
         self._document.decoded_anew()
+        self.previewed.emit()
 
     # ---- what long work does -----------------------------------------------------------------------------------
 
@@ -138,7 +146,8 @@ class Editing(QObject):
                 return
             if mended.checksums:
                 self.put(mended.edit)
-                self._document.said.emit(f"{count(len(mended.checksums), 'checksum')} mended: {_named(mended)}.")
+                done = count(len(mended.checksums), "checksum")
+                self._document.said.emit(f"{done} mended, not on disk yet: {named(mended.checksums)}.")
             else:
                 self._document.said.emit("No recorded checksum depends on the changed bytes, or all of them fit.")
 
@@ -146,8 +155,10 @@ class Editing(QObject):
 
     def write(self) -> None:
         """Write what is pending into the file; nothing is asked here."""
-        if self.pending is not None:
-            self._document.start("write", self.pending, done=self.settle)
+        edit, steps = self.pending, self.history.steps
+        if edit is not None:
+            whole = edit if steps == 1 else replace(edit, label=f"Make {count(steps, 'change')}")
+            self._document.start("write", whole, done=self.settle)
 
     def take_back(self) -> None:
         """Write the bytes that the last writing has replaced."""
@@ -158,7 +169,7 @@ class Editing(QObject):
         """The file on disk was changed, by writing or by a repair: nothing is pending any more."""
         self._timer.stop()
         self.history.clear()
-        self._shown = None
+        self._shown = self.broken = None
         self.revert = result.revert
         self._document.said.emit(" ".join((result.sentence, *result.warnings)))
         self.changed.emit()
@@ -174,5 +185,6 @@ class Editing(QObject):
         self._document.start(method, *arguments, done=self._document.said.emit)
 
 
-def _named(mended: Mended) -> str:
-    return ", ".join(mended.checksums[:3]) + (", …" if len(mended.checksums) > 3 else "")
+def named(checksums: tuple[str, ...]) -> str:
+    """Some checksums by their names."""
+    return ", ".join(checksums[:3]) + (f" and {len(checksums) - 3:,} more" if len(checksums) > 3 else "")

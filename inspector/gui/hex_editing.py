@@ -9,23 +9,26 @@ from inspector.gui.document import Document
 from inspector.gui.editing import Editing
 from inspector.gui.hex.overwriting import Overwriting
 from inspector.gui.hex.typing import Typed
-from inspector.gui.hex.view import HexView
+from inspector.gui.panels.hex_pane import HexPane
 from inspector.operations.views import LayerKind
 
 ONLY_FILE = "Bytes are edited in the File layer: what is shown here is made from it."
 
 
 class HexEditing(QObject):
-    """Stands between one hex view and what is pending."""
+    """Stands between the bytes of one document and what is pending."""
 
-    def __init__(self, document: Document, editing: Editing, view: HexView) -> None:
-        super().__init__(view)
+    def __init__(self, document: Document, editing: Editing, pane: HexPane) -> None:
+        super().__init__(pane)
         self._document = document
         self._editing = editing
-        self._view = view
+        self._pane = pane
+        self._view = pane.hex
         editing.changed.connect(self._show)
-        self.overwriting = Overwriting(view)
+        self.overwriting = Overwriting(pane.hex)
         editing.modeChanged.connect(self.overwriting.set_on)
+        editing.modeChanged.connect(pane.strip.setVisible)
+        pane.strip.stopWanted.connect(editing.edit_bytes)
         document.layersChanged.connect(self._show)
         document.rowsChanged.connect(self._show)
         self.overwriting.overwritten.connect(self._take)
@@ -41,7 +44,7 @@ class HexEditing(QObject):
             return
         pending = self._editing.pending if self._in_file() else None
         model.lay(self._editing.history.known() if self._in_file() else [])
-        self._view.setEdited(differing(pending) if pending is not None else ())
+        self._pane.set_edited(differing(pending) if pending is not None else ())
 
     def _take(self, typed: Typed) -> None:
         if self._in_file():

@@ -116,6 +116,8 @@ class Menus:
         menu.addMenu(self.copying)
         menu.addAction(self._fixed["select_all"])
         menu.addSeparator()
+        menu.addAction(self._fixed["edit_bytes"])
+        menu.addSeparator()
         menu.addAction(self._fixed["go_to"])
         menu.addAction(self._fixed["find_bytes"])
         menu.popup(place)

@@ -31,10 +31,15 @@ class StatusLine(QStatusBar):
         super().__init__(parent)
         self.setSizeGripEnabled(False)
         self.setContentsMargins(6, 0, 6, 0)
+        self.mode = QLabel("EDIT")
+        self.mode.setToolTip("What is typed in the hex view overwrites bytes; nothing is on disk until it is written")
+        font = self.mode.font()
+        font.setBold(True)
+        self.mode.setFont(font)
         self.offset = QLabel()
         self.selection = QLabel()
         self.path = ElidedLabel()
-        for label in (self.offset, self.selection):
+        for label in (self.mode, self.offset, self.selection):
             label.setContentsMargins(0, 0, 12, 0)
         self.work = QLabel()
         self.bar = QProgressBar()
@@ -48,6 +53,7 @@ class StatusLine(QStatusBar):
         self.wait = QToolButton()
         self.wait.setAutoRaise(True)
         self.wait.clicked.connect(self._toggle_waiting)
+        self.addWidget(self.mode)
         self.addWidget(self.offset)
         self.addWidget(self.selection)
         self.addWidget(self.path, 1)
@@ -62,6 +68,11 @@ class StatusLine(QStatusBar):
         self._patience.timeout.connect(self._show_work)
         self.stop.clicked.connect(self._cancel)
         self._hide_work()
+        self.show_mode(False)
+
+    def show_mode(self, editing: bool) -> None:
+        """Say whether bytes are overwritten."""
+        self.mode.setVisible(editing)
 
     def set_document(self, document: Document | None) -> None:
         """Follow another document, or none."""

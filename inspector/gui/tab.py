@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QByteArray, Qt
-from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, Qt
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
 from inspector.gui.banner import Banner
 from inspector.gui.checking import Checking
@@ -28,6 +28,8 @@ NARROWEST = 200
 """Pixels that the panels beside the bytes have at least."""
 WIDE = 1260
 """Pixels from which on rows of 16 bytes fit between the panels; beneath it the panels have what 8 bytes leave."""
+ROOMY = 250
+"""Pixels of a panel at the foot in which all seven entries of a TACO header are seen."""
 VERSION = 3
 """Of the arrangement of docks; a stored one of another version is not used."""
 
@@ -48,7 +50,7 @@ class Tab(QWidget):
         self.findings = FindingsPanel(document)
         self.digests = DigestsPanel(document)
         self.editing = Editing(document)
-        self.hex_editing = HexEditing(document, self.editing, self.hex_pane.hex)
+        self.hex_editing = HexEditing(document, self.editing, self.hex_pane)
         self.header = HeaderPanel(document, self.editing)
         self.changes = ChangesPanel(document, self.editing)
         self.repair = RepairPanel(document, self.editing)
@@ -57,6 +59,7 @@ class Tab(QWidget):
         self.checking = Checking(document)
         self.saving = Saving(document, self.banner, self)
         self.findings.exportWanted.connect(self.saving.ask_report)
+        self.findings.mendWanted.connect(self.mend)
         self.area = QMainWindow()
         self.area.setWindowFlags(Qt.WindowType.Widget)
         self.area.setDockOptions(QMainWindow.DockOption.AllowTabbedDocks | QMainWindow.DockOption.AllowNestedDocks)
@@ -121,12 +124,21 @@ class Tab(QWidget):
 
     def arrange(self, state: QByteArray) -> None:
         """Put the docks where they were, or where they belong at first."""
-        if state.isEmpty() or not self.area.restoreState(state, VERSION):
+        if state.isEmpty() or not self._restore(state):
             self.arrange_afresh()
+
+    def _restore(self, state: QByteArray) -> bool:
+        if state == self.arrangement():
+            return True
+        restored = self.area.restoreState(state, VERSION)
+        # Qt makes new bars of tabs, and until it deletes the old ones they are painted over what lies there now.
+        for bar in self.area.findChildren(QTabBar):
+            QCoreApplication.sendPostedEvents(bar, QEvent.Type.DeferredDelete)
+        return restored
 
     def arrange_afresh(self) -> None:
         """Put the docks where they belong at first, in sizes that suit the window."""
-        self.area.restoreState(self._first_layout, VERSION)
+        self._restore(self._first_layout)
         for dock in self.docks.values():
             dock.show()
         width, height = self.width(), self.height()
@@ -156,6 +168,7 @@ class Tab(QWidget):
             self.digests,
             self.header,
             self.changes,
+            self.repair,
         )
         panes = [pane for pane in every if pane.isVisible() and not pane.visibleRegion().isEmpty()]
         focus = QApplication.focusWidget()
@@ -206,19 +219,28 @@ class Tab(QWidget):
         """Check everything."""
         self.checking.start()
 
-    def mend(self) -> None:
-        """Plan how to mend the archive."""
+    def mend(self, code: str = "") -> None:
+        """Plan how to mend the archive, or what the repair of a code would do."""
         self._show_dock("Repair")
-        self.repair.ask()
+        self._give_room("Repair")
+        self.repair.ask(code)
+        self.repair.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def show_header(self) -> None:
         """Move the keyboard to the editor of the TACO header."""
         self._show_dock("Header")
+        self._give_room("Header")
         self.header.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _show_dock(self, name: str) -> None:
         self.docks[name].show()
         self.docks[name].raise_()
+
+    def _give_room(self, name: str) -> None:
+        """What is worked in has to be seen in full, as far as the bytes can spare the room."""
+        wanted = min(ROOMY, self.height() * 42 // 100)
+        if self.docks[name].height() < wanted:
+            self.area.resizeDocks([self.docks[name]], [wanted], Qt.Orientation.Vertical)
 
     def export_report(self) -> None:
         """Write what is known to a file."""

@@ -196,7 +196,9 @@ class Window(QMainWindow):
             self.actions_[name].setEnabled(self.tabs.count() > 0)
         self.tools.set_document(tab is not None)
         self.menus.copying.setEnabled(tab is not None)
-        self.actions_["edit_bytes"].setChecked(tab is not None and tab.editing.overwriting)
+        overwriting = tab is not None and tab.editing.overwriting
+        self.actions_["edit_bytes"].setChecked(overwriting)
+        self.line.show_mode(overwriting)
         if tab is not None:
             for name, can in tab.editing.possible().items():
                 self.actions_[name].setEnabled(can)
@@ -229,10 +231,11 @@ class Window(QMainWindow):
         tab = self.tab()
         if tab is None:
             return
-        if tab.editing.pending is not None:
-            self.say("Write or discard the pending changes before the file is read again.")
-            return
-        at, location, caret = self.tabs.currentIndex(), tab.document.location, tab.document.selection.caret
+        if not closing.waits(self, [tab], lambda: self._reload(tab), "Read Again"):
+            self._reload(tab)
+
+    def _reload(self, tab: Tab) -> None:
+        at, location, caret = self.tabs.indexOf(tab), tab.document.location, tab.document.selection.caret
         fresh = self._new_tab(location)
         fresh.document.first_caret = caret
         self._close_tab(at)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from inspector.core.edit import Edit, Patch, merged, overlaid
 from inspector.core.progress import Progress
@@ -11,7 +11,7 @@ from inspector.core.span import Span, Spans
 from inspector.core.verdict import Checksum, Verdict
 from inspector.operations.checking import check_archive
 from inspector.operations.edit_views import Mended
-from inspector.operations.opening import decode, start
+from inspector.operations.opening import Opened, decode, start
 
 _ROUNDS = 16
 """A stored checksum may be covered by the next one: so many times the checksums of checksums are followed."""
@@ -29,8 +29,7 @@ def mend_checksums(source: Source, edit: Edit, progress: Progress) -> Mended:
         archive = start(overlaid(source, edits))
         decode(archive, progress)
         check_archive(archive, progress)
-        wrong = [each for each in archive.checksums if _depends(each, touched)]
-        found = [(each, patches) for each in wrong if (patches := tuple(_patches(archive.source, each)))]
+        found = _wrong(archive, touched)
         if not found:
             break
         patches = tuple(patch for _, each in found for patch in each)
@@ -38,6 +37,16 @@ def mend_checksums(source: Source, edit: Edit, progress: Progress) -> Mended:
         touched += [patch.span for patch in patches]
         edits.append(Edit(edit.label, patches, archive.source.size, archive.source.size))
     return Mended(merged(source, edits, edit.label), tuple(dict.fromkeys(names)))
+
+
+def broken(archive: Opened, edit: Edit) -> tuple[str, ...]:
+    """The names of the checksums that ``edit`` makes wrong and that can be mended; ``archive`` is checked, with it."""
+    return tuple(dict.fromkeys(checksum.name for checksum, _ in _wrong(archive, edit.spans)))
+
+
+def _wrong(archive: Opened, touched: Sequence[Span]) -> list[tuple[Checksum, tuple[Patch, ...]]]:
+    wrong = [each for each in archive.checksums if _depends(each, touched)]
+    return [(each, patches) for each in wrong if (patches := tuple(_patches(archive.source, each)))]
 
 
 def _depends(checksum: Checksum, touched: Iterable[Span]) -> bool:

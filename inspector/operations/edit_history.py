@@ -18,6 +18,11 @@ class EditHistory:
         return self._states[self._at]
 
     @property
+    def steps(self) -> int:
+        """How many steps led to what is pending."""
+        return self._at
+
+    @property
     def can_undo(self) -> bool:
         """Whether there is a step to take back."""
         return self._at > 0

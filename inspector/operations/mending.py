@@ -50,7 +50,9 @@ def _row(repair: Repair) -> RepairRow:
 def _sentence(plan: Plan) -> str:
     before, after = state_of((plan.before,)), plan.state
     if plan.mends:
-        done = f"{count(len(plan.repairs), 'repair')} would make this {before} archive {after}."
+        was = "archive" if before is State.WARNING else f"{before} archive"
+        will = "usable, with warnings" if after is State.WARNING else after
+        done = f"{count(len(plan.repairs), 'repair')} would make this {was} {will}."
         return done if after in _FINE else f"{done} {_rest(plan)}"
     if not left(plan.before):
         return "There is nothing to mend."
@@ -117,9 +119,7 @@ def _path(path: Path, beside: Beside) -> Path:
     return path.with_name(path.name.removesuffix(beside.instead_of) + beside.suffix)
 
 
-def save_salvage(
-    plan: Plan, source: FileSource, copy: str, progress: Progress, *, over: bool = False
-) -> WriteResult:
+def save_salvage(plan: Plan, source: FileSource, copy: str, progress: Progress, *, over: bool = False) -> WriteResult:
     """Write what is provably whole into a new archive at ``copy``, ``over`` what is there, but never the archive.
 
     Raises Refused where there is nothing to save, MemberError, SourceError and Cancelled: then there is no new file.

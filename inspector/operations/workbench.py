@@ -10,7 +10,7 @@ from inspector.core.edit import Edit, OverlaySource
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.operations import patch_file
-from inspector.operations.dependents import mend_checksums
+from inspector.operations.dependents import broken, mend_checksums
 from inspector.operations.edit_views import Interrupted, Mended, RepairPlan, WayOut, WriteResult
 from inspector.operations.header_draft import Entry, HeaderDraft, HeaderView
 from inspector.operations.interrupted import interrupted, recover
@@ -43,10 +43,15 @@ class Workbench(Session):
 
     # ---- previews ----------------------------------------------------------------------------------------------
 
-    def preview(self, progress: Progress, edit: Edit | None) -> None:
-        """Show the archive as ``edit`` would leave it; as it is on disk for None. Raises Refused and Cancelled."""
+    def preview(self, progress: Progress, edit: Edit | None) -> tuple[str, ...] | None:
+        """Show the archive as ``edit`` would leave it; as it is on disk for None. Raises Refused and Cancelled.
+
+        Gives the names of the checksums that the edit makes wrong, None where it was not checked.
+        """
         with self._turns.one(progress):
-            self._show(self._disk if edit is None else self._scene(edit, progress))
+            scene = self._disk if edit is None else self._scene(edit, progress)
+            self._show(scene)
+            return broken(scene.archives[0], edit) if edit is not None and scene.checks.checked else None
 
     def _scene(self, edit: Edit, progress: Progress) -> Scene:
         scene = Scene(self._name, Location([start(OverlaySource(self._file(), edit))]))

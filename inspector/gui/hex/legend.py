@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from inspector.core.kinds import ROLES, Role
 from inspector.gui.hex.file_map import roles_in
-from inspector.gui.hex.painting import hatching, scheme_for
+from inspector.gui.hex.painting import UNDER, hatching, scheme_for
 from inspector.gui.hex.palette import COLOURS, Colours
 from inspector.gui.hex.verdict_lane import LEGEND, fill_judged, judged_in
 from inspector.operations.views import Judged
@@ -20,6 +20,7 @@ _APART = 14
 """Pixels between two entries."""
 _MARGIN = 8
 _DAMAGED = "damaged"
+_EDITED = "changed, not on disk"
 _Entry = Role | Judged | str
 
 
@@ -35,10 +36,11 @@ class Legend(QWidget):
         self.setAccessibleName("Legend")
         self._tell()
 
-    def setRoles(self, role_set: int, damaged: bool = False, judged: int = 0) -> None:
-        """Explain only the roles of a set of roles, the mark of damage if there is any, and a set of verdicts."""
+    def setRoles(self, role_set: int, damaged: bool = False, judged: int = 0, edited: bool = False) -> None:
+        """Explain only the roles of a set of roles, the marks of damage and of edits if there are any, and verdicts."""
         verdicts = [each for each in judged_in(judged) if each in LEGEND]
-        self._entries = [*roles_in(role_set), *([_DAMAGED] if damaged else []), *verdicts]
+        marks = [mark for mark, there in ((_DAMAGED, damaged), (_EDITED, edited)) if there]
+        self._entries = [*roles_in(role_set), *marks, *verdicts]
         self._tell()
         self.updateGeometry()
         self.update()
@@ -120,9 +122,7 @@ def _swatch(painter: QPainter, place: QRect, entry: _Entry, colours: Colours) ->
         painter.drawRect(place.adjusted(0, 0, -1, -1))
         return
     if not isinstance(entry, Role):
-        painter.fillRect(place, QColor(colours.base))
-        painter.setPen(QPen(QColor(colours.damage), 2))
-        painter.drawRect(place.adjusted(1, 1, -1, -1))
+        _mark(painter, place, entry, colours)
         return
     half = place.width() // 2
     painter.fillRect(place, QColor(colours.fill(entry)))
@@ -131,5 +131,16 @@ def _swatch(painter: QPainter, place: QRect, entry: _Entry, colours: Colours) ->
     strokes = hatching(entry, colours)
     if strokes is not None:
         painter.fillRect(place, strokes)
+    painter.setPen(QColor(colours.quiet))
+    painter.drawRect(place.adjusted(0, 0, -1, -1))
+
+
+def _mark(painter: QPainter, place: QRect, entry: str, colours: Colours) -> None:
+    painter.fillRect(place, QColor(colours.base))
+    if entry == _DAMAGED:
+        painter.setPen(QPen(QColor(colours.damage), 2))
+        painter.drawRect(place.adjusted(1, 1, -1, -1))
+        return
+    painter.fillRect(place.adjusted(1, place.height() - UNDER - 1, -1, -1), QColor(colours.text))
     painter.setPen(QColor(colours.quiet))
     painter.drawRect(place.adjusted(0, 0, -1, -1))

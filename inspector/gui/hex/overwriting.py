@@ -28,12 +28,19 @@ class Overwriting(QObject):
         self._typist = Typist()
         self._on = False
         view.installEventFilter(self)
-        view.caretMoved.connect(self._typist.forget)
+        view.caretMoved.connect(self._forget)
 
     def set_on(self, on: bool) -> None:
         """Take keys, or leave them to the view."""
         self._on = on
+        self._forget()
+
+    def _forget(self) -> None:
         self._typist.forget()
+        self._mark()
+
+    def _mark(self) -> None:
+        self._view.setOverwriting(self._on, int(self._typist.half is not None))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: ARG002 - there is one view
         """Qt override: while bytes are overwritten, pasting is for them and no shortcut of the window."""
@@ -62,6 +69,7 @@ class Overwriting(QObject):
         self.overwritten.emit(typed)
         if typed.advance:
             self._view.goTo(typed.offset + 1)
+        self._mark()
         return True
 
     def _paste(self) -> None:

@@ -25,6 +25,8 @@ _LEADING = 4
 """Pixels between two lines of text, where outlines run."""
 _SMALLEST = 5.0
 """The smallest size of letters in points."""
+UNDER = 2
+"""Pixels between a letter and the line beneath it that says it was changed, and the height of that line."""
 HATCH = 8
 """Pixels after which Qt's hatching repeats."""
 _HATCHING = {Role.GAP: Qt.BrushStyle.BDiagPattern, Role.GARBAGE: Qt.BrushStyle.DiagCrossPattern}
@@ -72,7 +74,6 @@ class Look:
         self.damage = QPen(QColor(self.colours.damage), 2)
         self.stored = QPen(QColor(self.colours.selection), 2)
         self.omitted = QPen(QColor(self.colours.text), 2, Qt.PenStyle.DotLine)
-        self.edited = QPen(QColor(self.colours.text), 3)
         self.text, self.quiet, self.selection_text = (
             QPen(QColor(colour)) for colour in (self.colours.text, self.colours.quiet, self.colours.selection_text)
         )
@@ -132,7 +133,7 @@ class Scene:
     """What is painted: bytes, caret, contours (joined spans). ``focused`` is whether the keyboard works here.
 
     ``stored`` is where a checksum stands whose bytes are outlined, ``omitted`` what it leaves out, ``edited`` what is
-    not on disk yet.
+    not on disk yet. ``overwriting`` is whether what is typed goes over the byte at the caret, from its digit ``digit``.
     """
 
     model: HexModel
@@ -145,11 +146,13 @@ class Scene:
     stored: Sequence[Span] = field(default_factory=list)
     omitted: Sequence[Span] = field(default_factory=list)
     edited: Sequence[Span] = field(default_factory=list)
+    overwriting: bool = False
+    digit: int = 0
 
     @property
     def has_contours(self) -> bool:
         """Whether any contour has to be painted."""
-        return bool(self.outline or self.damage or self.stored or self.omitted or self.edited)
+        return bool(self.outline or self.damage or self.stored or self.omitted)
 
 
 PANES = (Pane.HEX, Pane.TEXT)
@@ -180,6 +183,7 @@ class RowPainter:
                 self._contours(span, top + index * line)
         self._offsets(spans, top)
         self._text(spans, whole, top)
+        self._underlines(whole, top)
         caret = self._scene.cursor.caret
         if whole.start <= caret < whole.stop:
             row, column = divmod(caret - whole.start, layout.columns)
@@ -254,15 +258,24 @@ class RowPainter:
                     self._lines(lines, pane, span.start, top, inset)
         if scene.damage and meets(scene.damage, *span):
             self._mark(top)
-        for piece in intersect([span], near(scene.edited, *span)):
-            self._underline(piece, span.start, top)
 
-    def _underline(self, piece: Span, base: int, top: int) -> None:
-        """A strong line beneath edited bytes, where outlines run but never alone."""
-        self._painter.setPen(self._look.edited)
-        for pane in PANES:
-            left, right = self._scene.grid.edges(pane, piece.start - base, piece.stop - base)
-            self._painter.drawLine(left + 3, top + self._look.line - 3, right - 4, top + self._look.line - 3)
+    def _underlines(self, whole: Span, top: int) -> None:
+        """A strong line close beneath each byte that is not on disk yet: outlines run further down."""
+        look, columns, selection = self._look, self._scene.layout.columns, self._scene.cursor.selection
+        for span in intersect([whole], near(self._scene.edited, *whole)):
+            for offset in range(*span):
+                lit = selection.start <= offset < selection.stop
+                colour = look.colours.selection_text if lit else look.colours.text
+                row, column = divmod(offset - whole.start, columns)
+                y = top + row * look.line + look.baseline + UNDER
+                for left, right in self._letters(column):
+                    self._painter.fillRect(left, y, right - left, UNDER, QColor(colour))
+
+    def _letters(self, column: int) -> tuple[tuple[int, int], tuple[int, int]]:
+        """The left and right edges of what is written of a byte: its two digits, and its character."""
+        look, layout = self._look, self._scene.layout
+        hex_cell, text_cell = layout.hex_cell(column), layout.text_cell(column)
+        return (look.x(hex_cell), look.x(hex_cell + 2)), (look.x(text_cell), look.x(text_cell + 1) - 1)
 
     def _lines(self, lines: Contour, pane: Pane, base: int, top: int, inset: int) -> None:
         grid, look = self._scene.grid, self._look
@@ -287,7 +300,10 @@ class RowPainter:
         self._painter.setBrush(Qt.BrushStyle.NoBrush)
 
     def _caret(self, column: int, top: int) -> None:
-        """A strong frame in the pane where the keyboard works, a thin one in the other."""
+        """A strong frame in the pane where the keyboard works, a thin one in the other.
+
+        Where bytes are overwritten, the digit or character that comes next is in a block instead.
+        """
         scene, look = self._scene, self._look
         selected = scene.cursor.selection.size > 0
         colour = look.colours.selection_text if selected else look.colours.text
@@ -295,6 +311,20 @@ class RowPainter:
             left, right = scene.grid.edges(pane, column, column + 1)
             frame = QRect(left, top, right - left, look.line)
             active = scene.focused and pane is scene.cursor.pane
+            if active and scene.overwriting:
+                self._block(column, top)
             self._painter.setPen(QPen(QColor(colour), 2 if active else 1))
             self._painter.setBrush(Qt.BrushStyle.NoBrush)
             self._painter.drawRect(frame.adjusted(1, 1, -1, -1) if active else frame.adjusted(0, 0, -1, -1))
+
+    def _block(self, column: int, top: int) -> None:
+        """What is overwritten next, in the colours of the base on the text."""
+        scene, look, layout, caret = self._scene, self._look, self._scene.layout, self._scene.cursor.caret
+        is_hex = scene.cursor.pane is Pane.HEX
+        cell = layout.hex_cell(column) + scene.digit if is_hex else layout.text_cell(column)
+        row = layout.span_of(caret // layout.columns)
+        letter = row_text(scene.model.bytes_at(*row), row, layout.columns)[cell - layout.hex_start]
+        block = QRect(look.x(cell), top + 2, look.x(cell + 1) - look.x(cell), look.line - 4)
+        self._painter.fillRect(block, QColor(look.colours.text))
+        self._painter.setPen(QColor(look.colours.base))
+        self._painter.drawText(QPointF(block.left(), top + look.baseline), letter)

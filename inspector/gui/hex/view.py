@@ -58,6 +58,8 @@ class HexView(RowArea):
         self._stored: list[Span] = []
         self._omitted: list[Span] = []
         self._edited: list[Span] = []
+        self._overwriting = False
+        self._digit = 0
         self._empty_text = "Nothing is shown here."
         self._pointer = Pointer(self)
         self._pointer.placed.connect(self._place_caret)
@@ -111,6 +113,11 @@ class HexView(RowArea):
     def setEdited(self, spans: Iterable[tuple[int, int]]) -> None:
         """Underline these bytes: they are not on disk yet."""
         self._edited = joined(spans, self._size)
+        self.viewport().update()
+
+    def setOverwriting(self, on: bool, digit: int = 0) -> None:
+        """Show that what is typed goes over the byte at the caret, from the first (0) or second (1) of its digits."""
+        self._overwriting, self._digit = on, digit
         self.viewport().update()
 
     def setCaretDescription(self, text: str) -> None:
@@ -236,6 +243,8 @@ class HexView(RowArea):
                 self._stored,
                 self._omitted,
                 self._edited,
+                self._overwriting,
+                self._digit,
             )
             line = self._look.line
             first, last = max(0, event.rect().top()) // line, event.rect().bottom() // line

@@ -12,10 +12,12 @@ from inspector.core.numbers import hexadecimal, in_bytes
 from inspector.core.span import Span
 from inspector.gui.words import plain
 
-TITLES = ("Bytes", "On disk", "To be written")
-BYTES, OLD, NEW = range(len(TITLES))
+TITLES = ("Bytes", "On disk, and what is to be written")
+BYTES, BOTH = range(len(TITLES))
 _SHOWN = 64
 """Bytes of one write that are shown; there is more in the hex view."""
+_BEFORE = 4
+"""Bytes shown before the first that differs."""
 Index = QModelIndex | QPersistentModelIndex
 NOWHERE = QModelIndex()
 
@@ -64,20 +66,26 @@ class Changes(QAbstractTableModel):
         if role == Qt.ItemDataRole.FontRole and index.column() != BYTES:
             return QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            text = _text(*self._rows[index.row()], index.column())
+            row = self._rows[index.row()]
+            text = _place(row[0]) if index.column() == BYTES else _both(*row)
             return text if role == Qt.ItemDataRole.DisplayRole else plain(text)
         return None
 
 
-def _text(span: Span, old: bytes | None, new: bytes | None, column: int) -> str:
-    if column == BYTES:
-        return f"{hexadecimal(span.start)} ({in_bytes(span.size)})"
+def _place(span: Span) -> str:
+    return f"{hexadecimal(span.start)} ({in_bytes(span.size)})"
+
+
+def _both(span: Span, old: bytes | None, new: bytes | None) -> str:
+    """What stands there over what is to stand there, byte under byte."""
     if old is None or new is None:
-        return f"{in_bytes(span.size)}" if column == OLD else "cut off"
-    data, other = (old, new) if column == OLD else (new, old)
-    if not data:
-        return "behind the end of the file"
-    first = next((at for at in range(min(len(data), len(other))) if data[at] != other[at]), 0)
-    start = max(0, first - 4) if len(data) > _SHOWN else 0
+        return f"\N{MINUS SIGN} {in_bytes(span.size)}\n+ cut off"
+    first = next((at for at in range(len(old)) if old[at] != new[at]), len(old))
+    start = max(0, first - _BEFORE) if len(new) > _SHOWN else 0
+    is_new = "" if old else "behind the end of the file"
+    return f"\N{MINUS SIGN} {is_new or _piece(old, start)}\n+ {_piece(new, start)}"
+
+
+def _piece(data: bytes, start: int) -> str:
     piece = data[start : start + _SHOWN]
-    return f"{'… ' if start else ''}{piece.hex(' ')}{' …' if start + _SHOWN < len(data) else ''}"
+    return f"{'… ' if start else ''}{piece.hex(' ').upper()}{' …' if start + _SHOWN < len(data) else ''}"

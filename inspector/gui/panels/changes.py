@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from inspector.core.numbers import count
 from inspector.gui.document import Document
-from inspector.gui.editing import Editing
-from inspector.gui.models.changes import BYTES, OLD, Changes
+from inspector.gui.editing import Editing, named
+from inspector.gui.models.changes import BYTES, Changes
 from inspector.gui.panels.parts import ElidedLabel, Emptiable, table_view
 
 ORIGIN = "changes"
-WIDTHS = {BYTES: 170, OLD: 320}
+WIDTHS = {BYTES: 190}
+MEND = "Make the checksums that depend on these bytes part of the change"
 NOTHING = (
     "Nothing is pending. Bytes can be overwritten in the hex view when Edit > Edit Bytes is on, and a TACO header in "
     "the Header panel; both are written only when you say so."
@@ -36,14 +37,17 @@ class ChangesPanel(QWidget):
         self._editing = editing
         self.model = Changes(self)
         self.table = table_view(self.model, WIDTHS, "Pending changes")
-        self.sentence = ElidedLabel()
+        self.table.setTextElideMode(Qt.TextElideMode.ElideRight)
+        rows = self.table.verticalHeader()
+        rows.setDefaultSectionSize(rows.defaultSectionSize() + self.table.fontMetrics().lineSpacing())
+        self.sentence = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
         self.write = _button("&Write", "Write these bytes into the file, with a journal, and read them back")
-        self.mend = _button("&Mend Checksums", "Make the checksums that depend on these bytes part of the change")
-        self.undo = _button("&Undo", "Take back the last step")
-        self.redo = _button("&Redo", "Do again what was taken back")
-        self.copy_ = _button("Save &Copy…", "Leave the file alone and write the changed archive to another one")
-        self.export = _button("&Export Patch…", "Save these changes as a patch file")
-        self.discard = _button("&Discard", "Forget the changes: the file is shown as it is on disk")
+        self.mend = _button("Mend Chec&ksums", MEND)
+        self.undo = _button("Undo", "Take back the last step")
+        self.redo = _button("Redo", "Do again what was taken back")
+        self.copy_ = _button("Save Copy…", "Leave the file alone and write the changed archive to another one")
+        self.export = _button("Export &Patch…", "Save these changes as a patch file")
+        self.discard = _button("Discard", "Forget the changes: the file is shown as it is on disk")
         self.take_back = _button("&Take Back What Was Written", "Write the bytes that stood there before")
         buttons = QHBoxLayout()
         buttons.setContentsMargins(6, 4, 6, 0)
@@ -64,6 +68,7 @@ class ChangesPanel(QWidget):
     def _connect(self) -> None:
         editing = self._editing
         editing.changed.connect(self._refresh)
+        editing.previewed.connect(self._tell_broken)
         self.write.clicked.connect(editing.write)
         self.mend.clicked.connect(editing.mend_checksums)
         self.undo.clicked.connect(editing.undo)
@@ -91,8 +96,19 @@ class ChangesPanel(QWidget):
             self.sentence.setText("")
             self._stack.show_sentence(NOTHING)
         else:
-            self.sentence.setText(f"{count(self.model.rowCount(), 'write')} pending: nothing is on disk yet.")
+            self._tell_broken()
             self._stack.show_view(self.table)
+
+    def _tell_broken(self) -> None:
+        """Say how much is pending, and which checksums it breaks."""
+        broken = self._editing.broken
+        if self._editing.pending is None:
+            return
+        self.mend.setText(f"Mend {count(len(broken), 'Chec&ksum')}" if broken else "Mend Chec&ksums")
+        self.mend.setEnabled(broken != ())
+        self.mend.setToolTip(MEND if broken != () else "These changes break no recorded checksum that could be mended")
+        breaks = f" Breaks {count(len(broken), 'checksum')}: {named(broken)}." if broken else ""
+        self.sentence.setText(f"{count(self.model.rowCount(), 'write')}, not on disk yet.{breaks}")
 
     def _show_bytes(self, index: QModelIndex) -> None:
         span = self.model.place(index.row())

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QMenu, QToolButton, QVBo
 from inspector.core.finding import Severity
 from inspector.core.numbers import grouped
 from inspector.gui.document import Document
-from inspector.gui.icons import severity_icon
+from inspector.gui.icons import icon, severity_icon
 from inspector.gui.models.findings import BYTES, CODE, MEMBER, MESSAGE, SEVERITY, FindingColumns, described, line
 from inspector.gui.models.paged_table import PagedTable
 from inspector.gui.panels.parts import Details, Emptiable
@@ -17,6 +17,7 @@ from inspector.gui.words import not_there_yet
 from inspector.operations.views import FindingRow, Stage
 
 ORIGIN = "findings"
+MEND = "Plan how to mend the selected finding: nothing is written yet"
 WIDTHS = {SEVERITY: 80, BYTES: 140, MEMBER: 110, CODE: 130}
 _WORDS = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.INFO: "Information"}
 
@@ -26,9 +27,11 @@ class FindingsPanel(QWidget):
 
     Signals:
         exportWanted(): a report is to be written to a file.
+        mendWanted(str code): a finding is to be mended by the repair of this code.
     """
 
     exportWanted = Signal()
+    mendWanted = Signal(str)
 
     def __init__(self, document: Document) -> None:
         super().__init__()
@@ -49,6 +52,11 @@ class FindingsPanel(QWidget):
         self.copying.setMenu(menu)
         self.exporting = _button("Export…", "Write a report as text, JSON or HTML")
         self.exporting.clicked.connect(self.exportWanted)
+        self.mending = _button("Mend…", MEND)
+        self.mending.setIcon(icon("mend"))
+        self.mending.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.mending.clicked.connect(self.mend)
+        self.table.wanted = self._actions
         self.about = Details("The selected finding in full")
         self._stack = Emptiable(self.table)
         self.setFocusProxy(self._stack)
@@ -61,6 +69,7 @@ class FindingsPanel(QWidget):
         self.model.dataChanged.connect(self._describe)
         self.table.clicked.connect(self._chosen)
         self.table.activated.connect(self._chosen)
+        self._describe()
         self._refresh()
 
     def _severity_button(self, severity: Severity) -> QToolButton:
@@ -79,6 +88,7 @@ class FindingsPanel(QWidget):
         for button in self.severities.values():
             bar.addWidget(button)
         bar.addStretch(1)
+        bar.addWidget(self.mending)
         bar.addWidget(self.copying)
         bar.addWidget(self.exporting)
         layout = QVBoxLayout(self)
@@ -132,6 +142,22 @@ class FindingsPanel(QWidget):
         """The cell of a finding is often too narrow for what it says."""
         row = self.model.row(self.table.currentIndex())
         self.about.say(described(row) if isinstance(row, FindingRow) else "")
+        self.mending.setEnabled(bool(self._repair()))
+
+    def _repair(self) -> str:
+        """The code of the repair that answers the current finding, empty where there is none."""
+        row = self.model.row(self.table.currentIndex())
+        return (row.repair or "") if isinstance(row, FindingRow) else ""
+
+    def _actions(self, menu: QMenu) -> None:
+        if self._repair():
+            menu.addAction("&Mend…").triggered.connect(self.mend)
+            menu.addSeparator()
+
+    def mend(self) -> None:
+        """Plan the repair that answers the current finding."""
+        if code := self._repair():
+            self.mendWanted.emit(code)
 
     def _chosen(self, index: QModelIndex) -> None:
         row = self.model.row(index)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtGui import QPalette
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
@@ -20,11 +19,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.core.span import Span
+from inspector.core.finding import Severity
+from inspector.core.numbers import hexadecimal, in_bytes
+from inspector.core.span import Span, Spans
 from inspector.gui.document import Document
 from inspector.gui.editing import Editing
+from inspector.gui.hex.painting import scheme_for
+from inspector.gui.hex.palette import COLOURS
+from inspector.gui.icons import severity_icon
 from inspector.gui.models.header_entries import LENGTH, OFFSET, TARGET, HeaderEntries
 from inspector.gui.panels.parts import Details, Emptiable, table_view
+from inspector.gui.selection import Selection
 from inspector.gui.words import not_there_yet
 from inspector.operations.header_draft import (
     MOST_ENTRIES,
@@ -50,11 +55,15 @@ Change = Callable[[HeaderDraft], HeaderDraft]
 
 
 class _NumberEditor(QStyledItemDelegate):
-    """Marks what is no number while it is typed; ``say`` is told why, or nothing where it is one."""
+    """Marks what is wrong while it is typed.
 
-    def __init__(self, parent: QWidget, say: Callable[[str], None]) -> None:
+    ``judge(row, column, number)`` says what is wrong with a number, or nothing; ``say`` is told that.
+    """
+
+    def __init__(self, parent: QWidget, judge: Callable[[int, int, int], str], say: Callable[[str], None]) -> None:
         super().__init__(parent)
         self._say = say
+        self._wrong = judge
 
     def createEditor(
         self,
@@ -65,20 +74,20 @@ class _NumberEditor(QStyledItemDelegate):
         """Qt override."""
         editor = QLineEdit(parent)
         editor.setAccessibleName("Offset" if index.column() == OFFSET else "Length")
-        editor.textChanged.connect(lambda text: self._judge(editor, text))
+        editor.addAction(severity_icon(Severity.ERROR), QLineEdit.ActionPosition.TrailingPosition).setVisible(False)
+        place = (index.row(), index.column())
+        editor.textChanged.connect(lambda text: self._judge(editor, place, text))
         return editor
 
-    def _judge(self, editor: QLineEdit, text: str) -> None:
+    def _judge(self, editor: QLineEdit, place: tuple[int, int], text: str) -> None:
         try:
-            parse_number(text)
-            why = ""
+            why = self._wrong(*place, parse_number(text))
         except Refused as error:
             why = str(error)
-        palette = QPalette()
-        if why:
-            palette.setColor(QPalette.ColorRole.Text, Qt.GlobalColor.white)
-            palette.setColor(QPalette.ColorRole.Base, Qt.GlobalColor.darkRed)
-        editor.setPalette(palette)
+        damage = COLOURS[scheme_for(editor.palette())].damage
+        editor.setStyleSheet(f"border: 2px solid {damage};" if why else "")
+        for mark in editor.actions():
+            mark.setVisible(bool(why))
         self._say(why)
 
 
@@ -99,14 +108,17 @@ class HeaderPanel(QWidget):
             | QAbstractItemView.EditTrigger.AnyKeyPressed
         )
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
-        self.table.setItemDelegate(_NumberEditor(self.table, self._say))
+        self.table.setItemDelegate(_NumberEditor(self.table, self._wrong, self._say))
         self.count = QSpinBox()
         self.count.setRange(0, MOST_ENTRIES)
         self.count.setAccessibleName("Entries in use")
         self.hexadecimal = QCheckBox("He&x")
         self.buttons = self._make_buttons()
         self.about = Details("About the TACO header")
+        self._lit = Span(0, 0)
         self._marked: Span | None = None
+        self._spans: Spans = ()
+        self._member: int | None = None
         self._editor = self._page()
         self._stack = Emptiable(self._editor)
         layout = QVBoxLayout(self)
@@ -119,13 +131,13 @@ class HeaderPanel(QWidget):
     def _make_buttons(self) -> dict[str, QPushButton]:
         made = {}
         for name, text, tip in (
-            ("add", "&Add", "Take one more entry into use"),
+            ("add", "A&dd", "Take one more entry into use"),
             ("remove", "&Remove", "Remove the selected entry; those behind it move up"),
             ("up", "&Up", "Move the selected entry up"),
-            ("down", "&Down", "Move the selected entry down"),
+            ("down", "Dow&n", "Move the selected entry down"),
             ("clear", "C&lear", "Use no entry"),
-            ("member", "Point to &Member", "Let the selected entry point to the data of the selected member"),
-            ("bytes", "Point to &Bytes", "Let the selected entry point to the selected bytes"),
+            ("member", "Point to Mem&ber", "Let the selected entry point to the data of the selected member"),
+            ("bytes", "Point to B&ytes", "Let the selected entry point to the selected bytes"),
         ):
             button = QPushButton(text)
             button.setToolTip(tip)
@@ -156,7 +168,7 @@ class HeaderPanel(QWidget):
     def _connect(self) -> None:
         self._document.rowsChanged.connect(self._refresh)
         self._document.statusChanged.connect(self._refresh)
-        self._document.selected.connect(lambda _: self._enable())
+        self._document.selected.connect(self._selected)
         self.model.typed.connect(self._typed)
         self.model.refused.connect(self._say)
         self.hexadecimal.toggled.connect(self.model.set_hexadecimal)
@@ -217,16 +229,18 @@ class HeaderPanel(QWidget):
         view, draft, row = self.model.view, self._draft, self._row()
         editable = view is not None and draft is not None and not view.why_not
         used = draft.count if draft is not None else 0
-        selection = self._document.selection
+        span = self._chosen()
         rules = {
             "add": used < MOST_ENTRIES,
             "remove": row < used,
             "up": 0 < row < used,
             "down": row + 1 < used,
             "clear": used > 0,
-            "member": selection.member is not None,
-            "bytes": bool(self._chosen()),
+            "member": self._member is not None,
+            "bytes": span is not None,
         }
+        where = f"{in_bytes(span.size)} at {hexadecimal(span.start)}" if span is not None else "the selected bytes"
+        self.buttons["bytes"].setToolTip(f"Let the selected entry point to {where}")
         self.count.setEnabled(editable)
         for name, allowed in rules.items():
             self.buttons[name].setEnabled(editable and allowed)
@@ -244,7 +258,18 @@ class HeaderPanel(QWidget):
         """Mark the bytes an entry points to, without taking the keyboard away."""
         stop = min(entry.offset + entry.length, self._document.size)
         if self.table.hasFocus() and entry.length and entry.offset < stop:
-            self._document.go_to(0, entry.offset, stop, ORIGIN)
+            self._lit = Span(entry.offset, stop)
+            self._document.go_to(0, *self._lit, ORIGIN)
+
+    def _wrong(self, row: int, column: int, number: int) -> str:
+        """What is wrong with a number for an entry, empty for nothing."""
+        entry, size = self.model.entry(row), self._editing.size
+        if entry is None:
+            return ""
+        offset, length = (number, entry.length) if column == OFFSET else (entry.offset, number)
+        if offset + length <= size:
+            return ""
+        return f"This would lead to {hexadecimal(offset + length)}, behind the end of the file at {hexadecimal(size)}."
 
     # ---- changing ----------------------------------------------------------------------------------------------
 
@@ -255,17 +280,24 @@ class HeaderPanel(QWidget):
     def _set_count(self, count: int) -> None:
         self._change(lambda draft: set_count(draft, count))
 
+    # What an entry can point to was chosen elsewhere: what goes through the entries itself lights up does not count.
+
     def set_marked(self, start: int, stop: int) -> None:
-        """The bytes ``[start, stop)`` of the layer shown are selected."""
-        self._marked = Span(start, stop) if stop > start else None
-        self._enable()
+        """The bytes ``[start, stop)`` of the layer shown are selected in the hex view."""
+        if Span(start, stop) != self._lit:
+            self._marked = Span(start, stop) if stop > start and self._document.layer == 0 else None
+            self._enable()
+
+    def _selected(self, selection: Selection) -> None:
+        if selection.origin != ORIGIN:
+            self._lit = Span(0, 0)
+            self._spans = selection.spans if selection.layer == 0 else ()
+            self._member = selection.member
+            self._enable()
 
     def _chosen(self) -> Span | None:
         """The stretch of the file that an entry could point to: the bytes selected, or else the field or member."""
-        selection = self._document.selection
-        if self._document.layer != 0 or selection.origin == ORIGIN:
-            return None
-        return self._marked or (selection.spans[0] if selection.spans else None)
+        return self._marked or (self._spans[0] if self._spans else None)
 
     def point_to_bytes(self) -> None:
         """Let the current entry point to the selected bytes."""
@@ -275,7 +307,7 @@ class HeaderPanel(QWidget):
 
     def point_to_member(self) -> None:
         """Let the current entry point to the data of the selected member."""
-        member, row = self._document.selection.member, self._row()
+        member, row = self._member, self._row()
         if member is not None:
             self._document.client.call(
                 "header_target",

@@ -23,6 +23,7 @@ from inspector.gui.hex.legend import Legend
 from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.view import HexView
 from inspector.gui.panels.content_views import IMAGE_LIMIT, TEXT_LIMIT, ImageView, TextView
+from inspector.gui.panels.edit_strip import EditStrip
 from inspector.gui.panels.layer_bar import LayerBar, Mode
 from inspector.gui.reading import read_start
 from inspector.gui.selection import Selection
@@ -67,6 +68,8 @@ class HexPane(QWidget):
         self._roles = 0
         self._judged = 0
         self._judging: Job | None = None
+        self._edited: Spans = ()
+        self.strip = EditStrip()
         self.bar = LayerBar(document)
         self.hex = HexView()
         self.map = FileMap()
@@ -89,6 +92,7 @@ class HexPane(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.bar)
+        layout.addWidget(self.strip)
         layout.addWidget(self._stack, 1)
         layout.addWidget(self.legend)
         self._connect()
@@ -132,6 +136,12 @@ class HexPane(QWidget):
     def select_all(self) -> None:
         """Select all bytes of the layer."""
         self.hex.selectAll()
+
+    def set_edited(self, spans: Spans) -> None:
+        """Underline the bytes of the layer that are not on disk yet."""
+        self._edited = spans
+        self.hex.setEdited(spans)
+        self._explain_colours()
 
     def _show_menu(self, _: int, place: QPoint) -> None:
         self.menuWanted.emit(place)
@@ -217,7 +227,7 @@ class HexPane(QWidget):
 
     def _explain_colours(self) -> None:
         """The legend speaks of the colours that there are."""
-        self.legend.setRoles(self._roles, bool(self._damage), self._judged)
+        self.legend.setRoles(self._roles, bool(self._damage), self._judged, bool(self._edited))
 
     def _jump(self, offset: int) -> None:
         self._document.go_to(self._document.layer, offset, offset, "map")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
+from inspector.core.finding import Severity
 from inspector.core.verdict import State
 from inspector.gui.document import Document
 from inspector.gui.editing import Editing
-from inspector.gui.icons import state_icon
+from inspector.gui.icons import severity_icon, state_icon
 from inspector.gui.panels.parts import Details, Emptiable, sentence_label
-from inspector.gui.words import plain
+from inspector.gui.words import plain, short
 from inspector.operations.edit_views import RepairPlan, RepairRow
 from inspector.operations.views import Stage
 
@@ -44,13 +45,16 @@ class RepairPanel(QWidget):
         self.list = QListWidget()
         self.list.setAccessibleName("Repairs")
         self.list.setAlternatingRowColors(True)
+        self.list.setWordWrap(True)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setResizeMode(QListWidget.ResizeMode.Adjust)
         self.about = Details("About the selected repair")
         self.make = _button("&Mend in Place", "Write these repairs into the file, with a journal")
         self.show_ = _button(
-            "&Show Changes", "Make the repairs pending changes: see every byte before anything is written"
+            "Sh&ow Changes", "Make the repairs pending changes: see every byte before anything is written"
         )
         self.copy_ = _button("Mend a &Copy…", "Leave the file alone and write a mended copy")
-        self.salvage = _button("Sal&vage…", "Write what is provably whole into a new archive")
+        self.salvage = _button("&Salvage…", "Write what is provably whole into a new archive")
         self._page = self._lay_out()
         self._stack = Emptiable(self._page)
         layout = QVBoxLayout(self)
@@ -79,19 +83,25 @@ class RepairPanel(QWidget):
         layout.setSpacing(4)
         layout.addLayout(buttons)
         layout.addWidget(self.sentence)
-        layout.addWidget(self.list, 1)
-        layout.addWidget(self.about)
+        # Side by side: panels at the foot are wide and low.
+        plan = QHBoxLayout()
+        plan.addWidget(self.list, 3)
+        plan.addWidget(self.about, 2)
+        self.about.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
+        layout.addLayout(plan, 1)
         return page
 
     # ---- the plan ----------------------------------------------------------------------------------------------
 
-    def ask(self) -> None:
-        """Make a plan."""
+    def ask(self, code: str = "") -> None:
+        """Make a plan, and select the repair of that code in it."""
         if self._document.status.stage is not Stage.READY:
             self._document.said.emit("There is nothing to mend before the archive has been read.")
             return
         self._stack.show_sentence("The archive is being checked, and its repairs planned.")
-        self._document.start("plan_repairs", self.accepted(), done=self._take)
+        wanted = code or self._selected()
+        job = self._document.start("plan_repairs", self.accepted(), done=lambda plan: self._take(plan, wanted))
+        job.finished.connect(self._stop_waiting)  # comes before the plan, and also where there will be none
 
     def forget(self) -> None:
         """There is no plan for what is shown now."""
@@ -101,11 +111,33 @@ class RepairPanel(QWidget):
 
     def accepted(self) -> tuple[str, ...]:
         """The codes of repairs that the user has taken the responsibility for."""
-        items = (self.list.item(row) for row in range(self.list.count()))
-        codes = (item.data(_ROLE).code for item in items if item.checkState() is Qt.CheckState.Checked)
-        return tuple(dict.fromkeys(codes))
+        ticked = (item for item in self._items() if item.checkState() is Qt.CheckState.Checked)
+        return tuple(dict.fromkeys(item.data(_ROLE).code for item in ticked))
 
-    def _take(self, plan: RepairPlan) -> None:
+    def _items(self) -> list[QListWidgetItem]:
+        """The repairs of the plan; what it leaves as it is stands beneath them."""
+        items = (self.list.item(row) for row in range(self.list.count()))
+        return [item for item in items if item.data(_ROLE) is not None]
+
+    def _stop_waiting(self) -> None:
+        if self.plan is None:
+            self._stack.show_sentence(UNASKED)
+        else:
+            self._stack.show_view(self._page)
+
+    def _selected(self) -> str:
+        item = self.list.currentItem()
+        row = item.data(_ROLE) if item is not None else None
+        return row.code if isinstance(row, RepairRow) else ""
+
+    def _select(self, code: str) -> None:
+        codes = [item.data(_ROLE).code for item in self._items()]
+        if codes:
+            self.list.setCurrentRow(codes.index(code) if code in codes else 0)
+        else:
+            self.about.say("")
+
+    def _take(self, plan: RepairPlan, wanted: str) -> None:
         accepted = self.accepted()
         self.plan = plan
         self.list.blockSignals(True)
@@ -114,9 +146,11 @@ class RepairPanel(QWidget):
             self._add(row, bool(row.claim) and row.code in accepted)
         for row in plan.waiting:
             self._add(row, False)
+        for sentence in plan.left:
+            self._add_left(sentence)
         self.list.blockSignals(False)
-        self.about.say("")
-        self.sentence.setText(" ".join((plan.sentence, *(f"Left: {sentence}" for sentence in plan.left[:3]))))
+        self._select(wanted)
+        self.sentence.setText(plan.sentence)
         self.make.setEnabled(bool(plan.repairs))
         self.show_.setEnabled(plan.edit is not None)
         self.copy_.setEnabled(bool(plan.repairs))
@@ -124,7 +158,7 @@ class RepairPanel(QWidget):
         if self.list.count() or plan.salvage is not None:
             self._stack.show_view(self._page)
         else:
-            self._stack.show_sentence(self.sentence.text())
+            self._stack.show_sentence(plan.sentence)
         self.planned.emit()
 
     def _add(self, row: RepairRow, accepted: bool) -> None:
@@ -136,12 +170,19 @@ class RepairPanel(QWidget):
             item.setCheckState(Qt.CheckState.Checked if accepted else Qt.CheckState.Unchecked)
         self.list.addItem(item)
 
+    def _add_left(self, sentence: str) -> None:
+        item = QListWidgetItem(severity_icon(Severity.WARNING), short(f"Stays as it is: {sentence}"))
+        item.setFlags(Qt.ItemFlag.ItemIsEnabled)
+        item.setToolTip(plain(sentence))
+        self.list.addItem(item)
+
     def _describe(self, item: QListWidgetItem | None, _: object = None) -> None:
-        self.about.say(_described(item.data(_ROLE)) if item is not None else "")
+        row = item.data(_ROLE) if item is not None else None
+        self.about.say(_described(row) if row is not None else "")
 
     def _go(self, item: QListWidgetItem) -> None:
-        spans = item.data(_ROLE).spans
-        size = self._document.size
+        row, size = item.data(_ROLE), self._document.size
+        spans = row.spans if row is not None else ()
         if spans and spans[0].start < size:
             self._document.go_to(0, spans[0].start, min(spans[0].stop, size), ORIGIN)
 

@@ -20,13 +20,14 @@ MOST = 100_000
 
 
 class RowTable(QTableView):
-    """A table of a paged model; ``line`` says what a row is as text."""
+    """A table of a paged model; ``line`` says what a row is as text, ``wanted`` adds what else its menu offers."""
 
     def __init__(self, model: PagedTable, widths: dict[int, int], name: str, line: Callable[[Any], str]) -> None:
         super().__init__()
         dress_table(self, model, widths, name)
         self._rows = model
         self._line = line
+        self.wanted: Callable[[QMenu], object] | None = None
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
 
     def copy(self) -> None:
@@ -45,6 +46,8 @@ class RowTable(QTableView):
         """See QWidget."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if self.wanted is not None:
+            self.wanted(menu)
         menu.addAction("Copy").triggered.connect(self.copy)
         menu.addAction("Copy All").triggered.connect(self.copy_all)
         menu.popup(event.globalPos())
