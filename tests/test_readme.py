@@ -26,9 +26,10 @@ Output = Callable[[str], str]
 
 
 @pytest.fixture
-def output(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Output:
-    """What the program writes to standard output for a line of arguments, run in the checkout."""
-    monkeypatch.chdir(ROOT)
+def output(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Output:
+    """What the program writes to standard output for a line of arguments, run beside the resources."""
+    (tmp_path / "resources").symlink_to(ROOT / "resources")
+    monkeypatch.chdir(tmp_path)
 
     def run(line: str) -> str:
         assert main(shlex.split(line)) == 0

@@ -15,6 +15,7 @@ COMMANDS = {
     "dump": "what every byte of an archive means, as a tree",
     "check": "whether archives are right, and if not, what is wrong and where",
     "cat": "one member's content on standard output",
+    "extract": "members into a folder, and nothing outside it",
     "header": "show a TACO header, or edit it in place",
     "repair": "the plan of mending an archive, and then the mending",
     "formats": "the formats that are known, and their limitations",
@@ -51,7 +52,7 @@ def command_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=PROGRAM)
     commands = parser.add_subparsers(dest="command", required=True)
     added = {name: commands.add_parser(name, help=what, description=what) for name, what in COMMANDS.items()}
-    for name in ("list", "dump", "cat"):
+    for name in ("list", "dump", "cat", "extract"):
         added[name].add_argument("location", metavar="LOCATION", help="a file, or a folder that is a bucket's root")
     added["cat"].add_argument("member", metavar="MEMBER", help="the member's path, as list shows it")
     added["dump"].add_argument("--depth", type=_depth, metavar="N", help="show only the outer N levels of the tree")
@@ -62,6 +63,7 @@ def command_parser() -> argparse.ArgumentParser:
         added[name].add_argument("--dry-run", action="store_true", help="say what would be written, and write nothing")
     _add_header(added["header"])
     _add_repair(added["repair"])
+    _add_extract(added["extract"])
     for name in ("list", "dump", "check", "header", "repair", "formats"):
         added[name].add_argument("--json", action="store_true", help="JSON, one object a line")
     return parser
@@ -72,6 +74,22 @@ def _add_header(command: argparse.ArgumentParser) -> None:
         "--set", action="append", default=[], metavar="I=OFFSET,LENGTH", help="set entry I, 0 to 6; may be repeated"
     )
     command.add_argument("--count", metavar="N", help="how many entries are in use, 0 to 7")
+
+
+def _add_extract(command: argparse.ArgumentParser) -> None:
+    command.add_argument("members", metavar="MEMBER", nargs="*", help="what is wanted, also folders; all by default")
+    command.add_argument("--to", metavar="FOLDER", required=True, help="where to; it is made if it is not there")
+    command.add_argument(
+        "--on-conflict",
+        choices=("skip", "rename", "overwrite"),
+        help="what to do where something is there already; by default that is left alone, and the exit status is 1",
+    )
+    command.add_argument(
+        "--doubtful", action="store_true", help="also names with invisible characters, and members beyond 64 GiB"
+    )
+    command.add_argument(
+        "--keep-damaged", action="store_true", help="keep what is damaged too, as NAME.damaged beside its place"
+    )
 
 
 def _add_repair(command: argparse.ArgumentParser) -> None:

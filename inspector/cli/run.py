@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from inspector.cli import cat, check, dump, formats, header, members, repair
+from inspector.cli import cat, check, dump, extract, formats, header, members, repair
 from inspector.cli.parser import PROGRAM, command_parser
 from inspector.core.edit import EditError
 from inspector.core.format import MemberError
@@ -24,6 +24,7 @@ _RUN: dict[str, Callable[[Any], int | None]] = {
     "dump": dump.run,
     "check": check.run,
     "cat": cat.run,
+    "extract": extract.run,
     "header": header.run,
     "repair": repair.run,
     "formats": formats.run,

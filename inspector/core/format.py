@@ -35,6 +35,33 @@ def nothing_to_mend(archive: Archive, progress: Progress) -> Sequence[Repair]:  
 
 
 @dataclass(frozen=True, slots=True)
+class Traits:
+    """What an archive says of a member beside its name and its content.
+
+    ``link`` is the name of an earlier member whose content it shares (a hard link), ``changed`` when the file was last
+    changed, in seconds since 1970; None where nothing is said.
+    """
+
+    link: bytes | None = None
+    changed: int | None = None
+
+
+def no_traits(archive: Archive, index: int) -> Traits:  # noqa: ARG001 - a Format's function
+    """The traits of members of a format that records none."""
+    return Traits()
+
+
+def one_lane(archive: Archive, index: int) -> int:  # noqa: ARG001 - a Format's function
+    """The lane of members that are best read one after another."""
+    return 0
+
+
+def itself(archive: Archive) -> Archive:
+    """The archive, where reading it leaves nothing behind in it."""
+    return archive
+
+
+@dataclass(frozen=True, slots=True)
 class Format:
     """One kind of archive.
 
@@ -51,6 +78,10 @@ class Format:
     ``repairs`` gives the ways of mending an archive that has been decoded and checked, the best first: edits that lose
     nothing, then others, a salvage last. Each is planned for the archive as it is; when one has been made, what is left
     is planned anew. It reads little beyond what checking knows, and raises nothing but SourceError and Cancelled.
+
+    ``traits`` reads little, and raises SourceError only. ``lane`` gives members that lie one behind the other the same
+    number where one is read through those before it: those of different lanes may be read at the same time, each by a
+    thread with an archive of its own, which ``apart`` makes of one that has been decoded.
     """
 
     name: str
@@ -64,3 +95,6 @@ class Format:
     check: Callable[[Archive, Emitter, Progress], str] = structure_only
     torn: frozenset[str] = frozenset()
     repairs: Callable[[Archive, Progress], Sequence[Repair]] = nothing_to_mend
+    traits: Callable[[Archive, int], Traits] = no_traits
+    lane: Callable[[Archive, int], int] = one_lane
+    apart: Callable[[Archive], Archive] = itself

@@ -35,6 +35,13 @@ _SHORTENED = re.compile(r"[^.]{1,6}~[0-9](?:\.[^.]{0,3})?")
 
 _TIDY = re.compile(rb"[^/.][^/]*+(?:/[^/.][^/]*+)*")
 
+NOT_UTF_8 = "is not UTF-8"
+INVISIBLE = "holds invisible or direction-changing characters"
+BACKSLASH = "holds a backslash, which some systems take for a separator"
+DOT = "has a component '.'"
+NO_COMPONENT = "has an empty component"
+"""The hazards under which a name may still be that of a file."""
+
 _PICTURES = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "␡"}
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -85,11 +92,11 @@ def hazards(name: bytes) -> tuple[str, ...]:
         return ("is empty",)
     text, whole = decoded(name)
     rules = (
-        (not whole, "is not UTF-8"),
+        (not whole, NOT_UTF_8),
         (b"\0" in name, "holds a NUL, where many programs would cut it off"),
         (_CONTROL.search(text) is not None, "holds control characters"),
-        (_HIDDEN.search(text) is not None, "holds invisible or direction-changing characters"),
-        (b"\\" in name, "holds a backslash, which some systems take for a separator"),
+        (_HIDDEN.search(text) is not None, INVISIBLE),
+        (b"\\" in name, BACKSLASH),
         (_DRIVE.match(text) is not None, "begins with a drive letter"),
         (len(name) > _LONGEST, f"is {len(name):,} bytes long"),
     )
@@ -104,9 +111,9 @@ def _path_hazards(text: str) -> list[str]:
     if ".." in parts:
         found.append("has a component '..', which leads out of its folder")
     if "." in parts:
-        found.append("has a component '.'")
+        found.append(DOT)
     if "" in parts[1:-1]:
-        found.append("has an empty component")
+        found.append(NO_COMPONENT)
     if len(parts) > _DEEPEST:
         found.append(f"is {len(parts):,} components deep")
     return found

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
 
 from inspector.core.finding import Finding, Severity
 from inspector.core.member import Member
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.core.span import intersect
+from inspector.core.span import Span
 from inspector.operations.digest_manifest import Hash
 from inspector.operations.listing import content
 from inspector.operations.opening import Opened
@@ -18,11 +20,53 @@ _SAID = {"crc32": "CRC-32", "xxh64": "xxHash64"}
 """The digests that archives record of decoded content."""
 
 
-class Reading:
-    """One reading of a member. ``pieces`` has to have come to its end before ``doubts`` is asked."""
+_OF_NAMES = {"rca-name-not-utf-8"}
+"""Errors that say nothing about content."""
 
-    def __init__(self, archive: Opened, index: int) -> None:
+
+class Errors:
+    """What is known to be wrong with an archive, found fast by what it is about; made once for many members."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self._of_members: dict[int, list[str]] = {}
+        placed: list[tuple[Span, str]] = []
+        for finding in findings:
+            if finding.severity is not Severity.ERROR or finding.code in _OF_NAMES:
+                continue
+            if finding.member is not None:
+                self._of_members.setdefault(finding.member, []).append(finding.message)
+            else:
+                placed += [(span, finding.message) for span in finding.spans if span.size]
+        placed.sort()
+        self._spans = [span for span, _ in placed]
+        self._messages = [message for _, message in placed]
+        self._reach = list(accumulate((span.stop for span in self._spans), max))
+
+    def about(self, member: Member, *, proved: bool) -> list[str]:
+        """The errors that name a member, and, unless its bytes are ``proved``, those that lie on them."""
+        said = list(self._of_members.get(member.index, ()))
+        if proved or not self._spans:
+            return said
+        lying = {self._messages[at]: None for span in member.spans for at in self._lying_on(span)}
+        return [*said, *lying]
+
+    def _lying_on(self, span: Span) -> Iterator[int]:
+        """Where in the list those errors are that share bytes with a span, the first of them first."""
+        first = bisect_right(self._reach, span.start)
+        for at in range(first, bisect_left(self._spans, span.stop, key=lambda each: each.start)):
+            if self._spans[at].stop > span.start and span.size:
+                yield at
+
+
+class Reading:
+    """One reading of a member. ``pieces`` has to have come to its end before ``doubts`` is asked.
+
+    ``errors`` are those of the archive, made here where they are not given.
+    """
+
+    def __init__(self, archive: Opened, index: int, errors: Errors | None = None) -> None:
         self._archive = archive
+        self._errors = errors
         self._index = index
         self._member = archive.members[index]
         self._algorithm, _, self._recorded = (self._member.digest or "").partition(":")
@@ -42,21 +86,14 @@ class Reading:
         """
         computed = self._recorded if self._digest is None else self._digest.hexdigest()
         fits = self._digest is not None and computed == self._recorded
-        said = [finding.message for finding in self._archive.findings if _is_about(finding, self._member, fits)]
+        errors = self._errors or Errors(self._archive.findings)
+        said = errors.about(self._member, proved=fits)
         if computed != self._recorded:
             said.append(
                 f"The {_SAID[self._algorithm]} of {visible(self._member.path)} does not fit: what was read gives "
                 f"{computed}, {self._recorded} is recorded."
             )
         return said
-
-
-def _is_about(finding: Finding, member: Member, proved: bool) -> bool:
-    if finding.severity is not Severity.ERROR:
-        return False
-    if finding.member is not None:
-        return finding.member == member.index
-    return not proved and any(span.size for span in intersect(sorted(finding.spans), member.spans))
 
 
 class _Crc32:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from inspector.core.format import Format
 from inspector.formats import _tar
+from inspector.formats._tar.traits import traits
 from inspector.formats.datas3t import alone, archive
 from inspector.formats.datas3t.check import check
 from inspector.formats.datas3t.repair import repairs
@@ -24,6 +25,7 @@ FORMAT = Format(
     read=_tar.read,
     check=check,
     repairs=repairs,
+    traits=traits,
 )
 
 METADATA = Format(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from inspector.core.format import Format
 from inspector.formats._zip.reading import read_member
 from inspector.formats._zip.records import TACO_SUFFIXES
+from inspector.formats._zip.traits import traits
 from inspector.formats.taco.decode import check, decode
 from inspector.formats.taco.probe import likeness
 from inspector.formats.taco.repair import repairs
@@ -25,4 +26,5 @@ FORMAT = Format(
     check=check,
     torn=frozenset({"taco-torn-after-write-1", "taco-torn-after-write-2"}),
     repairs=repairs,
+    traits=traits,
 )

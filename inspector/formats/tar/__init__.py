@@ -12,6 +12,7 @@ from inspector.core.source import Source
 from inspector.formats import _tar
 from inspector.formats._tar.check import check_padding, headers_sentence
 from inspector.formats._tar.repair import mend_end, mend_headers
+from inspector.formats._tar.traits import traits
 
 
 def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
@@ -47,4 +48,5 @@ FORMAT = Format(
     read=_tar.read,
     check=check,
     repairs=repairs,
+    traits=traits,
 )

@@ -12,6 +12,7 @@ from inspector.formats._zip.ending import find_ending
 from inspector.formats._zip.ledger import Ledger
 from inspector.formats._zip.reading import read_member
 from inspector.formats._zip.records import LOCAL
+from inspector.formats._zip.traits import traits
 from inspector.formats.zip.no_header import report_name
 from inspector.formats.zip.repair import repairs
 
@@ -52,4 +53,5 @@ FORMAT = Format(
     read=read_member,
     check=check,
     repairs=repairs,
+    traits=traits,
 )

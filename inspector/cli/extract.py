@@ -1,0 +1,66 @@
+"""``extract``: members into a folder."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from inspector.cli.output import complain
+from inspector.cli.progress_bar import ProgressBar
+from inspector.core.numbers import count
+from inspector.core.progress import Progress
+from inspector.core.source import SourceError
+from inspector.operations.extraction import Extraction
+from inspector.operations.extraction_views import ExtractionOptions, ExtractionResult, OnConflict, Troubles
+from inspector.operations.extraction_wanted import everything, named
+from inspector.operations.listing import NoSuchMember, load
+from inspector.operations.opening import UNKNOWN
+
+FINE = 0
+NOT_ALL = 1
+
+
+def run(options: argparse.Namespace) -> int:
+    """Extract what is wanted, say what was not extracted and why, and give the exit status.
+
+    It is NOT_ALL where something is not there that was asked for. Raises NoSuchMember, Refused and SourceError.
+    """
+    with ProgressBar(Progress()) as progress:
+        archives = load(options.location, progress)
+        if all(archive.decoder is None for archive in archives):
+            raise SourceError(f"{options.location}: {UNKNOWN}")
+        wanted = everything(options.location, archives)
+        if options.members:
+            try:
+                wanted = named(wanted, options.members)
+            except NoSuchMember as error:
+                raise NoSuchMember(f"{error} What there is, list {options.location} shows.") from None
+        how = ExtractionOptions(
+            OnConflict(options.on_conflict or OnConflict.REFUSE), options.doubtful, options.keep_damaged
+        )
+        result = Extraction(wanted, Path(options.to), how).run(progress)
+    _say(result, how.on_conflict)
+    return FINE if result.whole else NOT_ALL
+
+
+def _say(result: ExtractionResult, on_conflict: OnConflict) -> None:
+    for warning in result.warnings:
+        complain(warning)
+    _complain(result.refused)
+    _complain(result.doubtful, " Give --doubtful for it.")
+    _complain(result.conflicts, " Say what to do with --on-conflict." if on_conflict is OnConflict.REFUSE else "")
+    _complain(result.damaged)
+    if result.stopped:
+        complain(result.stopped)
+    sys.stdout.write(f"{result.sentence}\n")
+
+
+def _complain(troubles: Troubles, more: str = "") -> None:
+    for trouble in troubles.told:
+        complain(trouble.sentence)
+    left = troubles.count - len(troubles.told)
+    if left:
+        complain(f"{count(left, 'further member')} likewise.")
+    if troubles.count and more:
+        complain(more.strip())
