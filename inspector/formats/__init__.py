@@ -18,14 +18,25 @@ FORMATS: tuple[Format, ...] = (
     tar.FORMAT,
 )
 
+_WIDER = {"taco": "zip", "datas3t": "tar"}
+"""Formats that are a special case of another one: they are looked for wherever that is."""
+
 
 def recognise(source: Source) -> Format | None:
-    """The format of ``source``: content first, then the suffix where the content does not tell."""
-    likeness = {candidate.name: candidate.probe(source) for candidate in FORMATS}
-    certain = [candidate for candidate in FORMATS if likeness[candidate.name] is Likeness.CERTAIN]
-    if certain:
-        return certain[0]
+    """The format of ``source``: content first, then the suffix where the content does not tell.
+
+    Those that the suffix suggests are looked for first: each look may cost a request.
+    """
     name = source.name.lower()
     named = [candidate for candidate in FORMATS if name.endswith(candidate.suffixes)]
-    possible = [candidate for candidate in FORMATS if likeness[candidate.name] is Likeness.POSSIBLE]
+    wider = {candidate.name for candidate in named}
+    suggested = [candidate for candidate in FORMATS if {candidate.name, _WIDER.get(candidate.name)} & wider]
+    possible: list[Format] = []
+    for candidate in (*suggested, *(each for each in FORMATS if each not in suggested)):
+        likeness = candidate.probe(source)
+        if likeness is Likeness.CERTAIN:
+            return candidate
+        if likeness is Likeness.POSSIBLE:
+            possible.append(candidate)
+    possible.sort(key=FORMATS.index)
     return next(iter([candidate for candidate in named if candidate in possible] or named or possible), None)

@@ -19,7 +19,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.formats.datas3t.datapoints import headers_of
 from inspector.formats.datas3t.keys import RangeName, range_name
-from inspector.sources.folder import Entry, entries
+from inspector.sources.folder import Entry, Folder, LocalFolder
 
 ROOTS = ("dataset", "datas3t")
 """The folders in a bucket's root that hold datasets."""
@@ -31,16 +31,20 @@ _BESIDE = (".tar.metadata", ".index")
 
 
 def open_collection(folder: Path) -> Collection | None:
+    """The ranges in a folder of this machine, see collection_in."""
+    return collection_in(LocalFolder(folder.resolve()))
+
+
+def collection_in(folder: Folder) -> Collection | None:
     """The ranges in ``folder``, or None where it holds none; raises SourceError where a folder cannot be read.
 
     It may be a bucket's root, its ``dataset`` folder, one dataset, or the folder of its ranges. Only names are read.
     """
-    folder = folder.resolve()
     ranges: list[Range] = []
     findings: list[Finding] = []
     holders = list(_holders(folder))
     for dataset, holder in holders:
-        found, orphans = _ranges(dataset, entries(holder))
+        found, orphans = _ranges(dataset, holder.entries())
         ranges += found
         findings += orphans
     if not ranges and not findings:
@@ -49,7 +53,7 @@ def open_collection(folder: Path) -> Collection | None:
     datasets = tuple(dict.fromkeys(sorted(dataset for dataset, _ in holders)))
     findings += _gaps(ranges)
     title = f"{count(len(datasets), 'dataset')}, {count(len(ranges), 'range')}"
-    return Collection(str(folder), title, datasets, tuple(ranges), tuple(findings), tuple(_overlaps(ranges)))
+    return Collection(folder.location, title, datasets, tuple(ranges), tuple(findings), tuple(_overlaps(ranges)))
 
 
 def overlaps_in(collection: Collection, at: int, archive: Archive) -> Iterator[Finding]:
@@ -61,28 +65,29 @@ def overlaps_in(collection: Collection, at: int, archive: Archive) -> Iterator[F
             yield replace(overlap.finding, message=overlap.finding.message + here, spans=spans)
 
 
-def _holders(folder: Path) -> Iterator[tuple[str, Path]]:
+def _holders(folder: Folder) -> Iterator[tuple[str, Folder]]:
     """The folders of ranges in ``folder``, each with the name of its dataset."""
-    inside = entries(folder)
+    inside = folder.entries()
     if any(range_name(entry.name) for entry in inside) or (folder.name in HOLDERS and _beside(inside)):
-        yield folder.parent.name if folder.name in HOLDERS else folder.name, folder
+        yield folder.above if folder.name in HOLDERS else folder.name, folder
         return
-    own = [entry for entry in inside if entry.folder and entry.name in HOLDERS]
-    if own:
-        yield from ((folder.name, entry.path) for entry in own)
+    if any(entry.folder and entry.name in HOLDERS for entry in inside):
+        yield from ((folder.name, holder) for holder in _inside(folder, HOLDERS))
         return
-    for root in [entry for entry in inside if entry.folder and entry.name in ROOTS]:
-        yield from _datasets(entries(root.path))
-    yield from _datasets(entry for entry in inside if entry.name not in ROOTS)
+    for root in _inside(folder, ROOTS):
+        yield from _datasets(root, root.entries())
+    yield from _datasets(folder, (entry for entry in inside if entry.name not in ROOTS))
 
 
-def _datasets(inside: Iterable[Entry]) -> Iterator[tuple[str, Path]]:
-    for dataset in inside:
-        if dataset.folder:
-            for holder in HOLDERS:
-                path = dataset.path / holder
-                if path.is_dir():
-                    yield dataset.name, path
+def _inside(folder: Folder, names: Iterable[str]) -> Iterator[Folder]:
+    return (found for name in names if (found := folder.inside(name)) is not None)
+
+
+def _datasets(folder: Folder, inside: Iterable[Entry]) -> Iterator[tuple[str, Folder]]:
+    for entry in inside:
+        dataset = folder.inside(entry.name) if entry.folder else None
+        if dataset is not None:
+            yield from ((dataset.name, holder) for holder in _inside(dataset, HOLDERS))
 
 
 def _beside(inside: Iterable[Entry]) -> dict[str, Entry]:
@@ -96,7 +101,7 @@ def _beside(inside: Iterable[Entry]) -> dict[str, Entry]:
     return found
 
 
-def _ranges(dataset: str, inside: list[Entry]) -> tuple[list[Range], list[Finding]]:
+def _ranges(dataset: str, inside: Sequence[Entry]) -> tuple[list[Range], list[Finding]]:
     """The ranges in one folder, and what stands in it without its tar."""
     beside = _beside(inside)
     ranges: list[Range] = []
@@ -104,8 +109,8 @@ def _ranges(dataset: str, inside: list[Entry]) -> tuple[list[Range], list[Findin
         named: RangeName | None = None if entry.folder else range_name(entry.name)
         if named is not None:
             other = beside.pop(entry.name, None)
-            where = str(other.path) if other else ""
-            ranges.append(Range(dataset, named.first, named.last, entry.name, str(entry.path), where, entry.size))
+            where = other.location if other else ""
+            ranges.append(Range(dataset, named.first, named.last, entry.name, entry.location, where, entry.size))
     orphans = [
         Finding(
             Severity.ERROR,

@@ -9,8 +9,12 @@ from pathlib import Path
 from inspector.core.collection import Collection
 from inspector.core.names import visible
 from inspector.core.source import BytesSource, SourceError
-from inspector.operations.collection import open_collection, overlaps_in
-from inspector.operations.opening import Opened, local_path, open_source, start
+from inspector.operations.collection import collection_in, overlaps_in
+from inspector.operations.opening import Opened, open_place, start
+from inspector.sources.folder import Folder, LocalFolder
+from inspector.sources.s3.address import is_s3, parse
+from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.prefix import S3Prefix
 
 _DESCRIPTORS_TO_SPARE = 256
 
@@ -18,9 +22,12 @@ _DESCRIPTORS_TO_SPARE = 256
 class Location:
     """An open location. ``archives`` grows as they are opened; ``total`` is how many there will be."""
 
-    def __init__(self, archives: list[Opened], collection: Collection | None = None) -> None:
+    def __init__(
+        self, archives: list[Opened], collection: Collection | None = None, folder: Folder | None = None
+    ) -> None:
         self.archives = archives
         self.collection = collection
+        self._folder = folder
         self.total = len(archives) if collection is None else len(collection.ranges)
 
     @property
@@ -50,7 +57,8 @@ class Location:
         """
         if at == len(self.archives):
             assert self.collection is not None
-            archive = _open(self.collection.ranges[at].location)
+            assert self._folder is not None
+            archive = _open(self._folder, self.collection.ranges[at].location)
             archive.told = partial(overlaps_in, self.collection, at, archive)
             if at == 0:
                 archive.findings.extend(self.collection.findings)
@@ -58,29 +66,36 @@ class Location:
         return self.archives[at]
 
 
-def open_location(location: str) -> Location:
-    """What is at ``location``; a folder's ranges are not opened yet. Raises SourceError where there is nothing."""
-    path = local_path(location)
-    if not path.is_dir():
-        return Location([start(open_source(location))])
-    collection = open_collection(path)
+def open_location(location: str, connection: Connection = DEFAULT, *, sparing: bool = True) -> Location:
+    """What is at ``location``; a folder's ranges are not opened yet. Raises SourceError where there is nothing.
+
+    ``connection`` and ``sparing`` are as in open_place.
+    """
+    place = open_place(location, connection, sparing=sparing)
+    if not isinstance(place, (LocalFolder, S3Prefix)):
+        return Location([start(place)])
+    collection = collection_in(place)
     if collection is None:
         raise SourceError(f"{visible(location)} is a folder without datas3t ranges; open one of its files.")
     if not collection.ranges:
         raise SourceError(f"{visible(location)} holds no range. {collection.findings[0].message}")
     _allow_descriptors(len(collection.ranges))
-    return Location([], collection)
+    return Location([], collection, place)
 
 
 def inside(location: str, name: str) -> str:
     """The path of the file ``name`` inside the folder ``location``; empty where the location is the file itself."""
-    folder, path = Path(location).resolve(), Path(name)
-    return path.relative_to(folder).as_posix() if path != folder and path.is_relative_to(folder) else ""
+    if is_s3(location):
+        folder = parse(location)
+        key = parse(name).key
+        return key.removeprefix(folder.prefix) if key != folder.key and key.startswith(folder.prefix) else ""
+    path, base = Path(name), Path(location).resolve()
+    return path.relative_to(base).as_posix() if path != base and path.is_relative_to(base) else ""
 
 
-def _open(location: str) -> Opened:
+def _open(folder: Folder, location: str) -> Opened:
     try:
-        return start(open_source(location))
+        return start(folder.open(location))
     except SourceError as error:
         archive = start(BytesSource(b"", location))
         archive.unreadable = str(error)

@@ -19,8 +19,15 @@ from inspector.core.span import Span
 from inspector.core.verdict import Checksum
 from inspector.formats import recognise
 from inspector.sources.file import FileSource
+from inspector.sources.folder import LocalFolder
+from inspector.sources.s3.address import is_s3
+from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.prefix import S3Prefix
 
 UNKNOWN = "This is no archive format that is known here, so it is shown as plain bytes."
+
+FROM_THE_START = (".rca", ".tar", ".metadata", ".index")
+"""The endings of names of archives that are read from their beginning; others have an index at their end."""
 
 
 @dataclass(slots=True)
@@ -62,13 +69,23 @@ def _from_url(location: str) -> Path:
     except ValueError as error:
         raise SourceError(f"{visible(location)} is no usable address: {error}.") from error
     if url.scheme.lower() != "file" or url.netloc not in ("", "localhost"):
-        raise SourceError(f"{visible(location)} is not on this machine; only files and folders here can be opened.")
+        raise SourceError(f"{visible(location)} is not on this machine, and has to be a file or a folder here.")
     return Path(unquote(url.path))
 
 
-def open_source(location: str) -> Source:
-    """The bytes at ``location``; raises SourceError where there is no regular file."""
-    return FileSource(local_path(location))
+def open_place(
+    location: str, connection: Connection = DEFAULT, *, sparing: bool = True
+) -> Source | LocalFolder | S3Prefix:
+    """The bytes or the folder at ``location``; raises SourceError where there is neither.
+
+    ``connection`` says how S3 is reached. ``sparing``: what is far away is decoded with few requests, see S3Source.
+    """
+    if is_s3(location):
+        from inspector.sources.s3.opening import open_s3  # loads boto3
+
+        return open_s3(location, connection, sparing=sparing, tail=not location.endswith(FROM_THE_START))
+    path = local_path(location)
+    return LocalFolder(path.resolve()) if path.is_dir() else FileSource(path)
 
 
 def start(source: Source) -> Opened:

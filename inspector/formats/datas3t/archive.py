@@ -25,10 +25,10 @@ def probe(source: Source) -> Likeness:
     """See Format.probe: a tar that is named after a range or has something beside it."""
     named = range_name(source.name)
     regular = named is not None and named.regular
-    metadata = source.sibling(METADATA)
+    # What stands beside it is asked for last: that may cost a request.
     if _tar.likeness(source) is Likeness.NO:
-        return Likeness.CERTAIN if regular and metadata is not None else Likeness.NO
-    beside = regular or metadata is not None or source.sibling(INDEX, TAR) is not None
+        return Likeness.CERTAIN if regular and source.sibling(METADATA) is not None else Likeness.NO
+    beside = regular or source.sibling(METADATA) is not None or source.sibling(INDEX, TAR) is not None
     return Likeness.CERTAIN if beside else Likeness.NO
 
 

@@ -1,0 +1,157 @@
+"""Blocks of a source that is far away: what was read once stays, and misses that lie together are one request."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from threading import Lock
+
+from inspector.core.span import Span, Spans
+
+BLOCK = 64 << 10
+"""The size of a block, in bytes."""
+MOST = 64 << 20
+"""The most bytes that one source keeps."""
+LARGEST = 8 << 20
+"""The most bytes asked for at once."""
+_FIRST_AHEAD = 256 << 10
+"""Bytes read ahead when the second of two stretches follows the first; it doubles with each that follows."""
+_SKIPPED = 4
+"""Blocks that are read again where that makes one request of two."""
+_READERS = 8
+"""Readers that go through the source one after another and are told apart."""
+
+Fetch = Callable[[int, int], bytes]
+"""Gives the bytes ``[start, stop)``; what is short ends there."""
+
+
+class BlockCache:
+    """The blocks of ``size`` bytes that ``fetch`` gives, the least recently used let go first.
+
+    Any number of threads may read; two that miss the same block at once may both ask for it.
+    """
+
+    def __init__(self, size: int, fetch: Fetch, most: int = MOST) -> None:
+        self._size = size
+        self._fetch = fetch
+        self._most = max(most, 2 * LARGEST) // BLOCK
+        self._blocks: OrderedDict[int, bytes] = OrderedDict()
+        self._ahead: OrderedDict[int, int] = OrderedDict()
+        self._expected: list[Span] = []
+        self._lock = Lock()
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Up to ``length`` bytes from ``offset``; whatever ``fetch`` raises is raised."""
+        stop = min(offset + length, self._size)
+        if offset < 0 or offset >= stop:
+            return b""
+        pieces = []
+        while offset < stop:  # in steps, so that what is kept at one time stays bounded
+            step = min(stop, offset + LARGEST)
+            piece = self._step(offset, step)
+            pieces.append(piece)
+            if len(piece) < step - offset:
+                break
+            offset = step
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def put(self, start: int, data: bytes) -> None:
+        """Keep bytes that are there already; a block of which only a part is given is left out."""
+        stop = start + len(data)
+        first = -(-start // BLOCK)
+        with self._lock:
+            for number in range(first, -(-stop // BLOCK)):
+                end = min((number + 1) * BLOCK, self._size)
+                if end <= stop:
+                    self._keep(number, data[number * BLOCK - start : end - start])
+
+    def expect(self, start: int, stop: int) -> None:
+        """The bytes ``[start, stop)`` will all be read soon: the first miss among them asks for the rest of them."""
+        if stop > start:
+            self._expected = [*self._expected[-3:], Span(start, min(stop, self._size))]
+
+    def spans(self) -> Spans:
+        """What is kept, in order."""
+        with self._lock:
+            numbers = sorted(self._blocks)
+        return tuple(
+            Span(run.start * BLOCK, min(run.stop * BLOCK, self._size)) for run in _runs(numbers, most=len(numbers))
+        )
+
+    def _step(self, start: int, stop: int) -> bytes:
+        first, last = start // BLOCK, -(-stop // BLOCK)
+        found = self._kept(first, last)
+        missing = [number for number in range(first, last) if number not in found]
+        for run in _runs(missing, _SKIPPED):
+            found |= self._ask(run)
+        data = b"".join(_until_short(found, first, last, self._size))
+        return data[start - first * BLOCK : stop - first * BLOCK]
+
+    def _kept(self, first: int, last: int) -> dict[int, bytes]:
+        with self._lock:
+            found = {number: self._blocks[number] for number in range(first, last) if number in self._blocks}
+            for number in found:
+                self._blocks.move_to_end(number)
+        return found
+
+    def _ask(self, run: range) -> dict[int, bytes]:
+        """Fetch the blocks of ``run`` and those that are worth it behind them."""
+        with self._lock:
+            stop, ahead = self._reach(run)
+        begin = run.start * BLOCK
+        data = self._fetch(begin, min(stop * BLOCK, self._size))
+        with self._lock:
+            got = dict(zip(range(run.start, stop), _cut(data), strict=False))
+            for number, block in got.items():
+                if len(block) == min(BLOCK, self._size - number * BLOCK):
+                    self._keep(number, block)
+            self._ahead[stop] = min(max(2 * ahead, _FIRST_AHEAD), LARGEST)
+            while len(self._ahead) > _READERS:
+                self._ahead.popitem(last=False)
+        return got
+
+    def _reach(self, run: range) -> tuple[int, int]:
+        """Where the request for ``run`` should end, as a block number, and how many bytes of that are ahead."""
+        ahead = self._ahead.pop(run.start, 0)
+        stop = run.stop + ahead // BLOCK
+        for span in self._expected:
+            if span.start < run.stop * BLOCK and run.start * BLOCK < span.stop:
+                stop = max(stop, -(-span.stop // BLOCK))
+        stop = min(stop, run.start + LARGEST // BLOCK, -(-self._size // BLOCK))
+        stop = max(stop, run.stop)
+        while stop > run.stop and stop - 1 in self._blocks:
+            stop -= 1
+        return stop, ahead
+
+    def _keep(self, number: int, block: bytes) -> None:
+        self._blocks[number] = block
+        self._blocks.move_to_end(number)
+        while len(self._blocks) > self._most:
+            self._blocks.popitem(last=False)
+
+
+def _runs(numbers: list[int], skipped: int = 0, most: int = LARGEST // BLOCK) -> Iterator[range]:
+    """The runs of numbers that follow each other, with at most ``skipped`` left out between two of them."""
+    at = 0
+    while at < len(numbers):
+        end = at + 1
+        while (
+            end < len(numbers) and numbers[end] - numbers[end - 1] - 1 <= skipped and numbers[end] - numbers[at] < most
+        ):
+            end += 1
+        yield range(numbers[at], numbers[end - 1] + 1)
+        at = end
+
+
+def _cut(data: bytes) -> Iterator[bytes]:
+    for start in range(0, len(data), BLOCK):
+        yield data[start : start + BLOCK]
+
+
+def _until_short(found: dict[int, bytes], first: int, last: int, size: int) -> Iterator[bytes]:
+    """The blocks in order, up to the first that is not whole."""
+    for number in range(first, last):
+        block = found.get(number, b"")
+        yield block
+        if len(block) < min(BLOCK, size - number * BLOCK):
+            return

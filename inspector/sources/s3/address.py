@@ -1,0 +1,58 @@
+"""Where an object is: ``s3://bucket/key``. A key is any text; nothing in it is decoded or resolved."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from inspector.core.names import visible
+from inspector.core.source import SourceError
+
+SCHEME = "s3://"
+
+_USER = re.compile(r"(?<=://)[^/?#\s]*@")
+_SECRET = re.compile(
+    r"(?i)([?&;](?:X-Amz-[A-Za-z-]+|Signature|AWSAccessKeyId|Expires|security-token|x-amz-security-token)=)[^&;\s'\"]+"
+)
+
+
+def is_s3(location: str) -> bool:
+    """Whether a location is meant for S3."""
+    return location[: len(SCHEME)].lower() == SCHEME
+
+
+class Address(NamedTuple):
+    """An object or, where the key is empty or ends with a slash, a prefix."""
+
+    bucket: str
+    key: str
+
+    @property
+    def location(self) -> str:
+        """As it is typed."""
+        return f"{SCHEME}{self.bucket}/{self.key}"
+
+    @property
+    def prefix(self) -> str:
+        """What the keys in it begin with: empty for a whole bucket, else with a slash at its end."""
+        return self.key if not self.key or self.key.endswith("/") else f"{self.key}/"
+
+
+def parse(location: str) -> Address:
+    """The address that a location names; raises SourceError where it names no bucket."""
+    bucket, _, key = location[len(SCHEME) :].partition("/")
+    if not is_s3(location) or not bucket:
+        raise SourceError(
+            f"{visible(strip_credentials(location))} names no bucket; an address on S3 is s3://bucket/key."
+        )
+    if "@" in bucket:
+        raise SourceError(
+            f"{visible(strip_credentials(location))} had credentials in it: they do not belong into an address and "
+            "were not used. Name a profile instead."
+        )
+    return Address(bucket, key)
+
+
+def strip_credentials(text: str) -> str:
+    """The text without what lets others in: a user before a host, and the signed parts of a query."""
+    return _SECRET.sub(r"\1***", _USER.sub("", text))

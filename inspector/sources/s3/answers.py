@@ -1,0 +1,101 @@
+"""What a server is asked for and answers, as values: boto3's dictionaries end here."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+_RANGE = re.compile(r"bytes (\d{1,19})-(\d{1,19})/(\d{1,19}|\*)")
+
+
+class Asked(NamedTuple):
+    """Which bytes of an object are wanted: ``[start, stop)``, or the last ``-start`` of them where that is negative."""
+
+    start: int
+    stop: int = 0
+
+    @property
+    def header(self) -> str:
+        """The range as a request says it."""
+        return f"bytes={self.start}" if self.start < 0 else f"bytes={self.start}-{self.stop - 1}"
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What is known of an object. ``size`` is in bytes, -1 where the answer does not say.
+
+    ``[start, stop)`` are the bytes of the body that came with it, if it is ``partial``; ``length`` is how many the
+    body has. ``etag`` stands as it came, with its quotes; ``modified`` is in seconds since 1970, 0 where unknown.
+    """
+
+    size: int
+    etag: str = ""
+    version: str = ""
+    modified: float = 0.0
+    partial: bool = False
+    start: int = 0
+    stop: int = 0
+    length: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One object in a listing; ``size`` in bytes, ``modified`` in seconds since 1970."""
+
+    key: str
+    size: int
+    etag: str
+    modified: float
+
+    @property
+    def head(self) -> Head:
+        """The same as an answer about the object would say."""
+        return Head(self.size, self.etag, modified=self.modified)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a listing. ``prefixes`` end with a slash; ``following`` leads to the next page, empty: none."""
+
+    objects: tuple[Listed, ...]
+    prefixes: tuple[str, ...]
+    following: str
+
+
+def head_of(answer: Any) -> Head:
+    """What the answer to a get or a head says."""
+    length = int(answer.get("ContentLength") or 0)
+    etag = str(answer.get("ETag") or "")
+    version = str(answer.get("VersionId") or "").replace("null", "")
+    modified = _seconds(answer.get("LastModified"))
+    said = answer.get("ContentRange")
+    if said is None:
+        return Head(length, etag, version, modified, length=length)
+    found = _RANGE.fullmatch(str(said).strip())
+    if found is None:
+        return Head(-1, etag, version, modified, True, length=length)
+    first, last, total = found.groups()
+    size = -1 if total == "*" else int(total)
+    return Head(size, etag, version, modified, True, int(first), int(last) + 1, length)
+
+
+def page_of(answer: Any) -> Page:
+    """What the answer to a list says."""
+    objects = tuple(
+        Listed(
+            str(each["Key"]),
+            int(each.get("Size") or 0),
+            str(each.get("ETag") or ""),
+            _seconds(each.get("LastModified")),
+        )
+        for each in answer.get("Contents") or ()
+    )
+    prefixes = tuple(str(each["Prefix"]) for each in answer.get("CommonPrefixes") or ())
+    following = str(answer.get("NextContinuationToken") or "") if answer.get("IsTruncated") else ""
+    return Page(objects, prefixes, following)
+
+
+def _seconds(moment: Any) -> float:
+    return moment.timestamp() if isinstance(moment, datetime) else 0.0

@@ -1,0 +1,193 @@
+"""The requests that reading makes, and no others: get, head and list. The only module that loads boto3."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import boto3
+from botocore import UNSIGNED
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+from inspector.core.progress import Cancelled
+from inspector.core.source import SourceError
+from inspector.sources.s3.address import Address
+from inspector.sources.s3.answers import Asked, Head, Page, head_of, page_of
+from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.ledger import Ledger, Request, Why
+from inspector.sources.s3.quiet import keep_quiet
+from inspector.sources.s3.sentences import Failure, sentence
+
+CONNECT_TIMEOUT = 10
+READ_TIMEOUT = 30
+"""Seconds."""
+ATTEMPTS = 3
+CONNECTIONS = 8
+"""The most connections that are kept open to one server."""
+_PIECE = 64 << 10
+"""Bytes read at a time; between two the user may have had enough."""
+
+Waiting = Callable[[], None]
+"""Called while bytes arrive; what it raises ends the request."""
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A request that is being made, for the ledger."""
+
+    status: int = 0
+    received: int = 0
+    attempts: int = 1
+
+
+class Client:
+    """One way of reaching S3. It may be used by any number of threads. Every method raises SourceError."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._extra = {"RequestPayer": "requester"} if connection.requester_pays else {}
+        keep_quiet()
+        with _sentences(Failure(None)):
+            self._s3: Any = _s3(connection)
+        keep_quiet()  # of those that were made meanwhile, too
+        self.endpoint = str(self._s3.meta.endpoint_url)
+
+    def get(
+        self,
+        address: Address,
+        asked: Asked,
+        known: Head | None,
+        into: bytearray,
+        ledger: Ledger,
+        why: Why,
+        waiting: Waiting,
+        largest: int,
+    ) -> Head:
+        """Add bytes of an object to ``into`` as they come, and give what the answer says about them.
+
+        ``known`` is what the object has to be still. A body that is not a range and larger than ``largest`` bytes is
+        not read. Where the body breaks off, ``into`` has what came before that.
+        """
+        options: dict[str, Any] = {"Range": asked.header, **self._extra}
+        if known is not None and known.etag and not known.etag.startswith("W/"):
+            options["IfMatch"] = known.etag  # a weak one never matches: it is compared in the answer
+        if known is not None and known.version:
+            options["VersionId"] = known.version
+        with self._asking("GET", address, asked, ledger, why) as entry:
+            answer = self._s3.get_object(Bucket=address.bucket, Key=address.key, **options)
+            self._note(entry, answer)
+            head = head_of(answer)
+            with closing(answer["Body"]) as body:
+                if head.partial or head.length <= largest:
+                    self._pour(body, into, entry, waiting)
+        return head
+
+    def _pour(self, body: Any, into: bytearray, entry: _Entry, waiting: Waiting) -> None:
+        while piece := body.read(_PIECE):
+            into += piece
+            entry.received += len(piece)
+            waiting()
+
+    def head(self, address: Address, ledger: Ledger, why: Why) -> Head:
+        """What is known of an object without its bytes."""
+        with self._asking("HEAD", address, Asked(0), ledger, why) as entry:
+            answer = self._s3.head_object(Bucket=address.bucket, Key=address.key, **self._extra)
+            self._note(entry, answer)
+            return head_of(answer)
+
+    def list(self, bucket: str, prefix: str, ledger: Ledger, *, after: str = "", flat: bool = False) -> Page:
+        """One page of the objects and, unless ``flat``, of the prefixes in ``prefix``.
+
+        ``after`` is what the page before gives as ``following``. ``prefix`` need not end with a slash.
+        """
+        options: dict[str, Any] = {} if flat else {"Delimiter": "/"}
+        if after:
+            options["ContinuationToken"] = after
+        with self._asking("LIST", Address(bucket, prefix), Asked(0), ledger, Why.LISTING) as entry:
+            answer = self._s3.list_objects_v2(Bucket=bucket, Prefix=prefix, **options, **self._extra)
+            self._note(entry, answer)
+            return page_of(answer)
+
+    def buckets(self, ledger: Ledger) -> tuple[str, ...]:
+        """The names of all buckets; to be asked only when a user wants to see them."""
+        with self._asking("LIST", Address("", ""), Asked(0), ledger, Why.LISTING) as entry:
+            answer = self._s3.list_buckets()
+            self._note(entry, answer)
+            return tuple(str(each.get("Name", "")) for each in answer.get("Buckets") or ())
+
+    @contextmanager
+    def _asking(self, method: str, address: Address, asked: Asked, ledger: Ledger, why: Why) -> Iterator[_Entry]:
+        entry, when, before = _Entry(), time.time(), time.perf_counter()
+        try:
+            with _sentences(Failure(address, asked.start, method)):
+                yield entry
+        except SourceError as error:
+            if isinstance(error.__cause__, ClientError):
+                self._note(entry, error.__cause__.response)
+            raise
+        finally:
+            took = (time.perf_counter() - before) * 1000
+            ledger.add(
+                Request(
+                    when,
+                    method,
+                    address.location,
+                    *asked,
+                    entry.received,
+                    took,
+                    entry.status,
+                    why,
+                    entry.attempts,
+                )
+            )
+
+    def _note(self, entry: _Entry, answer: Any) -> None:
+        data = answer.get("ResponseMetadata") or {}
+        entry.status = int(data.get("HTTPStatusCode") or 0)
+        entry.attempts = 1 + int(data.get("RetryAttempts") or 0)
+
+
+@cache
+def client_for(connection: Connection) -> Client:
+    """The client for a connection, made once. Raises SourceError."""
+    return Client(connection)
+
+
+def _s3(connection: Connection) -> Any:
+    session = boto3.Session(profile_name=connection.profile or None, region_name=connection.region or None)
+    made = _made(session, connection, "auto")
+    host = str(made.meta.endpoint_url).partition("://")[2].partition("/")[0].partition(":")[0]
+    if host.endswith((".amazonaws.com", ".amazonaws.com.cn", ".amazonaws.eu")):
+        return made
+    # Other servers seldom have a host name for each bucket.
+    return _made(session, connection, "path")
+
+
+def _made(session: Any, connection: Connection, style: str) -> Any:
+    config = Config(
+        connect_timeout=CONNECT_TIMEOUT,
+        read_timeout=READ_TIMEOUT,
+        retries={"mode": "standard", "max_attempts": ATTEMPTS},
+        max_pool_connections=CONNECTIONS,
+        s3={"addressing_style": style},
+        # Some servers answer a range with the checksum of the whole object, which no range fits.
+        response_checksum_validation="when_required",
+        request_checksum_calculation="when_required",
+        signature_version=UNSIGNED if connection.anonymous else None,
+    )
+    return session.client("s3", endpoint_url=connection.endpoint or None, config=config)
+
+
+@contextmanager
+def _sentences(failure: Failure) -> Iterator[None]:
+    """Whatever ends a request, as a sentence: what is not S3 raises whatever boto3's parsers stumble over."""
+    try:
+        yield
+    except (SourceError, Cancelled):
+        raise
+    except Exception as error:
+        raise sentence(failure, error) from error

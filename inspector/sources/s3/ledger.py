@@ -1,0 +1,81 @@
+"""What reading from S3 has cost: every request as a value, and the totals."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from enum import StrEnum
+from threading import Lock
+
+KEPT = 1_000
+"""Requests that are remembered; the totals count all."""
+
+
+class Why(StrEnum):
+    """What a request was made for."""
+
+    OPENING = "opening"
+    READING = "reading"
+    BESIDE = "looking for what stands beside it"
+    LISTING = "listing"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request that was made.
+
+    ``when`` is in seconds since 1970 (UTC), ``method`` GET, HEAD or LIST, ``location`` the object or prefix,
+    ``[start, stop)`` the bytes asked for (a negative start counts from the end, both 0 where none were), ``received``
+    the bytes of the body that came, ``milliseconds`` until the last of them, ``status`` that of the answer (0: there
+    was none), ``attempts`` how often it was sent.
+    """
+
+    when: float
+    method: str
+    location: str
+    start: int
+    stop: int
+    received: int
+    milliseconds: float
+    status: int
+    why: Why
+    attempts: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """The sums over all requests: how many were sent, bytes received, and milliseconds waited."""
+
+    requests: int = 0
+    received: int = 0
+    milliseconds: float = 0.0
+
+
+class Ledger:
+    """The last requests and the totals; one ledger serves all that is opened from one location."""
+
+    def __init__(self) -> None:
+        self._requests: deque[Request] = deque(maxlen=KEPT)
+        self._totals = Totals()
+        self._lock = Lock()
+
+    def add(self, request: Request) -> None:
+        """Write down a request that has ended."""
+        with self._lock:
+            self._requests.append(request)
+            before = self._totals
+            self._totals = Totals(
+                before.requests + request.attempts,
+                before.received + request.received,
+                before.milliseconds + request.milliseconds,
+            )
+
+    @property
+    def totals(self) -> Totals:
+        """The totals so far."""
+        return self._totals
+
+    def requests(self) -> tuple[Request, ...]:
+        """The last requests, the oldest first."""
+        with self._lock:
+            return tuple(self._requests)

@@ -1,0 +1,39 @@
+"""From a location on S3 to an object or a prefix."""
+
+from __future__ import annotations
+
+from inspector.core.names import visible
+from inspector.core.source import SourceError
+from inspector.sources.s3.address import Address, parse
+from inspector.sources.s3.client import Client, client_for
+from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.ledger import Ledger
+from inspector.sources.s3.prefix import S3Prefix
+from inspector.sources.s3.sentences import S3Error
+from inspector.sources.s3.source import S3Source, open_object
+
+_MISSING = 404
+
+
+def open_s3(location: str, connection: Connection, *, sparing: bool, tail: bool) -> S3Source | S3Prefix:
+    """The object at ``location``, or the prefix where there is none; raises SourceError where there is neither.
+
+    A bucket or what ends with a slash is a prefix. ``tail``: the object has its index at its end.
+    """
+    address, ledger = parse(location), Ledger()
+    client = client_for(connection)
+    if address.key == address.prefix:
+        return _prefix(client, address, ledger, sparing=sparing)
+    try:
+        return open_object(client, address, ledger, tail=tail, sparing=sparing)
+    except S3Error as error:
+        if error.status != _MISSING or error.code == "NoSuchBucket":
+            raise
+        return _prefix(client, address, ledger, sparing=sparing)
+
+
+def _prefix(client: Client, address: Address, ledger: Ledger, *, sparing: bool) -> S3Prefix:
+    found = S3Prefix(client, address, ledger, sparing=sparing)
+    if not found.entries() and address.key:
+        raise SourceError(f"{visible(address.location)} does not exist: there is neither an object nor a prefix.")
+    return found

@@ -1,0 +1,76 @@
+"""A prefix on S3 as a folder: what is in it by pages of a listing, and its objects opened without asking again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inspector.core.source import Source
+from inspector.sources.folder import Entry
+from inspector.sources.s3.address import Address, parse
+from inspector.sources.s3.beside import Beside
+from inspector.sources.s3.ledger import Ledger
+from inspector.sources.s3.source import FIRST, S3Source, look, open_object
+
+if TYPE_CHECKING:
+    from inspector.sources.s3.client import Client
+
+
+class S3Prefix:
+    """A Folder. Its listings are kept, so that what was listed once opens without a request."""
+
+    def __init__(
+        self, client: Client, address: Address, ledger: Ledger, beside: Beside | None = None, *, sparing: bool = True
+    ) -> None:
+        self._client = client
+        self._address = Address(address.bucket, address.prefix)
+        self._beside = beside or Beside(client, ledger)
+        self._sparing = sparing
+        self._entries: tuple[Entry, ...] | None = None
+        self.ledger = ledger
+        parts = [address.bucket, *filter(None, address.key.split("/"))]
+        self.location = self._address.location
+        self.name = parts[-1]
+        self.above = parts[-2] if len(parts) > 1 else ""
+
+    def entries(self) -> tuple[Entry, ...]:
+        """See Folder.entries; one request a page, once. Raises SourceError."""
+        if self._entries is None:
+            self._entries = tuple(sorted(self._list()))
+        return self._entries
+
+    def _list(self) -> list[Entry]:
+        bucket, prefix = self._address
+        found: list[Entry] = []
+        after, more = "", True
+        while more:
+            page = self._client.list(bucket, prefix, self.ledger, after=after)
+            self._beside.add(bucket, page.objects)
+            found += [_entry(bucket, prefix, each.removesuffix("/"), folder=True) for each in page.prefixes]
+            # Some tools make an empty object in place of a folder.
+            found += [_entry(bucket, prefix, one.key, size=one.size) for one in page.objects if one.key != prefix]
+            look()
+            # A server that leads to the same page again would never end.
+            after, more = page.following, bool(page.following) and page.following != after
+        self._beside.listed(self._address)
+        return found
+
+    def inside(self, name: str) -> S3Prefix | None:
+        """See Folder.inside; asks for nothing beyond the entries."""
+        if not any(entry.folder and entry.name == name for entry in self.entries()):
+            return None
+        address = Address(self._address.bucket, f"{self._address.key}{name}/")
+        return S3Prefix(self._client, address, self.ledger, self._beside, sparing=self._sparing)
+
+    def open(self, location: str) -> Source:
+        """See Folder.open; an object that was listed needs no request before the first of its bytes is read."""
+        address = parse(location)
+        head = self._beside.known(address)
+        if head is None:
+            return open_object(self._client, address, self.ledger, tail=False, sparing=self._sparing)
+        source = S3Source(self._client, address, head, self.ledger, self._beside, sparing=self._sparing)
+        source.expect(0, FIRST)
+        return source
+
+
+def _entry(bucket: str, prefix: str, key: str, *, folder: bool = False, size: int = 0) -> Entry:
+    return Entry(key.removeprefix(prefix), Address(bucket, key).location, folder, size)

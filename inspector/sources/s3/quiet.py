@@ -1,0 +1,47 @@
+"""Logs without secrets: the libraries that sign requests log what they sign with."""
+
+from __future__ import annotations
+
+import logging
+import re
+
+from inspector.sources.s3.address import strip_credentials
+
+LOGGERS = ("boto3", "botocore", "s3transfer", "urllib3")
+
+_KEY = re.compile(r"\b(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{12,}\b")
+_FIELD = re.compile(
+    r"(?i)(x-amz-security-token|aws_secret_access_key|aws_session_token|secret_?key|session_?token|authorization|"
+    r"credential|signature)((?:\\?['\"])?\s*[:=]\s*(?:b?\\?['\"])?)[^\s,'\"}&]+"
+)
+
+
+def redacted(text: str) -> str:
+    """The text without access keys, tokens and signatures."""
+    return _FIELD.sub(r"\1\2***", _KEY.sub("***", strip_credentials(text)))
+
+
+class Redacting(logging.Filter):
+    """Takes secrets out of what is logged, its exception's text included."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """See logging.Filter."""
+        record.msg, record.args = redacted(record.getMessage()), None
+        if record.exc_info:
+            record.exc_text = redacted(logging.Formatter().formatException(record.exc_info))
+            record.exc_info = None
+        return True
+
+
+_REDACTING = Redacting()
+
+
+def keep_quiet() -> None:
+    """Let these libraries log warnings only, whatever the level of the others is, and nothing secret even then."""
+    for name in LOGGERS:
+        logger = logging.getLogger(name)
+        logger.setLevel(max(logger.level, logging.WARNING))
+    # A filter sees only what is logged to its own logger, not what those beneath it pass on.
+    for name in (*LOGGERS, *logging.root.manager.loggerDict):
+        if name.partition(".")[0] in LOGGERS:
+            logging.getLogger(name).addFilter(_REDACTING)

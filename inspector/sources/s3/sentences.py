@@ -1,0 +1,156 @@
+"""Failures in words: what happened, to what, what it means, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from inspector.core.names import visible
+from inspector.core.source import SourceError
+from inspector.sources.s3.address import Address
+from inspector.sources.s3.quiet import redacted
+
+
+class Failure(NamedTuple):
+    """What was being done when it failed; without an address it was connecting."""
+
+    address: Address | None
+    at: int = 0
+    method: str = ""
+
+
+class S3Error(SourceError):
+    """A SourceError with the server's ``status`` (0: there was no answer) and its ``code`` or the failure's name."""
+
+    def __init__(self, message: str, status: int = 0, code: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+
+
+REPLACED = (
+    "{what} was replaced while it was open: the object that is there now is another one, so nothing more is read, lest "
+    "the two be mixed. Open it again to see what it is now."
+)
+
+_BY_CODE: Mapping[str, str] = {
+    "NoSuchBucket": "There is no bucket {bucket} at {where}. Is its name right, and the endpoint?",
+    "NoSuchKey": "{what} does not exist.",
+    "NoSuchVersion": "This version of {what} does not exist any more. Open it again to see what it is now.",
+    "InvalidBucketName": "{bucket} is no name that a bucket can have.",
+    "InvalidAccessKeyId": "The server does not know the access key that was used. Is it the right profile?",
+    "SignatureDoesNotMatch": (
+        "The server does not accept the signature of the request: the secret key of the profile is wrong, or a proxy "
+        "changes requests on their way."
+    ),
+    "ExpiredToken": "The credentials have expired. Sign in again (aws sso login, for example), then try again.",
+    "InvalidToken": "The server does not accept the session token. Sign in again, then try again.",
+    "RequestTimeTooSkewed": (
+        "The clock of this machine differs too much from that of the server, so it accepts no signature. Set the clock "
+        "right, then try again."
+    ),
+    "RequestExpired": "The server says that the request is too old. Is the clock of this machine right?",
+    "PreconditionFailed": REPLACED,
+    "InvalidObjectState": "{what} is in an archive class and has to be restored before it can be read.",
+    "SlowDown": "The server asks to slow down, and did so again after {tries}. Try again later.",
+    "AuthorizationHeaderMalformed": "The bucket {bucket} is in another region{region}. Name that region.",
+    "PermanentRedirect": "The bucket {bucket} is in another region{region}. Name that region, or its endpoint.",
+    "IllegalLocationConstraintException": "The bucket {bucket} is in another region. Name that region.",
+    "AccessDenied": "{denied}",
+}
+
+_BY_STATUS: Mapping[int, str] = {
+    301: _BY_CODE["PermanentRedirect"],
+    403: _BY_CODE["AccessDenied"],
+    404: _BY_CODE["NoSuchKey"],
+    412: REPLACED,
+    416: "{what} has no byte {at:,}: it is smaller than it was said to be. Open it again to see what it is now.",
+    503: "The server at {where} is not available now, and was not after {tries} either. Try again later.",
+}
+
+_TRIES = "3 tries"
+
+_DENIED = (
+    "Reading {what} is not allowed (403). The credentials have no right to it, or, where they may not list the bucket, "
+    "there is no such object. Try another profile{without}."
+)
+
+_BY_NAME: Mapping[str, str] = {
+    "NoCredentialsError": (
+        "No credentials were found to sign the request with. Name a profile, or open it without signing where it is "
+        "public (--no-sign-request)."
+    ),
+    "PartialCredentialsError": "The credentials that were found are not complete. Look at the profile.",
+    "ProfileNotFound": "There is no such profile: {error}.",
+    "EndpointConnectionError": "There is no connection to {where}. Is there a network, and is the endpoint right?",
+    "ConnectTimeoutError": "{where} did not answer within 10 seconds. Is there a network, and is the endpoint right?",
+    "ReadTimeoutError": "{where} sent nothing for 30 seconds while {what} was read at byte {at:,}. Try again.",
+    "ConnectionClosedError": "{where} closed the connection without an answer. Try again.",
+    "IncompleteReadError": "The connection to {where} broke off while {what} was read at byte {at:,}. Try again.",
+    "ResponseStreamingError": "The connection to {where} broke off while {what} was read at byte {at:,}. Try again.",
+    "ProxyConnectionError": "The proxy for {where} cannot be reached.",
+    "SSLError": "The connection to {where} is not trustworthy: {error}.",
+    "ParamValidationError": "{what} is no address that S3 can have: {error}.",
+    "ResponseParserError": "What {where} answered is not what S3 answers. Is the endpoint right?",
+    "SSOTokenLoadError": "There is no valid sign-in for this profile. Sign in (aws sso login), then try again.",
+    "UnauthorizedSSOTokenError": "The sign-in of this profile has expired. Sign in (aws sso login), then try again.",
+    "TokenRetrievalError": "The sign-in of this profile has expired. Sign in (aws sso login), then try again.",
+    "CredentialRetrievalError": "The credentials of this profile could not be had: {error}.",
+    "ConfigParseError": "The configuration of AWS on this machine cannot be read: {error}.",
+}
+"""By the names of exceptions, or of those they are made from."""
+
+
+def sentence(failure: Failure, error: Exception) -> S3Error:
+    """The sentence about what ended a request."""
+    response: Any = getattr(error, "response", None)
+    if not isinstance(response, dict):
+        names = [each.__name__ for each in type(error).__mro__]
+        known = next((_BY_NAME[name] for name in names if name in _BY_NAME), None)
+        return S3Error(_filled(known or _unknown(failure), failure, error), 0, names[0])
+    status = int((response.get("ResponseMetadata") or {}).get("HTTPStatusCode") or 0)
+    code = str((response.get("Error") or {}).get("Code") or "")
+    template = _BY_CODE.get(code) or _BY_STATUS.get(status) or _refused(status)
+    return S3Error(_filled(template, failure, error), status, code)
+
+
+def _refused(status: int) -> str:
+    if status >= 500:
+        return "The server at {where} failed ({error}), and again after {tries}. Try again later."
+    return "The server at {where} refused to give {what}: {error}."
+
+
+def _unknown(failure: Failure) -> str:
+    return "No connection to S3 can be made: {error}." if failure.address is None else "{what} cannot be read: {error}."
+
+
+def _filled(template: str, failure: Failure, error: Exception) -> str:
+    words = _words(failure, error)
+    words["denied"] = _DENIED.format(**words)
+    return template.format(**words)
+
+
+def _words(failure: Failure, error: Exception) -> dict[str, Any]:
+    address = failure.address or Address("", "")
+    response: Any = getattr(error, "response", None) or {}
+    details: Any = response.get("Error") or {}
+    headers: Any = (response.get("ResponseMetadata") or {}).get("HTTPHeaders") or {}
+    region = str(details.get("Region") or headers.get("x-amz-bucket-region") or "")
+    words: Any = getattr(error, "kwargs", None) or {}
+    return {
+        "what": visible(address.location) if address.bucket else "S3",
+        "bucket": visible(address.bucket),
+        "where": visible(redacted(str(words.get("endpoint_url") or details.get("Endpoint") or "the server"))),
+        "region": f", {visible(region)}" if region else "",
+        "at": max(0, failure.at),
+        "tries": _TRIES,
+        "error": visible(redacted(_short(details, error))),
+        "without": " or, where it is public, open it without signing (--no-sign-request)",
+    }
+
+
+def _short(details: Any, error: Exception) -> str:
+    """What the server or the library says, as the end of a sentence."""
+    code, message = str(details.get("Code") or ""), str(details.get("Message") or "")
+    text = ": ".join(filter(None, (code, message))) or str(error) or type(error).__name__
+    return " ".join(text.split())[:300].rstrip(".")
