@@ -18,7 +18,7 @@ from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.ledger import Recorded, recorded
 from inspector.formats._zip.rebuild import Rebuilt, rebuild
 from inspector.formats._zip.records import FULL_32
-from inspector.formats._zip.survivors import Proved
+from inspector.formats._zip.survivors import Proved, Whole
 
 ENDS = frozenset(
     {
@@ -84,7 +84,7 @@ def _whole(archive: Archive, directory: Directory) -> Proved:
         return {}
     verified = VERDICTS.index(Verdict.VERIFIED)
     return {
-        head: (crc, *_sizes(directory, index))
+        head: Whole(crc, *_sizes(directory, index), members.codec_at(index))
         for index, (head, crc, verdict) in enumerate(
             zip(members.heads, directory.computed, archive.verdicts, strict=False)
         )

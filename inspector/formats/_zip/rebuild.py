@@ -13,11 +13,11 @@ from itertools import islice
 from typing import NamedTuple
 
 from inspector.core.edit import Edit, Patch
-from inspector.core.member import LARGEST
+from inspector.core.member import LARGEST, Codec
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
 from inspector.core.span import Span
-from inspector.formats._zip.directory import Directory, headers
+from inspector.formats._zip.directory import Directory, codec_of, headers
 from inspector.formats._zip.ending import Ending
 from inspector.formats._zip.extra import zip64
 from inspector.formats._zip.forward import read_local
@@ -38,13 +38,13 @@ _SAMPLED = 16
 class Header(NamedTuple):
     """A central directory header that is whole: its bytes, and where its member's local header is in the file.
 
-    ``name`` is its member's, ``sizes`` are its stored and its decoded one.
+    ``name`` is its member's, ``form`` its stored size, decoded size and codec.
     """
 
     data: bytes
     name: bytes
     head: int
-    sizes: tuple[int, int]
+    form: tuple[int, int, Codec]
 
 
 class Place(NamedTuple):
@@ -177,8 +177,8 @@ def _kept(listed: list[Header], found: Survivors, start: int, proved: Proved) ->
     """The headers that can stay in a directory that begins at ``start``.
 
     As far as local headers were followed, those are the ones that lead to one. One that leads to none is given the
-    offset of the only member left of its name. One with other sizes than those with which the content is whole cannot
-    stay; a wrong CRC-32 alone is set right later.
+    offset of the only member left of its name. One with other sizes or another codec than those with which the content
+    is whole cannot stay; a wrong CRC-32 alone is set right later.
     """
     heads = {member.head for member in found.members}
     reach = (LARGEST if found.stop >= start else found.stop) if heads else 0
@@ -187,12 +187,19 @@ def _kept(listed: list[Header], found: Survivors, start: int, proved: Proved) ->
     places = {member.name: member.head for member in found.members if member.head in left and names[member.name] == 1}
     kept = []
     for header in listed:
-        if header.head not in heads and header.head < reach:
-            header = header._replace(head=places.pop(header.name, -1))  # noqa: PLW2901 - the same one, led elsewhere
-        sizes = proved[header.head][1:] if header.head in heads and header.head in proved else header.sizes
-        if header.head >= 0 and sizes == header.sizes:
+        if header.head not in heads and header.head not in proved and header.head < reach:
+            # Where the offset stands in ZIP64 information, the member gets a header of its own instead.
+            place = places.pop(header.name, -1) if _narrow(header.data) else -1
+            header = header._replace(head=place)  # noqa: PLW2901 - the same one, led elsewhere
+        whole = proved.get(header.head)
+        if header.head >= 0 and (whole is None or header.head not in heads or whole[1:] == header.form):
             kept.append(header)
     return kept
+
+
+def _narrow(header: bytes) -> bool:
+    """Whether a header has its offset in its own 32 bits."""
+    return header[slice(*_OFFSET)] != b"\xff" * 4
 
 
 def _listed(source: Source, start: int, limit: int, shift: int) -> Iterator[Header]:
@@ -203,15 +210,14 @@ def _listed(source: Source, start: int, limit: int, shift: int) -> Iterator[Head
         size = size if wide.size is None else wide.size
         stored = stored if wide.stored is None else wide.stored
         offset = offset if wide.offset is None else wide.offset
-        yield Header(source.read(at, stop - at), name, offset + shift, (stored, size))
+        yield Header(source.read(at, stop - at), name, offset + shift, (stored, size, codec_of(header[4], header[3])))
 
 
 def _moved(header: Header, offset: int) -> bytes:
     """The header with another offset, where it is one that its 32 bits hold."""
-    start, stop = _OFFSET
-    narrow = header.data[start:stop]
-    if narrow == b"\xff" * 4 or offset >= FULL_32:
+    if not _narrow(header.data) or offset >= FULL_32:
         return header.data
+    start, stop = _OFFSET
     return header.data[:start] + offset.to_bytes(4, "little") + header.data[stop:]
 
 

@@ -48,8 +48,17 @@ class Survivors:
     cut: Survivor | None = None
 
 
-Proved = Mapping[int, tuple[int, int, int]]
-"""CRC-32, stored and decoded size of members whose content fits them, by where their local headers begin."""
+class Whole(NamedTuple):
+    """The numbers of a member whose content fits them."""
+
+    crc: int
+    stored: int
+    size: int
+    codec: Codec
+
+
+Proved = Mapping[int, Whole]
+"""Members whose content a check has found whole, by where their local headers begin."""
 
 
 def survivors(source: Source, start: int, proved: Proved, progress: Progress) -> Survivors:
@@ -86,11 +95,11 @@ def _survivor(source: Source, head: int, proved: Proved, progress: Progress) -> 
 
 
 def _with_numbers(
-    source: Source, local: Local, extra: bytes, begin: int, proved: tuple[int, int, int] | None, progress: Progress
+    source: Source, local: Local, extra: bytes, begin: int, proved: Whole | None, progress: Progress
 ) -> Local | None:
     """The header with its true numbers; None where nothing tells them."""
     if proved is not None:
-        return local._replace(crc=proved[0], stored=proved[1], size=proved[2])
+        return local._replace(crc=proved.crc, stored=proved.stored, size=proved.size)
     sizes = local_sizes(local, extra)
     if sizes is None:
         return _measured(source, local, begin, progress)

@@ -150,6 +150,15 @@ def test_a_wrong_offset_of_a_member_is_found_by_its_local_header(data: bytes) ->
         assert "zip-no-local-header" in result.repairs[0].mends
 
 
+@pytest.mark.parametrize(("at", "new"), [(10, b"\xc5"), (8, b"\x01"), (24, b"\7"), (20, b"\7")])
+def test_a_header_that_belies_content_is_not_kept(at: int, new: bytes) -> None:
+    """Content was found whole by the local header, so the directory's is the one that is damaged."""
+    start = directory_of(PLAIN)
+    result = planned(patched(PLAIN, start + at, new)[:-5])
+    assert verified(result.after) == verified(result.before)
+    assert result.state is State.SOUND
+
+
 def test_members_that_were_deleted_stay_so() -> None:
     """An update leaves the bytes of what it took away; nothing is wrong with the directory."""
     both = written({"old": b"1", "new": b"2"})
