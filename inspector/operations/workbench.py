@@ -12,6 +12,9 @@ from inspector.core.progress import Progress
 from inspector.operations import patch_file
 from inspector.operations.dependents import broken, mend_checksums
 from inspector.operations.edit_views import Interrupted, Mended, RepairPlan, WayOut, WriteResult
+from inspector.operations.extraction import Extraction
+from inspector.operations.extraction_views import ExtractionOptions, ExtractionPlan, ExtractionResult, OnConflict
+from inspector.operations.extraction_wanted import everything, numbered
 from inspector.operations.header_draft import Entry, HeaderDraft, HeaderView
 from inspector.operations.interrupted import interrupted, recover
 from inspector.operations.location import Location
@@ -183,11 +186,48 @@ class Workbench(Session):
             source = self._file()
             return save_salvage(plan(self._disk.archives[0], progress, accepted), source, copy, progress, over=True)
 
+    # ---- extracting --------------------------------------------------------------------------------------------
+
+    def plan_extraction(
+        self,
+        progress: Progress,
+        members: Collection[int] | None,
+        folder: str,
+        on_conflict: OnConflict = OnConflict.REFUSE,
+        doubtful: bool = False,
+    ) -> ExtractionPlan:
+        """What ``extract`` would do. Raises as it does."""
+        with self._turns.one(progress):
+            return self._extraction(members, folder, ExtractionOptions(on_conflict, doubtful)).plan(progress)
+
+    def extract(
+        self,
+        progress: Progress,
+        members: Collection[int] | None,
+        folder: str,
+        on_conflict: OnConflict = OnConflict.REFUSE,
+        doubtful: bool = False,
+        keep_damaged: bool = False,
+    ) -> ExtractionResult:
+        """Write members of what is shown, all for None, into a folder (see ``ExtractionOptions``).
+
+        Raises Refused where nothing can be extracted, SourceError and Cancelled, which leaves the files that are whole.
+        """
+        with self._turns.one(progress):
+            options = ExtractionOptions(on_conflict, doubtful, keep_damaged)
+            return self._extraction(members, folder, options).run(progress)
+
+    def _extraction(self, members: Collection[int] | None, folder: str, options: ExtractionOptions) -> Extraction:
+        if self._stage is not Stage.READY:
+            raise Refused("Nothing was extracted: not all of the archive has been read.")
+        every = everything(self._name, self._now.archives)
+        return Extraction(every if members is None else numbered(every, members), Path(folder), options)
+
 
 QUICK = SESSION_QUICK | {"interrupted", "header", "header_edit", "header_target"}
 """Methods that answer at once; safe while jobs run."""
 JOBS = SESSION_JOBS | {
     *("preview", "mend_checksums", "write", "save_copy", "export_patch", "import_patch"),
-    *("recover", "plan_repairs", "make_repairs", "salvage"),
+    *("recover", "plan_repairs", "make_repairs", "salvage", "plan_extraction", "extract"),
 }
 """Methods that take a Progress first and may take long; each may run in a thread of its own."""
