@@ -16,24 +16,27 @@ from inspector.core.progress import Progress
 from inspector.formats import rca, recognise
 from inspector.formats._zstd import LEVEL
 from inspector.formats.rca import explain
-from inspector.formats.rca.chain import header
+from inspector.formats.rca.chain import Piece, header
 from inspector.formats.rca.chunks import ChunkLayer
 from inspector.formats.rca.hashes import Convention, Hashes, compare
 from inspector.formats.rca.layout import Layout
 from inspector.formats.rca.ledger import Ledger
 from inspector.formats.rca.write import Room, Writer
-from inspector.operations.edit_views import WriteResult
-from inspector.operations.inputs import Input, check_names
-from inspector.operations.opening import Opened, decode
+from inspector.operations.creating import Created, NewArchive, created, see_that_it_may_be_written
+from inspector.operations.inputs import Input, check_names, gather
+from inspector.operations.opening import Opened, decode, local_path
 from inspector.operations.refused import Refused
 from inspector.sources.appending import appending
-from inspector.sources.disk import Disk
+from inspector.sources.disk import Disk, Unsynced
 from inspector.sources.file import FileSource
-from inspector.sources.replacing import Replacing
+from inspector.sources.new_files import NewFiles
 from inspector.sources.temporary import TemporarySource
 
 LEVELS = range(1, 23)
 """The levels of zstd; those above 19 need a lot of memory."""
+
+_JOINED = 1 << 20
+"""Bytes that are written at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,49 +52,67 @@ class RcaOptions:
 
 
 def create_rca(
-    target: Path, inputs: Sequence[Input], options: RcaOptions, progress: Progress, *, over: bool = False
-) -> WriteResult:
-    """Make a new archive of the inputs at ``target``, whole or not at all, ``over`` what is there.
+    progress: Progress, target: str, locations: Sequence[str], options: RcaOptions, *, overwrite: bool = False
+) -> Created:
+    """Make a new archive of what is at the locations, whole or not at all.
 
     Raises Refused, EditError, SourceError and Cancelled.
     """
+    see_that_it_may_be_written([Path(target)], overwrite=overwrite)
+    return make(Path(target), gather(locations, progress, [Path(target)]), options, progress, overwrite=overwrite)
+
+
+def make(
+    target: Path, inputs: Sequence[Input], options: RcaOptions, progress: Progress, *, overwrite: bool = False
+) -> Created:
+    """See create_rca."""
     _check_level(options)
     warnings = check_names(inputs)
-    if target.exists() and not over:
-        raise Refused(f"{visible(str(target))} cannot be written: something is there already.")
-    with Replacing(target, replace=over, sync=options.sync) as out:
+    with NewFiles(replace=overwrite, disk=_disk(options)) as files:
+        out = files.add(target)
         nothing = ChunkLayer((), (), False)
         writer = Writer(nothing, options.convention or Convention.SPECIFICATION, _room(target), options.level)
-        _put(writer, inputs, progress, out.write)
+        for piece in _pieces(writer, inputs, progress):
+            assert piece.offset == out.size
+            out.write(piece.data)
         commit = writer.commit()
         for piece in (*commit.headers, *([commit.last] if commit.last else [])):
-            out.write(piece.data, piece.offset)
-    return WriteResult(f"{visible(str(target))} holds {_blobs(inputs)} in {in_bytes(commit.size)}.", warnings)
+            out.overwrite(*piece)
+    return created((NewArchive(str(target), len(inputs), commit.size),), warnings)
 
 
-def append_rca(
-    target: Path, inputs: Sequence[Input], options: RcaOptions, progress: Progress, disk: Disk | None = None
-) -> WriteResult:
-    """Add the inputs to the archive at ``target`` in place, all of them or none.
+def append_rca(progress: Progress, target: str, locations: Sequence[str], options: RcaOptions) -> Created:
+    """Add what is at the locations to an archive in place, all of it or nothing.
 
     Whatever happens on the way, its own blobs stay readable, and what is left behind its end is overwritten by the
     next append. Raises Refused where it is no RCA archive, EditError where it cannot be written or is damaged,
     SourceError and Cancelled: the archive then holds what it held.
     """
+    path = local_path(target)
+    return grow(path, gather(locations, progress, [path]), options, progress)
+
+
+def grow(
+    target: Path, inputs: Sequence[Input], options: RcaOptions, progress: Progress, disk: Disk | None = None
+) -> Created:
+    """See append_rca."""
     _check_level(options)
     ready = _examined(target, progress)
     warnings = (*ready.warnings(options), *check_names(inputs, ready.names))
+    name = visible(str(target))
     if not inputs:
-        return WriteResult(f"Nothing was added to {visible(target.name)}: there is nothing to add.", warnings)
+        return Created((), f"Nothing was added to {name}: there is nothing to add.", warnings)
     writer = Writer(ready.chunks, options.convention or ready.convention, _room(target), options.level)
-    with appending(target, ready.source.identity, ready.end, disk, sync=options.sync) as file:
-        _put(writer, inputs, progress, lambda data, offset: file.write(offset, data))
+    with appending(target, ready.source.identity, ready.end, disk or _disk(options)) as file:
+        for piece in _pieces(writer, inputs, progress):
+            file.write(*piece)
         commit = writer.commit()
         assert commit.last is not None
         file.commit(commit.headers, commit.last, ready.header, commit.size)
     grown = in_bytes(commit.size - ready.end)
-    sentence = f"{_blobs(inputs)} added to {visible(target.name)}, which has grown by {grown}."
-    return WriteResult(sentence, (*file.warnings, *warnings))
+    sentence = f"{name} has {count(len(inputs), 'blob')} more, and has grown by {grown}."
+    archive = NewArchive(str(target), ready.members + len(inputs), commit.size)
+    return Created((archive,), sentence, (*file.warnings, *warnings))
 
 
 def _check_level(options: RcaOptions) -> None:
@@ -99,8 +120,8 @@ def _check_level(options: RcaOptions) -> None:
         raise Refused(f"The compression level is {LEVELS[0]} to {LEVELS[-1]}, not {options.level}.")
 
 
-def _blobs(inputs: Sequence[Input]) -> str:
-    return count(len(inputs), "blob")
+def _disk(options: RcaOptions) -> Disk:
+    return Disk() if options.sync else Unsynced()
 
 
 def _room(target: Path) -> Callable[[str], Room]:
@@ -108,12 +129,20 @@ def _room(target: Path) -> Callable[[str], Room]:
     return lambda name: TemporarySource(name, target.resolve().parent)
 
 
-def _put(writer: Writer, inputs: Sequence[Input], progress: Progress, write: Callable[[bytes, int], None]) -> None:
-    """Give ``write`` all pieces of the blobs, with their offsets."""
+def _pieces(writer: Writer, inputs: Sequence[Input], progress: Progress) -> Iterator[Piece]:
+    """What is to be written for the blobs; many are small, so what belongs together is joined up to some size."""
     progress.begin("Compressing", sum(each.size or 0 for each in inputs))
+    start, joined = 0, bytearray()
     for each in inputs:
         for offset, data in writer.blob(each.name, _counted(each, progress)):
-            write(data, offset)
+            if joined and (offset != start + len(joined) or len(joined) >= _JOINED):
+                yield Piece(start, bytes(joined))
+                joined.clear()
+            if not joined:
+                start = offset
+            joined += data
+    if joined:
+        yield Piece(start, bytes(joined))
 
 
 def _counted(each: Input, progress: Progress) -> Iterator[bytes]:
@@ -134,6 +163,7 @@ class _Ready:
     chunks: ChunkLayer
     convention: Convention
     told: bool
+    members: int
     names: Collection[bytes]
 
     @property
@@ -181,10 +211,9 @@ def _examined(target: Path, progress: Progress) -> _Ready:
         )
     if layout.blocks.left_off:
         raise Refused(f"Nothing was added to {name}: it holds more blocks than can be looked at.")
-    members = archive.members
-    told = hashes.convention
+    told, members = hashes.convention, archive.members
     names = {members.path(index) for index in range(len(members))}
-    return _Ready(source, layout.chunks, told or Convention.SPECIFICATION, told is not None, names)
+    return _Ready(source, layout.chunks, told or Convention.SPECIFICATION, told is not None, len(members), names)
 
 
 def _hashes(archive: Opened, layout: Layout, progress: Progress) -> Hashes:

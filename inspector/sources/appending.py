@@ -21,45 +21,26 @@ from inspector.sources.journal import find
 Run = tuple[int, bytes]
 """Bytes to be written at an offset of the file."""
 
-_BUFFER = 1 << 20
-"""Bytes that are collected before they are written: many blobs are small."""
-
 
 class Appending:
     """A held file that grows. ``identity`` is the file's after ``commit``; ``warnings`` are sentences for the user."""
 
-    def __init__(self, file: Held, end: int, *, sync: bool) -> None:
+    def __init__(self, file: Held, end: int) -> None:
         self.identity = file.identity
         self.warnings = file.warnings
         self._file = file
         self._end = end
-        self._sync = sync
         self._touched = False
         self._header: Run | None = None  # what stood where the last write goes, once that has begun
-        self._at = end
-        self._buffer = bytearray()
 
     def write(self, offset: int, data: bytes) -> None:
         """Write behind the end. Raises OSError."""
         assert offset >= self._end
-        if offset != self._at + len(self._buffer) or len(self._buffer) >= _BUFFER:
-            self._flush()
-            self._at = offset
-        self._buffer += data
-
-    def _flush(self) -> None:
-        if self._buffer:
-            self._put(self._at, bytes(self._buffer))
-            self._at += len(self._buffer)
-            self._buffer.clear()
+        self._put(offset, data)
 
     def _put(self, offset: int, data: bytes) -> None:
         self._touched = True
         write_all(self._file.disk, self._file.descriptor, data, offset)
-
-    def _safe(self) -> None:
-        if self._sync:
-            self._file.disk.sync(self._file.descriptor)
 
     def commit(self, before: Iterable[Run], last: Run, old: bytes, size: int) -> None:
         """Make what has been written count: ``last`` is the header that does it, where ``old`` stands.
@@ -70,14 +51,13 @@ class Appending:
         file, (offset, header) = self._file, last
         for behind, data in before:
             self.write(behind, data)
-        self._flush()
         self._compare(offset, old)
         file.disk.truncate(file.descriptor, size)
-        self._safe()
+        file.disk.sync(file.descriptor)
         self._compare(offset, old)  # again, for a disk may take minutes to be safe
         self._header = offset, old
         self._put(offset, header)
-        self._safe()
+        file.disk.sync(file.descriptor)
         self.identity = Identity.of(file.disk.fstat(file.descriptor))
 
     def _compare(self, offset: int, old: bytes) -> None:
@@ -112,17 +92,15 @@ def _left(counted: bool, why: str) -> str:
 
 
 @contextlib.contextmanager
-def appending(
-    path: Path, seen: Identity, end: int, disk: Disk | None = None, *, sync: bool = True
-) -> Iterator[Appending]:
+def appending(path: Path, seen: Identity, end: int, disk: Disk | None = None) -> Iterator[Appending]:
     """The file at ``path``, locked, for adding to it behind ``end``; what stands there is garbage and may be lost.
 
-    ``seen`` is the identity of the file in which the end was found. ``sync`` is whether to wait for the disk. What
-    leaves the block as an exception takes back what was added, and an OSError comes out as an EditError.
+    ``seen`` is the identity of the file in which the end was found. What leaves the block as an exception takes
+    back what was added, and an OSError comes out as an EditError.
     """
     with held(path, disk or Disk()) as file:
         _check(file, seen)
-        growing = Appending(file, end, sync=sync)
+        growing = Appending(file, end)
         try:
             yield growing
         except OSError as error:

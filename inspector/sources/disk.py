@@ -118,6 +118,16 @@ class Disk:
         return shutil.disk_usage(folder).free
 
 
+class Unsynced(Disk):
+    """The system's calls without waiting for the disk: what it holds after a power cut is left to chance."""
+
+    def sync(self, descriptor: int) -> None:
+        """See Disk."""
+
+    def sync_folder(self, folder: Path) -> None:
+        """See Disk."""
+
+
 def read_all(disk: Disk, descriptor: int, length: int, offset: int) -> bytes:
     """``length`` bytes, fewer only where the file ends. Raises OSError."""
     parts = []

@@ -17,13 +17,12 @@ class Replacing:
     """A file written beside its place, which it takes when the block ends without an exception.
 
     Raises SourceError where the disk does not take it, or where something else is in its place by then and
-    ``replace`` is not said. ``sync`` is whether to wait for the disk.
+    ``replace`` is not said.
     """
 
-    def __init__(self, path: Path, *, replace: bool = False, sync: bool = True) -> None:
+    def __init__(self, path: Path, *, replace: bool = False) -> None:
         self._path = path
         self._replace = replace
-        self._sync = sync
         self._beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.part")
         self._file: BinaryIO
 
@@ -34,11 +33,9 @@ class Replacing:
             raise self._failure(error) from error
         return self
 
-    def write(self, data: bytes, offset: int | None = None) -> None:
-        """Write after what was written last, or at ``offset``."""
+    def write(self, data: bytes) -> None:
+        """Write after what is there."""
         try:
-            if offset not in (None, self._file.tell()):  # going there empties the buffer
-                self._file.seek(offset or 0)
             self._file.write(data)
         except OSError as error:
             raise self._failure(error) from error
@@ -58,14 +55,11 @@ class Replacing:
 
     def _finish(self) -> None:
         self._file.flush()
-        if self._sync:
-            os.fsync(self._file.fileno())
+        os.fsync(self._file.fileno())
         self._file.close()
         if self._path.exists() and not self._replace:
             raise SourceError(f"{self._path.name} cannot be written: something is there already.")
         self._beside.replace(self._path)
-        if not self._sync:
-            return
         with contextlib.suppress(OSError):  # folders cannot be opened on Windows
             folder = os.open(self._path.parent, os.O_RDONLY)
             try:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inspector.core.progress import Progress
-from inspector.operations.edit_views import WriteResult
+from inspector.operations.creating import Created
 from inspector.operations.inputs import Input
-from inspector.operations.rca_writing import RcaOptions, append_rca
+from inspector.operations.rca_writing import RcaOptions, grow, make
 from inspector.sources.disk import Disk
 from tests.formats.rca import build
 from tests.formats.rca.checking import bad, checked
@@ -37,10 +37,16 @@ def given(blobs: Iterable[build.Blob]) -> list[Input]:
     return [Given(*blob) for blob in blobs]
 
 
+def create(
+    path: Path, blobs: Sequence[build.Blob], options: RcaOptions | None = None, *, overwrite: bool = False
+) -> Created:
+    return make(path, given(blobs), options or RcaOptions(), Progress(), overwrite=overwrite)
+
+
 def append(
     path: Path, blobs: Sequence[build.Blob], disk: Disk | None = None, options: RcaOptions | None = None
-) -> WriteResult:
-    return append_rca(path, given(blobs), options or RcaOptions(), Progress(), disk)
+) -> Created:
+    return grow(path, given(blobs), options or RcaOptions(), Progress(), disk)
 
 
 def held(data: bytes, allowed: Iterable[str] = ()) -> list[build.Blob]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,23 +12,20 @@ from hypothesis import given as property_of
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from inspector.core.edit import Edit, EditError, Patch
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.edit import EditError
+from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.formats.rca.hashes import Convention
 from inspector.operations import rca_writing
-from inspector.operations.inputs import gather
+from inspector.operations.creating import NewArchive
 from inspector.operations.opening import decode, start
-from inspector.operations.rca_writing import RcaOptions, append_rca, create_rca
+from inspector.operations.rca_writing import RcaOptions, create_rca, make
 from inspector.operations.refused import Refused
-from inspector.sources.disk import Disk
 from inspector.sources.file import FileSource
-from inspector.sources.identity import Identity
-from inspector.sources.journal import Journal, save
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, ONE, SMALL, THREE, TWO, full_chunk, noisy, opened
 from tests.formats.rca.decoding import content
-from tests.operations.rca_appends import Given, append, given, held
+from tests.operations.rca_appends import Given, append, create, held
 from tests.sources.disks import Stopped, Watched, stopping
 
 GARBAGE = "rca-trailing-garbage"
@@ -48,10 +43,6 @@ trees = st.dictionaries(names, st.binary(max_size=3_000), max_size=6)
 def path(tmp_path: Path) -> Path:
     (tmp_path / "archives").mkdir()
     return tmp_path / "archives" / "a.rca"
-
-
-def create(path: Path, blobs: list[build.Blob], options: RcaOptions | None = None, *, over: bool = False) -> None:
-    create_rca(path, given(blobs), options or RcaOptions(), Progress(), over=over)
 
 
 def alone(path: Path) -> bool:
@@ -79,20 +70,22 @@ def test_folders_are_put_in_under_their_names(path: Path, tmp_path: Path) -> Non
     (tmp_path / "in" / "empty").write_bytes(b"")
     progress = Progress()
 
-    result = create_rca(path, gather([str(tmp_path / "in")], progress), RcaOptions(), progress)
+    result = create_rca(progress, str(path), [str(tmp_path / "in")], RcaOptions())
 
     assert held(path.read_bytes()) == [("deep/é.txt".encode(), b"x" * 100_000), (b"empty", b"")]
-    assert result.sentence.endswith(f"holds 2 blobs in {path.stat().st_size} bytes.")
+    assert result.archives == (NewArchive(str(path), 2, path.stat().st_size),)
     assert (progress.done, progress.total) == (100_000, 100_000)
 
 
 def test_nothing_is_written_over_without_a_word(path: Path) -> None:
     path.write_bytes(b"precious")
-    with pytest.raises(Refused, match="something is there already"):
+    with pytest.raises(Refused, match="is there already"):
+        create_rca(Progress(), str(path), [], RcaOptions())
+    with pytest.raises(SourceError, match="something is there already"):
         create(path, ONE)
     assert path.read_bytes() == b"precious"
 
-    create(path, ONE, over=True)
+    create(path, ONE, overwrite=True)
     assert held(path.read_bytes()) == ONE
 
 
@@ -104,7 +97,7 @@ def test_what_comes_into_the_place_meanwhile_is_not_written_over(path: Path) -> 
             yield self.data
 
     with pytest.raises(SourceError, match="something is there already"):
-        create_rca(path, [Slow(b"a", b"b")], RcaOptions(), Progress())
+        make(path, [Slow(b"a", b"b")], RcaOptions(), Progress())
 
     assert path.read_bytes() == b"precious"
     assert alone(path)
@@ -160,7 +153,8 @@ def test_appends_make_what_the_published_writer_makes(path: Path, convention: Co
 
     name = build.SPEC if convention is Convention.SPECIFICATION else build.RCARCH
     assert path.read_bytes() == build.archive(ONE, TWO, THREE, convention=name)
-    assert result.sentence == f"2 blobs added to a.rca, which has grown by {_grown(name)} bytes."
+    assert result.sentence == f"{path} has 2 blobs more, and has grown by {_grown(name)} bytes."
+    assert result.archives == (NewArchive(str(path), 6, path.stat().st_size),)
     assert result.warnings == ()
 
 
@@ -244,20 +238,32 @@ def test_nothing_to_add_changes_nothing(path: Path) -> None:
     assert path.stat().st_mtime_ns == before.st_mtime_ns
 
 
-@pytest.mark.parametrize("sync", [True, False])
-def test_the_header_is_written_last_and_alone(path: Path, sync: bool) -> None:
+def test_the_header_is_written_last_and_alone(path: Path) -> None:
     create(path, ONE)
     disk = Watched()
-    append(path, noisy(20_000, 3), disk, RcaOptions(sync=sync))
+    append(path, noisy(20_000, 3), disk)
 
     changes = [
         f"{name} {arguments[2]}" if name == "write" else name
         for name, arguments in disk.log
         if name in ("write", "sync", "truncate")
     ]
-    flush = ["sync"] * sync
     first = f"write {len(build.archive(ONE))}"
-    assert changes == [first, "write 32768", "truncate", *flush, "write 0", *flush]
+    assert changes == [first, "write 32768", "truncate", "sync", "write 0", "sync"]
+
+
+def test_whether_to_wait_for_the_disk_is_chosen(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[int] = []
+    monkeypatch.setattr(os, "fsync", waits.append)
+    create(path, ONE, RcaOptions(sync=False))
+    append(path, TWO, options=RcaOptions(sync=False))
+    assert not waits
+
+    append(path, THREE)
+    assert len(waits) == 2
+    create(path, ONE, overwrite=True)
+    assert len(waits) == 4
+    assert held(path.read_bytes()) == ONE
 
 
 def large(path: Path, size: int) -> None:
@@ -293,166 +299,3 @@ def test_an_append_grows_beyond_two_gibibytes(path: Path, missing: int) -> None:
     ]
     assert [finding.code for finding in archive.findings] == []
     assert path.stat().st_blocks * 512 < 1 << 20
-
-
-# ---- refusing and failing ----------------------------------------------------------------------------------------
-
-
-def refused(path: Path, error: type[Exception], said: str, blobs: list[build.Blob] = TWO) -> None:
-    before = path.read_bytes()
-    with pytest.raises(error, match=said):
-        append(path, blobs)
-    assert path.read_bytes() == before
-    assert alone(path)
-
-
-@pytest.mark.parametrize("at", [12, 40, 110])
-def test_nothing_is_added_to_a_damaged_archive(path: Path, at: int) -> None:
-    data = bytearray(build.archive(ONE, TWO))
-    data[at] ^= 4
-    path.write_bytes(data)
-
-    refused(path, EditError, "it is damaged; repair it first")
-
-
-def test_a_size_that_was_made_smaller_is_not_taken_for_an_interrupted_append(path: Path) -> None:
-    data = bytearray(build.archive(ONE, THREE))
-    stop = 10 + len(build.segment(ONE[:2]))
-    data[:2] = stop.to_bytes(2, "big")
-    path.write_bytes(data)
-
-    refused(path, EditError, "repair it first")
-
-
-def test_a_header_that_was_zeroed_is_not_taken_for_an_interrupted_append(path: Path) -> None:
-    """Behind what looks like the garbage of a first append may stand a whole archive."""
-    path.write_bytes(bytes(512) + full_chunk()[512:])
-
-    refused(path, Refused, "may be something else")
-
-
-def test_a_second_header_that_was_zeroed_is_not_taken_for_an_interrupted_append(path: Path) -> None:
-    create(path, noisy(9_000, 6))
-    data = bytearray(path.read_bytes())
-    data[FULL : FULL + 12] = bytes(12)
-    path.write_bytes(data)
-
-    refused(path, EditError, "repair it first")
-
-
-def test_what_is_no_rca_archive_is_refused(path: Path, sample: Sample) -> None:
-    path.write_bytes(sample("journey.caf").read_bytes())
-
-    refused(path, Refused, "no RCA archive")
-
-
-def test_a_name_that_is_there_already_is_refused(path: Path) -> None:
-    create(path, ONE)
-
-    refused(path, Refused, "'two' stands twice", [(b"two", b"")])
-
-
-def test_an_archive_that_is_locked_or_has_a_journal_is_left_alone(path: Path) -> None:
-    create(path, ONE)
-    disk = Disk()
-    descriptor = disk.open(path, os.O_RDWR)
-    disk.lock(descriptor)
-    refused(path, EditError, "another program holds it locked")
-    disk.close(descriptor)
-
-    size = path.stat().st_size
-    edit = Edit("Change", (Patch(20, path.read_bytes()[20:21], b"?"),), size, size)
-    place = save(Journal(str(path), Identity.of(path.stat()), edit, b""), path, disk)
-    with pytest.raises(EditError, match="an earlier change of it was interrupted"):
-        append(path, TWO)
-    assert place.exists()
-
-
-@dataclass(frozen=True)
-class Doing(Given):
-    """An input that does something when half of it has been read."""
-
-    act: Callable[[], object] = lambda: None
-
-    def pieces(self) -> Iterator[bytes]:
-        yield self.data
-        self.act()
-        yield self.data
-
-
-def interfering(path: Path, act: Callable[[], object], error: type[BaseException], said: str) -> None:
-    large = [Given(name, stored) for name, stored in noisy(700_000, 4)]
-    with pytest.raises(error, match=said):
-        append_rca(path, [*large, Doing(b"act", b"x" * 1_000, act=act)], RcaOptions(), Progress())
-
-
-def test_an_input_that_fails_leaves_the_archive_as_it_was(path: Path) -> None:
-    def fail() -> None:
-        raise SourceError("The input cannot be read.")
-
-    create(path, ONE)
-    before = path.read_bytes()
-    interfering(path, fail, SourceError, r"The input cannot be read\. Nothing was added\.")
-    assert path.read_bytes() == before
-
-
-def test_cancelling_leaves_the_archive_as_it_was(path: Path) -> None:
-    create(path, ONE)
-    before = path.read_bytes()
-    progress = Progress()
-    inputs = [*given(noisy(700_000, 4)), Doing(b"act", b"x" * 1_000, act=progress.cancel), *given(THREE)]
-    with pytest.raises(Cancelled):
-        append_rca(path, inputs, RcaOptions(), progress)
-    assert path.read_bytes() == before
-
-    other = path.with_name("b.rca")
-    with pytest.raises(Cancelled):
-        create_rca(other, inputs, RcaOptions(), progress)
-    assert alone(path)
-
-
-def test_what_another_program_appends_meanwhile_is_not_lost(path: Path) -> None:
-    """One that knows no locks: its header counts, and ours is not written over it."""
-    create(path, ONE)
-    theirs = build.archive(ONE, THREE)
-    interfering(path, lambda: path.write_bytes(theirs), EditError, "Another program changed a.rca")
-    assert held(path.read_bytes(), [GARBAGE])[: len(ONE)] == ONE
-    assert len(opened(path.read_bytes()).members) == len(ONE + THREE)
-
-
-def test_a_file_that_is_replaced_meanwhile_is_left_alone(path: Path) -> None:
-    create(path, ONE)
-
-    def replace() -> None:
-        path.with_name("b").write_bytes(b"new")
-        path.with_name("b").replace(path)
-
-    interfering(path, replace, EditError, "put another file in its place")
-    assert path.read_bytes() == b"new"
-
-
-def test_memory_stays_flat(path: Path) -> None:
-    """A blob of 50 MB that does not compress waits on the disk, and an archive of it is in no one's memory."""
-    script = """
-import sys, resource
-from pathlib import Path
-from random import Random
-from inspector.core.progress import Progress
-from inspector.operations.rca_writing import RcaOptions, append_rca, create_rca
-class Input:
-    where, size = "memory", 50_000_000
-    def __init__(self, name): self.name = name
-    def pieces(self):
-        noise = Random(1)
-        for _ in range(200): yield noise.randbytes(250_000)
-path, options = Path(sys.argv[1]), RcaOptions(sync=False)
-create_rca(path, [], options, Progress())
-append_rca(path, [], options, Progress())
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-create_rca(path, [Input(b"a")], options, Progress(), over=True)
-append_rca(path, [Input(b"b")], options, Progress())
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
-"""
-    done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, check=True)
-    assert int(done.stdout) < 30
-    assert path.stat().st_size > 100_000_000

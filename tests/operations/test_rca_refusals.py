@@ -1,0 +1,207 @@
+"""What nothing is added to, and what others do to an RCA archive or its inputs while it grows."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from inspector.core.edit import Edit, EditError, Patch
+from inspector.core.progress import Cancelled, Progress
+from inspector.core.source import SourceError
+from inspector.operations.rca_writing import RcaOptions, append_rca, grow, make
+from inspector.operations.refused import Refused
+from inspector.sources.disk import Disk
+from inspector.sources.identity import Identity
+from inspector.sources.journal import Journal, save
+from tests.formats.rca import build
+from tests.formats.rca.checking import FULL, ONE, THREE, TWO, full_chunk, noisy, opened
+from tests.operations.rca_appends import Given, append, create, given, held
+
+GARBAGE = "rca-trailing-garbage"
+Sample = Callable[[str], Path]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    (tmp_path / "archives").mkdir()
+    return tmp_path / "archives" / "a.rca"
+
+
+def alone(path: Path) -> bool:
+    """Whether nothing else is left in the folder."""
+    return [each.name for each in path.parent.iterdir()] in ([], [path.name])
+
+
+def refused(path: Path, error: type[Exception], said: str, blobs: list[build.Blob] = TWO) -> None:
+    before = path.read_bytes()
+    with pytest.raises(error, match=said):
+        append(path, blobs)
+    assert path.read_bytes() == before
+    assert alone(path)
+
+
+@pytest.mark.parametrize("at", [12, 40, 110])
+def test_nothing_is_added_to_a_damaged_archive(path: Path, at: int) -> None:
+    data = bytearray(build.archive(ONE, TWO))
+    data[at] ^= 4
+    path.write_bytes(data)
+
+    refused(path, EditError, "it is damaged; repair it first")
+
+
+def test_a_size_that_was_made_smaller_is_not_taken_for_an_interrupted_append(path: Path) -> None:
+    data = bytearray(build.archive(ONE, THREE))
+    stop = 10 + len(build.segment(ONE[:2]))
+    data[:2] = stop.to_bytes(2, "big")
+    path.write_bytes(data)
+
+    refused(path, EditError, "repair it first")
+
+
+def test_a_header_that_was_zeroed_is_not_taken_for_an_interrupted_append(path: Path) -> None:
+    """Behind what looks like the garbage of a first append may stand a whole archive."""
+    path.write_bytes(bytes(512) + full_chunk()[512:])
+
+    refused(path, Refused, "may be something else")
+
+
+def test_a_second_header_that_was_zeroed_is_not_taken_for_an_interrupted_append(path: Path) -> None:
+    create(path, noisy(9_000, 6))
+    data = bytearray(path.read_bytes())
+    data[FULL : FULL + 12] = bytes(12)
+    path.write_bytes(data)
+
+    refused(path, EditError, "repair it first")
+
+
+def test_what_is_no_rca_archive_is_refused(path: Path, sample: Sample) -> None:
+    path.write_bytes(sample("journey.caf").read_bytes())
+
+    refused(path, Refused, "no RCA archive")
+
+
+def test_an_archive_is_not_added_to_itself(path: Path) -> None:
+    create(path, ONE)
+
+    with pytest.raises(Refused, match="cannot be put in"):
+        append_rca(Progress(), str(path), [str(path)], RcaOptions())
+    append_rca(Progress(), str(path), [str(path.parent)], RcaOptions())
+    assert held(path.read_bytes()) == ONE
+
+
+def test_a_name_that_is_there_already_is_refused(path: Path) -> None:
+    create(path, ONE)
+
+    refused(path, Refused, "'two' stands twice", [(b"two", b"")])
+
+
+def test_an_archive_that_is_locked_or_has_a_journal_is_left_alone(path: Path) -> None:
+    create(path, ONE)
+    disk = Disk()
+    descriptor = disk.open(path, os.O_RDWR)
+    disk.lock(descriptor)
+    refused(path, EditError, "another program holds it locked")
+    disk.close(descriptor)
+
+    size = path.stat().st_size
+    edit = Edit("Change", (Patch(20, path.read_bytes()[20:21], b"?"),), size, size)
+    place = save(Journal(str(path), Identity.of(path.stat()), edit, b""), path, disk)
+    with pytest.raises(EditError, match="an earlier change of it was interrupted"):
+        append(path, TWO)
+    assert place.exists()
+
+
+@dataclass(frozen=True)
+class Doing(Given):
+    """An input that does something when half of it has been read."""
+
+    act: Callable[[], object] = lambda: None
+
+    def pieces(self) -> Iterator[bytes]:
+        yield self.data
+        self.act()
+        yield self.data
+
+
+def interfering(path: Path, act: Callable[[], object], error: type[BaseException], said: str) -> None:
+    large = [Given(name, stored) for name, stored in noisy(700_000, 4)]
+    with pytest.raises(error, match=said):
+        grow(path, [*large, Doing(b"act", b"x" * 1_000, act=act)], RcaOptions(), Progress())
+
+
+def test_an_input_that_fails_leaves_the_archive_as_it_was(path: Path) -> None:
+    def fail() -> None:
+        raise SourceError("The input cannot be read.")
+
+    create(path, ONE)
+    before = path.read_bytes()
+    interfering(path, fail, SourceError, r"The input cannot be read\. Nothing was added\.")
+    assert path.read_bytes() == before
+
+
+def test_cancelling_leaves_the_archive_as_it_was(path: Path) -> None:
+    create(path, ONE)
+    before = path.read_bytes()
+    progress = Progress()
+    inputs = [*given(noisy(700_000, 4)), Doing(b"act", b"x" * 1_000, act=progress.cancel), *given(THREE)]
+    with pytest.raises(Cancelled):
+        grow(path, inputs, RcaOptions(), progress)
+    assert path.read_bytes() == before
+
+    other = path.with_name("b.rca")
+    with pytest.raises(Cancelled):
+        make(other, inputs, RcaOptions(), progress)
+    assert alone(path)
+
+
+def test_what_another_program_appends_meanwhile_is_not_lost(path: Path) -> None:
+    """One that knows no locks: its header counts, and ours is not written over it."""
+    create(path, ONE)
+    theirs = build.archive(ONE, THREE)
+    interfering(path, lambda: path.write_bytes(theirs), EditError, "Another program changed a.rca")
+    assert held(path.read_bytes(), [GARBAGE])[: len(ONE)] == ONE
+    assert len(opened(path.read_bytes()).members) == len(ONE + THREE)
+
+
+def test_a_file_that_is_replaced_meanwhile_is_left_alone(path: Path) -> None:
+    create(path, ONE)
+
+    def replace() -> None:
+        path.with_name("b").write_bytes(b"new")
+        path.with_name("b").replace(path)
+
+    interfering(path, replace, EditError, "put another file in its place")
+    assert path.read_bytes() == b"new"
+
+
+def test_memory_stays_flat(path: Path) -> None:
+    """A blob of 50 MB that does not compress waits on the disk, and an archive of it is in no one's memory."""
+    script = """
+import sys, resource
+from pathlib import Path
+from random import Random
+from inspector.core.progress import Progress
+from inspector.operations.rca_writing import RcaOptions, grow, make
+class Input:
+    where, size = "memory", 50_000_000
+    def __init__(self, name): self.name = name
+    def pieces(self):
+        noise = Random(1)
+        for _ in range(200): yield noise.randbytes(250_000)
+path, options = Path(sys.argv[1]), RcaOptions(sync=False)
+make(path, [], options, Progress())
+grow(path, [], options, Progress())
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+make(path, [Input(b"a")], options, Progress(), overwrite=True)
+grow(path, [Input(b"b")], options, Progress())
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+    done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 30
+    assert path.stat().st_size > 100_000_000
