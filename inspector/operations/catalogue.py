@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from inspector.core.names import visible
 from inspector.core.source import SourceError
@@ -24,7 +25,8 @@ CREATE TABLE IF NOT EXISTS file_locations (
     offset INTEGER NOT NULL,
     length INTEGER NOT NULL
 )"""
-_COLUMNS = {"file_path", "caf_file_id", "offset", "length"}
+_ROW = "file_path, caf_file_id, offset, length"
+_COLUMNS = set(_ROW.split(", "))
 _PATIENCE = 10.0
 """Seconds to wait for another program that is writing into the catalogue."""
 
@@ -72,17 +74,17 @@ def _record(connection: sqlite3.Connection, catalogue: Path, archives: Sequence[
     connection.execute("BEGIN IMMEDIATE")
     connection.execute(_TABLE)
     _see_the_table(connection, catalogue)
-    connection.execute("CREATE TEMP TABLE fresh (file_path PRIMARY KEY, caf_file_id, offset, length)")
+    connection.execute(
+        "CREATE TEMP TABLE fresh (file_path TEXT PRIMARY KEY, caf_file_id TEXT, offset INTEGER, length INTEGER)"
+    )
     rows = ((each.path, _identifier(catalogue, each.archive), each.offset, each.length) for each in places)
     connection.executemany("INSERT INTO fresh VALUES (?, ?, ?, ?)", rows)
     forgotten = [(_identifier(catalogue, each),) for each in archives]
     connection.executemany("DELETE FROM main.file_locations WHERE caf_file_id = ?", forgotten)
     had = "SELECT count(*) FROM fresh JOIN main.file_locations USING (file_path)"
     moved: int = connection.execute(had).fetchone()[0]
-    connection.execute(
-        "INSERT OR REPLACE INTO main.file_locations (file_path, caf_file_id, offset, length) "
-        "SELECT file_path, caf_file_id, offset, length FROM fresh ORDER BY file_path"
-    )
+    insert = f"INSERT OR REPLACE INTO main.file_locations ({_ROW}) SELECT {_ROW} FROM fresh ORDER BY file_path"  # noqa: S608
+    connection.execute(insert)
     connection.commit()
     return moved
 
@@ -96,19 +98,13 @@ def find(catalogue: Path, name: str) -> Iterator[Place]:
         raise SourceError(f"{visible(str(catalogue))} is no file, so it is no catalogue.")
     with _opened(catalogue, "ro") as connection:
         _see_the_table(connection, catalogue)
-        yield from (_place(catalogue, row) for row in _rows(connection, name))
-
-
-def _rows(connection: sqlite3.Connection, name: str) -> Iterator[tuple[str, str, int, int]]:
-    query = "SELECT file_path, caf_file_id, offset, length FROM main.file_locations WHERE "
-    if not name.endswith("*"):
-        yield from connection.execute(f"{query} file_path = ?", (name,))
-        return
-    beginning = name[:-1]
-    for row in connection.execute(f"{query} file_path >= ? ORDER BY file_path", (beginning,)):
-        if not str(row[0]).startswith(beginning):
-            return
-        yield row
+        beginning = name[:-1] if name.endswith("*") else None
+        condition, asked = ("=", name) if beginning is None else (">=", beginning)
+        query = f"SELECT {_ROW} FROM main.file_locations WHERE file_path {condition} ? ORDER BY file_path"  # noqa: S608
+        for row in connection.execute(query, (asked,)):
+            if beginning and isinstance(row[0], str) and not row[0].startswith(beginning):
+                return
+            yield _place(catalogue, row)
 
 
 def _identifier(catalogue: Path, archive: str) -> str:
@@ -118,7 +114,7 @@ def _identifier(catalogue: Path, archive: str) -> str:
     return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.as_posix()
 
 
-def _place(catalogue: Path, row: tuple[str, str, int, int]) -> Place:
+def _place(catalogue: Path, row: tuple[Any, ...]) -> Place:
     if list(map(type, row)) != [str, str, int, int]:
         raise Refused(f"The catalogue {visible(str(catalogue))} is damaged: {row!r:.200} is no place of a member.")
     path, identifier, offset, length = row
