@@ -1,0 +1,99 @@
+"""Auditing: every archive of a place is checked once, by several processes, and what is finished stays finished.
+
+``prepare`` lists what there is and leaves out what is done; ``run`` does the rest. A killed audit is taken up by
+preparing it again with the same results file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from inspector.core.progress import Progress
+from inspector.operations.audit_check import Job, Result, examine, lost
+from inspector.operations.audit_places import Choice, Found, archives_in
+from inspector.operations.audit_results import Amount, Results
+from inspector.operations.pool import Lost, Pool
+from inspector.operations.share import CHECKING
+
+LISTING = "Listing"
+PATIENCE = 600.0
+"""Seconds for which the check of an archive may come no further."""
+_LEAST_MEMORY = 2 << 30
+"""Bytes of address space that a worker may always have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Todo:
+    """What there is to do: ``earlier`` is finished already, ``left`` is not."""
+
+    earlier: Amount
+    left: Amount
+
+
+def prepare(
+    place: str,
+    results: Results,
+    progress: Progress,
+    *,
+    quick: bool = False,
+    choice: Choice = Choice(),  # noqa: B008 - it cannot change
+    aside: frozenset[str] = frozenset(),
+) -> Todo:
+    """List the archives of a place; the results' own files and those ``aside`` are none of them.
+
+    Raises SourceError where there is nothing, Refused where the results cannot be had, and Cancelled.
+    """
+    progress.begin(LISTING, 0, "archives")
+    results.want(_counted(place, choice, aside | results.files(), progress), quick=quick)
+    return Todo(results.amount(done=True), results.amount(done=False))
+
+
+def _counted(place: str, choice: Choice, aside: frozenset[str], progress: Progress) -> Iterator[Found]:
+    for found in archives_in(place, aside):
+        progress.advance(1)
+        if found.name in choice:
+            yield found
+
+
+def run(
+    results: Results, progress: Progress, *, quick: bool = False, workers: int = 0, patience: float = PATIENCE
+) -> Generator[Result]:
+    """Check what is left and give each result, kept by then, as it comes. Raises Cancelled and Refused.
+
+    ``workers`` is how many processes are used, 0 for as many as there are processors and two at least. An archive
+    that ends its process, or comes no further for ``patience`` seconds, is unreadable. Closing the iterator ends
+    the processes at once.
+    """
+    left = results.amount(done=False)
+    workers = min(workers or max(2, os.cpu_count() or 1), left.files)
+    progress.begin(CHECKING, left.size)
+    if not workers:
+        return
+    jobs = (Job(found, quick) for found in results.missing())
+    with Pool(workers, examine, progress, patience=patience, memory=_memory(workers)) as pool:
+        asked = 0
+        for job in islice(jobs, 2 * workers):
+            pool.ask(job)
+            asked += 1
+        while asked:
+            done, answer = pool.answer()
+            result = lost(done, answer.sentence) if isinstance(answer, Lost) else answer
+            results.keep(result)
+            asked -= 1
+            for job in islice(jobs, 1):
+                pool.ask(job)
+                asked += 1
+            yield result
+    progress.done = progress.total
+
+
+def _memory(workers: int) -> int:
+    """Bytes of address space for each worker: a fair part of what the machine has."""
+    try:
+        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # Windows
+        return 0
+    return max(_LEAST_MEMORY, there // workers)

@@ -1,0 +1,81 @@
+"""The archives of a place that is audited, each with what tells one state of it from another."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+from inspector.operations.folders import Wanted, beneath
+from inspector.operations.opening import local_path
+
+_PER_CENT = 10_000
+"""Parts of one per cent that a sample is told by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One file that may be an archive. ``name`` is its path inside the audited place, whatever that is called here.
+
+    ``size`` is in bytes. ``stamp`` changes when the file does, or one that stands beside it and is checked with it.
+    ``listed``: it was found, so nobody says that it is an archive.
+    """
+
+    location: str
+    name: str
+    size: int
+    stamp: str
+    listed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which archives of a place are audited: about ``sample`` per cent of them, and of those every ``shard``-th part.
+
+    A shard is ``(number, count)``, the number from 1. Both follow from an archive's name alone, so that they are the
+    same every time and on every machine, and the shards together are all, each archive being in one.
+    """
+
+    sample: float = 100.0
+    shard: tuple[int, int] = (1, 1)
+
+    def __contains__(self, name: object) -> bool:
+        digest = blake2b(os.fsencode(str(name)), digest_size=16).digest()
+        number, count = self.shard
+        sampled = int.from_bytes(digest[:8]) % (100 * _PER_CENT) < self.sample * _PER_CENT
+        return sampled and int.from_bytes(digest[8:]) % count == number - 1
+
+
+def archives_in(place: str, aside: Container[str] = ()) -> Iterator[Found]:
+    """What is to be audited in a folder, or the one file, in the order of the paths; not what is in ``aside``.
+
+    A folder is walked file by file, also where its files are the ranges of a dataset. Raises SourceError where there
+    is nothing.
+    """
+    root = Path(os.path.abspath(local_path(place)))  # noqa: PTH100 - a link stays what it is called
+    wanted = beneath(root) if root.is_dir() else iter((Wanted(str(root)),))
+    for each in wanted:
+        if each.location not in aside:
+            size, stamp = identity(each)
+            yield Found(each.location, _name(root, each.location), size, stamp, each.found)
+
+
+def _name(root: Path, location: str) -> str:
+    return Path(location).relative_to(root).as_posix() if location != str(root) else root.name
+
+
+def identity(wanted: Wanted) -> tuple[int, str]:
+    """The size of an archive in bytes, and a stamp that changes with it and with what stands beside it."""
+    size, stamp = _state(wanted.location)
+    beside = (f"{Path(path).name}:{':'.join(map(str, _state(path)))}" for path in wanted.beside)
+    return size, "+".join((stamp, *beside))
+
+
+def _state(path: str) -> tuple[int, str]:
+    try:
+        status = os.stat(path)  # noqa: PTH116 - a hundred thousand of them
+    except (OSError, ValueError):
+        return 0, "gone"
+    return status.st_size, str(status.st_mtime_ns)
