@@ -12,6 +12,7 @@ from inspector.core.progress import Progress
 from inspector.operations.listing import load
 from inspector.operations.location import inside
 from inspector.operations.opening import Opened
+from inspector.sources.s3.connection import DEFAULT, Connection
 
 _SAID = 5
 """Findings of one archive that are said before the rest is counted."""
@@ -37,9 +38,12 @@ class Part:
             complain(f"{self.label}: {count(more, 'more finding')}.")
 
 
-def parts(location: str) -> list[Part]:
-    """Open and decode ``location``, with a bar on standard error; raises SourceError."""
+def parts(location: str, connection: Connection = DEFAULT, *, sparing: bool = False) -> list[Part]:
+    """Open and decode ``location``, with a bar on standard error; raises SourceError.
+
+    ``connection`` and ``sparing`` are as in open_place.
+    """
     with ProgressBar(Progress()) as progress:
-        archives = load(location, progress)
+        archives = load(location, progress, connection, sparing=sparing)
     keys = [inside(location, archive.source.name) for archive in archives]
     return [Part(archive, key or location, key) for archive, key in zip(archives, keys, strict=True)]

@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from inspector.cli.archives import parts
+from inspector.cli.connecting import connection_of
 from inspector.cli.output import complain
 from inspector.core.names import visible
 from inspector.core.progress import Progress
@@ -24,7 +25,7 @@ def run(options: argparse.Namespace) -> int:
     It is NOT_SOUND, with a sentence on standard error, where something speaks against what was written. Raises
     NoSuchMember, MemberError (some of the content may have been written by then) and SourceError.
     """
-    opened = parts(options.location)
+    opened = parts(options.location, connection_of(options), sparing=True)
     name = options.member
     named = [part for part in opened if part.key and name.startswith(f"{part.key}/")]
     if named:

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator
 from contextlib import closing
 
+from inspector.cli.connecting import connection_of
 from inspector.cli.output import Lines, complain
 from inspector.cli.progress_bar import ProgressBar
 from inspector.core.numbers import count
@@ -25,13 +26,16 @@ def run(options: argparse.Namespace) -> int:
     kind = ReportKind.JSON if options.json else ReportKind.TEXT
     progress = Progress()
     status, checked, left_out = FINE, 0, 0
-    with Lines() as out, closing(check_many(expanded(options.locations), kind, progress)) as outcomes:
+    with (
+        Lines() as out,
+        closing(check_many(expanded(options.locations, connection_of(options)), kind, progress)) as outcomes,
+    ):
         for outcome in _watched(outcomes, progress):
             if outcome.left_out:
                 left_out += 1
                 continue
             checked += 1
-            status = max(status, _status(outcome.state, options.strict))
+            status = max(status, status_of(outcome.state, options.strict))
             out.write(outcome.report)
             out.flush()
     if left_out:
@@ -53,7 +57,8 @@ def _watched(outcomes: Iterator[Outcome], progress: Progress) -> Iterator[Outcom
         yield outcome
 
 
-def _status(state: State, strict: bool) -> int:
+def status_of(state: State, strict: bool) -> int:
+    """The exit status for an archive in this state; ``strict``: warnings count."""
     if state is State.UNREADABLE:
         return UNREADABLE
     fine = (State.SOUND,) if strict else (State.SOUND, State.WARNING)

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from inspector.cli.archives import Part, parts
+from inspector.cli.connecting import connection_of
 from inspector.cli.output import Lines, complain, json_text, quoted
 from inspector.core.field import Field, locate
 from inspector.core.finding import Finding, Severity
@@ -31,7 +32,7 @@ Path = tuple[int, ...]
 def run(options: argparse.Namespace) -> None:
     """Write the field tree of ``options.location``; raises SourceError where it cannot be read."""
     depth = options.depth or sys.maxsize
-    opened = parts(options.location)
+    opened = parts(options.location, connection_of(options))
     with Lines() as out:
         for part in opened:
             if options.json:

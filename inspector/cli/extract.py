@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from inspector.cli.connecting import connection_of
 from inspector.cli.output import complain
 from inspector.cli.progress_bar import ProgressBar
 from inspector.core.numbers import count
@@ -27,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
     It is NOT_ALL where something is not there that was asked for. Raises NoSuchMember, Refused and SourceError.
     """
     with ProgressBar(Progress()) as progress:
-        archives = load(options.location, progress)
+        archives = load(options.location, progress, connection_of(options))
         if all(archive.decoder is None for archive in archives):
             raise SourceError(f"{options.location}: {UNKNOWN}")
         wanted = everything(options.location, archives)

@@ -7,17 +7,17 @@ import json
 from typing import Any
 
 from inspector.cli.archives import parts
+from inspector.cli.connecting import connection_of
 from inspector.cli.output import Lines, complain
 from inspector.cli.writes import write_lines, write_objects
 from inspector.core.edit import Edit
 from inspector.core.names import visible
 from inspector.operations.edit_views import WriteResult
 from inspector.operations.header_draft import Entry, HeaderDraft, HeaderView, parse_entry, parse_number, with_changes
-from inspector.operations.mending import write_edit
+from inspector.operations.mending import local_file, write_edit
 from inspector.operations.opening import Opened
 from inspector.operations.refused import Refused
 from inspector.operations.taco_header import header_draft, header_view, preview
-from inspector.sources.file import FileSource
 
 
 def run(options: argparse.Namespace) -> None:
@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> None:
     Raises SourceError where there is no archive, Refused where there is no such header or number, and EditError where
     it cannot be written.
     """
-    opened = parts(options.location)
+    opened = parts(options.location, connection_of(options))
     if len(opened) != 1:
         raise Refused("This is a folder of several files, and a TACO header stands in one.")
     archive = opened[0].archive
@@ -62,9 +62,7 @@ def _assignment(text: str) -> tuple[int, Entry]:
 
 
 def _write(archive: Opened, edit: Edit) -> WriteResult:
-    source = archive.source
-    assert isinstance(source, FileSource)
-    return write_edit(source, edit)
+    return write_edit(local_file(archive), edit)
 
 
 def _lines(view: HeaderView, edit: Edit | None, dry_run: bool) -> list[str]:

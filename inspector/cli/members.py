@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 
 from inspector.cli.archives import Part, parts
+from inspector.cli.connecting import connection_of
 from inspector.cli.output import Lines, complain, quoted
 from inspector.core.member import Member
 from inspector.core.names import decoded, visible
@@ -17,7 +18,7 @@ _TABLE = "{:>14}  {:>14}  {:<8}  {:<22}  {:>16}  {}\n"
 
 def run(options: argparse.Namespace) -> None:
     """Write the members of ``options.location``; raises SourceError where that is no archive."""
-    opened = parts(options.location)
+    opened = parts(options.location, connection_of(options), sparing=True)
     if all(part.archive.decoder is None for part in opened):
         raise SourceError(f"{options.location}: {UNKNOWN}")
     with Lines() as out:

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from inspector import __version__
+from inspector.cli.connecting import add_connecting
 
 PROGRAM = "archive-inspector"
 
@@ -66,6 +67,8 @@ def command_parser() -> argparse.ArgumentParser:
     _add_extract(added["extract"])
     for name in ("list", "dump", "check", "header", "repair", "formats"):
         added[name].add_argument("--json", action="store_true", help="JSON, one object a line")
+    for name in ("list", "dump", "check", "cat", "extract", "header", "repair"):
+        add_connecting(added[name])
     return parser
 
 

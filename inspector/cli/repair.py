@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from inspector.cli.archives import Part, parts
+from inspector.cli.connecting import connection_of
 from inspector.cli.output import Lines, complain
 from inspector.cli.progress_bar import ProgressBar
 from inspector.cli.writes import write_lines, write_objects
@@ -18,11 +19,10 @@ from inspector.core.span import Spans
 from inspector.core.verdict import State
 from inspector.operations.edit_views import RepairPlan, RepairRow, WayOut, WriteResult
 from inspector.operations.interrupted import interrupted, recover
-from inspector.operations.mending import carry_out, described, save_salvage
+from inspector.operations.mending import carry_out, described, local_file, save_salvage
 from inspector.operations.opening import UNKNOWN
 from inspector.operations.refused import Refused
 from inspector.operations.repairing import Plan, plan
-from inspector.sources.file import FileSource
 
 FINE = 0
 NOT_SOUND = 1
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     Raises SourceError where there is no archive, EditError and Refused where it cannot be written.
     """
     _recover(options)
-    opened = parts(options.location)
+    opened = parts(options.location, connection_of(options))
     if all(part.archive.decoder is None for part in opened):
         raise SourceError(f"{options.location}: {UNKNOWN}")
     if options.to and opened[0].key:
@@ -84,8 +84,7 @@ def _mend(part: Part, options: argparse.Namespace, out: Lines) -> int:
 
 
 def _write(planned: Plan, part: Part, copy: str, progress: Progress) -> WriteResult | None:
-    source = part.archive.source
-    assert isinstance(source, FileSource)
+    source = local_file(part.archive)
     if copy and planned.state not in _FINE and planned.salvage is not None:
         return save_salvage(planned, source, copy, progress)
     return carry_out(planned, source, copy, progress) if planned.mends else None

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from inspector.core.archive import Archive, Emitter
 from inspector.core.edit import EditError
 from inspector.core.finding import Finding, Severity
+from inspector.core.format import Format
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
@@ -22,6 +23,8 @@ from inspector.operations.repairable import mark_repairs
 from inspector.operations.share import CHECKING, READING, shares
 from inspector.sources.file import FileSource
 from inspector.sources.recovery import pending
+from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.source import cancelling
 from inspector.sources.survey import Kind
 
 _READING = 4
@@ -50,10 +53,10 @@ class Report:
     sentence: str
 
 
-def check_location(location: str, progress: Progress) -> Report:
+def check_location(location: str, progress: Progress, connection: Connection = DEFAULT) -> Report:
     """Open, decode and check what is at ``location``; what cannot be opened is a report too. Raises Cancelled."""
     try:
-        opened = open_location(location)
+        opened = open_location(location, connection)
         reading = opened.size // _READING
         parts = shares(progress, CHECKING, (reading, opened.size - reading))
         _read(opened, next(parts))
@@ -103,9 +106,14 @@ def check_archive(archive: Opened, progress: Progress) -> str:
     forget_check(archive)
     if archive.decoder is None:
         return ""
+    with cancelling(progress):
+        return _check(archive, archive.decoder, progress)
+
+
+def _check(archive: Opened, decoder: Format, progress: Progress) -> str:
     emitter = Emitter(archive)
     try:
-        sentence = archive.decoder.check(archive, emitter, progress)
+        sentence = decoder.check(archive, emitter, progress)
         records = len(archive.checksums) > 0
         report_names(archive, emitter, progress)
         compared = check_manifests(archive, emitter, progress)

@@ -9,8 +9,12 @@ from itertools import chain
 from pathlib import Path
 
 from inspector.core.source import SourceError
-from inspector.operations.collection import open_collection
+from inspector.operations.collection import collection_in, open_collection
 from inspector.operations.digest_manifest import SUFFIXES
+from inspector.operations.opening import open_place
+from inspector.sources.s3.address import is_s3
+from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.prefix import S3Prefix
 
 _BESIDE = (".metadata", *SUFFIXES)
 
@@ -25,9 +29,10 @@ class Wanted:
     location: str
     found: bool = False
     beside: tuple[str, ...] = ()
+    connection: Connection = DEFAULT
 
 
-def expanded(locations: Iterable[str]) -> Iterator[Wanted]:
+def expanded(locations: Iterable[str], connection: Connection = DEFAULT) -> Iterator[Wanted]:
     """The locations to check: a folder that is no collection stands for the files in it and beneath, in sorted order.
 
     A file beside an archive that belongs to it (metadata, an index, a digest manifest) is checked with that archive,
@@ -36,7 +41,9 @@ def expanded(locations: Iterable[str]) -> Iterator[Wanted]:
     """
     for location in locations:
         path = Path(location)
-        if path.is_dir() and not _is_collection(path):
+        if is_s3(location):
+            yield from _on_s3(location, connection)
+        elif path.is_dir() and not _is_collection(path):
             yield from beneath(path)
         else:
             yield Wanted(location)
@@ -55,6 +62,34 @@ def beneath(path: Path) -> Iterator[Wanted]:
             if file.is_file():
                 yield Wanted(str(file), found=True, beside=tuple(str(Path(folder, other)) for other in beside[name]))
     yield from (Wanted(str(error.filename)) for error in closed)
+
+
+def _on_s3(location: str, connection: Connection) -> Iterator[Wanted]:
+    prefix = _prefix(location, connection)
+    if prefix is None:
+        yield Wanted(location, connection=connection)
+        return
+    names: dict[str, list[str]] = {}
+    for each in prefix.beneath():
+        folder, slash, name = each.rpartition("/")
+        names.setdefault(folder + slash, []).append(name)
+    for folder in sorted(names):
+        there = frozenset(names[folder])
+        beside = {name: _beside(name, there) for name in there}
+        theirs = set(chain.from_iterable(beside.values()))
+        for name in sorted(there - theirs):
+            yield Wanted(folder + name, True, tuple(folder + other for other in beside[name]), connection)
+
+
+def _prefix(location: str, connection: Connection) -> S3Prefix | None:
+    """The prefix at a location that is no collection; None where opening the location says what there is."""
+    if "." in location.rpartition("/")[2]:
+        return None  # what looks like a file is not asked for twice
+    try:
+        place = open_place(location, connection)
+        return place if isinstance(place, S3Prefix) and collection_in(place) is None else None
+    except SourceError:
+        return None
 
 
 def _beside(name: str, names: frozenset[str]) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from inspector.operations.edit_views import Interrupted, WayOut
 from inspector.operations.opening import local_path
 from inspector.sources.recovery import finish, forget, pending, roll_back
+from inspector.sources.s3.address import is_s3
 
 _WAYS = {WayOut.FINISH: finish, WayOut.ROLL_BACK: roll_back, WayOut.FORGET: forget}
 
@@ -30,5 +31,7 @@ def recover(location: str, way: WayOut) -> str:
 
 
 def _file(location: str) -> Path | None:
+    if is_s3(location):
+        return None  # nothing is changed in place there
     path = local_path(location)
     return path if path.is_file() else None

@@ -15,6 +15,7 @@ from inspector.operations.location import open_location
 from inspector.operations.opening import Opened, decode
 from inspector.operations.refused import Refused
 from inspector.operations.share import READING, shares
+from inspector.sources.s3.connection import DEFAULT, Connection
 
 _CLOSE = 3
 """Names that are suggested."""
@@ -32,12 +33,13 @@ class SeveralMembers(NoSuchMember):
     """More than one has it."""
 
 
-def load(location: str, progress: Progress) -> list[Opened]:
+def load(location: str, progress: Progress, connection: Connection = DEFAULT, *, sparing: bool = False) -> list[Opened]:
     """The archives at ``location``, wholly decoded: one for a file, one a range for a folder of ranges.
 
-    Raises SourceError where there is nothing to open, and Cancelled.
+    ``connection`` and ``sparing`` are as in open_place. Raises SourceError where there is nothing to open, and
+    Cancelled.
     """
-    opened = open_location(location)
+    opened = open_location(location, connection, sparing=sparing)
     for at, part in enumerate(shares(progress, READING, opened.sizes)):
         decode(opened.open(at), part)
     return opened.archives

@@ -66,7 +66,7 @@ class Location:
         return self.archives[at]
 
 
-def open_location(location: str, connection: Connection = DEFAULT, *, sparing: bool = True) -> Location:
+def open_location(location: str, connection: Connection = DEFAULT, *, sparing: bool = False) -> Location:
     """What is at ``location``; a folder's ranges are not opened yet. Raises SourceError where there is nothing.
 
     ``connection`` and ``sparing`` are as in open_place.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from inspector.core.archive import Archive
 from inspector.core.edit import Edit
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
@@ -67,6 +68,16 @@ def _rest(plan: Plan) -> str:
     if plan.salvage is not None:
         ways.append("what is provably whole can be saved into a new archive")
     return f"{'; '.join(ways).capitalize()}." if ways else "No repair is known for what is left."
+
+
+def local_file(archive: Archive) -> FileSource:
+    """The file that an archive is read from. Raises Refused where it is none of this machine."""
+    if not isinstance(archive.source, FileSource):
+        raise Refused(
+            f"{visible(archive.source.name)} is not on this machine, and can only be read for now: download it, and "
+            "change the file."
+        )
+    return archive.source
 
 
 def write_edit(source: FileSource, edit: Edit) -> WriteResult:

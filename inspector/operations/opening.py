@@ -23,6 +23,7 @@ from inspector.sources.folder import LocalFolder
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
+from inspector.sources.s3.source import cancelling
 
 UNKNOWN = "This is no archive format that is known here, so it is shown as plain bytes."
 
@@ -74,7 +75,7 @@ def _from_url(location: str) -> Path:
 
 
 def open_place(
-    location: str, connection: Connection = DEFAULT, *, sparing: bool = True
+    location: str, connection: Connection = DEFAULT, *, sparing: bool = False
 ) -> Source | LocalFolder | S3Prefix:
     """The bytes or the folder at ``location``; raises SourceError where there is neither.
 
@@ -107,6 +108,11 @@ def decode(archive: Opened, progress: Progress) -> None:
 
     A source that cannot be read any further is a finding.
     """
+    with cancelling(progress):
+        _decode(archive, progress)
+
+
+def _decode(archive: Opened, progress: Progress) -> None:
     emitter = Emitter(archive)
     if archive.unreadable:
         emitter.error("unreadable", archive.unreadable)

@@ -123,7 +123,7 @@ class Client:
     def _asking(self, method: str, address: Address, asked: Asked, ledger: Ledger, why: Why) -> Iterator[_Entry]:
         entry, when, before = _Entry(), time.time(), time.perf_counter()
         try:
-            with _sentences(Failure(address, asked.start, method)):
+            with _sentences(Failure(address, asked.start, method, self.endpoint)):
                 yield entry
         except SourceError as error:
             if isinstance(error.__cause__, ClientError):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from inspector.core.source import Source
 from inspector.sources.folder import Entry
 from inspector.sources.s3.address import Address, parse
+from inspector.sources.s3.answers import Page
 from inspector.sources.s3.beside import Beside
 from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.source import FIRST, S3Source, look, open_object
@@ -19,7 +21,7 @@ class S3Prefix:
     """A Folder. Its listings are kept, so that what was listed once opens without a request."""
 
     def __init__(
-        self, client: Client, address: Address, ledger: Ledger, beside: Beside | None = None, *, sparing: bool = True
+        self, client: Client, address: Address, ledger: Ledger, beside: Beside | None = None, *, sparing: bool = False
     ) -> None:
         self._client = client
         self._address = Address(address.bucket, address.prefix)
@@ -38,19 +40,30 @@ class S3Prefix:
             self._entries = tuple(sorted(self._list()))
         return self._entries
 
+    def beneath(self) -> Iterator[str]:
+        """The locations of all objects in it and beneath; one request a page. Raises SourceError."""
+        for page in self._pages(flat=True):
+            for each in page.objects:
+                if not each.key.endswith("/"):
+                    yield Address(self._address.bucket, each.key).location
+
+    def _pages(self, *, flat: bool = False) -> Iterator[Page]:
+        after, more = "", True
+        while more:
+            look()
+            page = self._client.list(*self._address, self.ledger, after=after, flat=flat)
+            self._beside.add(self._address.bucket, page.objects)
+            yield page
+            # A server that leads to the same page again would never end.
+            after, more = page.following, bool(page.following) and page.following != after
+
     def _list(self) -> list[Entry]:
         bucket, prefix = self._address
         found: list[Entry] = []
-        after, more = "", True
-        while more:
-            page = self._client.list(bucket, prefix, self.ledger, after=after)
-            self._beside.add(bucket, page.objects)
+        for page in self._pages():
             found += [_entry(bucket, prefix, each.removesuffix("/"), folder=True) for each in page.prefixes]
             # Some tools make an empty object in place of a folder.
             found += [_entry(bucket, prefix, one.key, size=one.size) for one in page.objects if one.key != prefix]
-            look()
-            # A server that leads to the same page again would never end.
-            after, more = page.following, bool(page.following) and page.following != after
         self._beside.listed(self._address)
         return found
 

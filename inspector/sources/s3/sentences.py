@@ -17,6 +17,7 @@ class Failure(NamedTuple):
     address: Address | None
     at: int = 0
     method: str = ""
+    where: str = "the server"
 
 
 class S3Error(SourceError):
@@ -140,7 +141,7 @@ def _words(failure: Failure, error: Exception) -> dict[str, Any]:
     return {
         "what": visible(address.location) if address.bucket else "S3",
         "bucket": visible(address.bucket),
-        "where": visible(redacted(str(words.get("endpoint_url") or details.get("Endpoint") or "the server"))),
+        "where": visible(redacted(str(words.get("endpoint_url") or details.get("Endpoint") or failure.where))),
         "region": f", {visible(region)}" if region else "",
         "at": max(0, failure.at),
         "tries": _TRIES,

@@ -63,7 +63,7 @@ class S3Source:
     """
 
     def __init__(
-        self, client: Client, address: Address, head: Head, ledger: Ledger, beside: Beside, *, sparing: bool = True
+        self, client: Client, address: Address, head: Head, ledger: Ledger, beside: Beside, *, sparing: bool = False
     ) -> None:
         self.address = address
         self.name = address.location
@@ -136,7 +136,7 @@ class S3Source:
 
 
 def open_object(
-    client: Client, address: Address, ledger: Ledger, *, tail: bool = True, sparing: bool = True
+    client: Client, address: Address, ledger: Ledger, *, tail: bool = True, sparing: bool = False
 ) -> S3Source:
     """The object at ``address``. Its first bytes or, for ``tail``, its last come with the one request this takes.
 
