@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from inspector import __version__
+from inspector.cli.audit_options import add_audit
 from inspector.cli.connecting import add_connecting
 
 PROGRAM = "archive-inspector"
@@ -15,6 +16,7 @@ COMMANDS = {
     "list": "the members of an archive",
     "dump": "what every byte of an archive means, as a tree",
     "check": "whether archives are right, and if not, what is wrong and where",
+    "audit": "whether all archives of a folder are right: many at once, and taken up where it was stopped",
     "cat": "one member's content on standard output",
     "extract": "members into a folder, and nothing outside it",
     "header": "show a TACO header, or edit it in place",
@@ -62,6 +64,7 @@ def command_parser() -> argparse.ArgumentParser:
     for name in ("header", "repair"):
         added[name].add_argument("location", metavar="LOCATION", help="the archive")
         added[name].add_argument("--dry-run", action="store_true", help="say what would be written, and write nothing")
+    add_audit(added["audit"])
     _add_header(added["header"])
     _add_repair(added["repair"])
     _add_extract(added["extract"])

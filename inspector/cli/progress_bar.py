@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
 from types import TracebackType
 
 from inspector.core.names import visible
@@ -28,10 +29,14 @@ def bar(progress: Progress) -> str:
 
 
 class ProgressBar:
-    """A context manager that shows a Progress while work goes on, and leaves the line empty after it."""
+    """A context manager that shows a Progress while work goes on, and leaves the line empty after it.
 
-    def __init__(self, progress: Progress) -> None:
+    ``line`` makes the line, without its end.
+    """
+
+    def __init__(self, progress: Progress, line: Callable[[Progress], str] = bar) -> None:
         self._progress = progress
+        self._line = line
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._show, daemon=True) if sys.stderr.isatty() else None
 
@@ -39,7 +44,7 @@ class ProgressBar:
         if self._ended.wait(_PATIENCE):
             return
         while not self._ended.wait(_EVERY):
-            sys.stderr.write(f"\r\x1b[K{bar(self._progress)}")
+            sys.stderr.write(f"\r\x1b[K{self._line(self._progress)}")
             sys.stderr.flush()
         sys.stderr.write("\r\x1b[K")
         sys.stderr.flush()

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from inspector.cli import cat, check, dump, extract, formats, header, members, repair
+from inspector.cli import audit, cat, check, dump, extract, formats, header, members, repair
 from inspector.cli.parser import PROGRAM, command_parser
 from inspector.core.edit import EditError
 from inspector.core.format import MemberError
@@ -23,6 +23,7 @@ _RUN: dict[str, Callable[[Any], int | None]] = {
     "list": members.run,
     "dump": dump.run,
     "check": check.run,
+    "audit": audit.run,
     "cat": cat.run,
     "extract": extract.run,
     "header": header.run,

@@ -1,0 +1,148 @@
+"""``audit``: every archive under a folder, checked once, so that the work can be stopped, taken up and shared."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+from inspector.cli.check import FINE, UNREADABLE, status_of
+from inspector.cli.output import Lines, complain, json_text
+from inspector.cli.progress_bar import ProgressBar, bar
+from inspector.core.numbers import count, grouped, rounded
+from inspector.core.progress import Progress
+from inspector.core.verdict import State
+from inspector.operations.audit import Todo, prepare
+from inspector.operations.audit import run as run_audit
+from inspector.operations.audit_check import NO_ARCHIVE, UNCHECKED, Result
+from inspector.operations.audit_csv import write_csv
+from inspector.operations.audit_places import Choice
+from inspector.operations.audit_results import Amount, Results
+from inspector.operations.audit_summary import Run, Summary, as_object, as_text, summary
+
+
+def run(options: argparse.Namespace) -> int:
+    """Audit a place and give the exit status: that of the worst archive in it."""
+    with Results(Path(options.results) if options.results else None) as results, Lines() as out:
+        for shard in options.merge:
+            results.take_over(Path(shard))
+        summed = _audited(options, results, out)
+        out.write(f"{json_text(as_object(summed))}\n" if options.json else as_text(summed))
+        if options.csv:
+            write_csv(results, Path(options.csv))
+    return _status(options, summed)
+
+
+def _audited(options: argparse.Namespace, results: Results, out: Lines) -> Summary:
+    """Do what is to be done; what comes of each archive is written where it was asked for."""
+    clock = _Clock()
+    with _shown(clock, options):
+        todo = prepare(
+            options.location,
+            results,
+            clock.progress,
+            quick=options.quick,
+            choice=Choice(options.sample, options.shard),
+            aside=_own(options),
+        )
+        if options.json:
+            _write(out, results.results(f"WHERE state <> '{NO_ARCHIVE}' ORDER BY location"))
+        clock.start(todo)
+        work = run_audit(results, clock.progress, quick=options.quick, workers=options.workers)
+        try:
+            with closing(work):
+                for result in work:
+                    clock.done += 1
+                    if options.json:
+                        _write(out, (result,))
+        except KeyboardInterrupt:
+            _say_what_is_left(options, results)
+            raise
+    return summary(results, Run(todo.left, clock.seconds, todo.earlier))
+
+
+def _write(out: Lines, results: Iterator[Result] | tuple[Result]) -> None:
+    for result in results:
+        if result.state != NO_ARCHIVE:
+            out.write(f"{json_text(result.as_object())}\n")
+    out.flush()
+
+
+def _own(options: argparse.Namespace) -> frozenset[str]:
+    """Files that this audit writes or reads itself, which are no archives of the place."""
+    mine = [*options.merge, *filter(None, (options.csv,))]
+    return frozenset(map(os.path.abspath, mine))
+
+
+def _say_what_is_left(options: argparse.Namespace, results: Results) -> None:
+    done, left = results.amount(done=True), results.amount(done=False)
+    if options.results:
+        complain(
+            f"Interrupted: {count(done.files, 'result')} are kept in {options.results}, {left.files:,} files are left; "
+            "the same command goes on from there."
+        )
+    else:
+        complain("Interrupted, and nothing is kept: --results FILE keeps results, so that an audit can be taken up.")
+
+
+class _Clock:
+    """How far the audit is, in archives and in bytes, and how long it has been at it."""
+
+    def __init__(self) -> None:
+        self.progress = Progress()
+        self.done = 0
+        self._files = 0
+        self._began = time.monotonic()
+
+    def start(self, todo: Todo) -> None:
+        """From here on archives are checked."""
+        self._files = todo.left.files
+        self._began = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """Since archives are checked."""
+        return time.monotonic() - self._began
+
+    def line(self, progress: Progress) -> str:
+        """What the bar shows: archives, bytes, how fast and how long still."""
+        if not self._files:
+            return bar(progress)
+        seconds = max(self.seconds, 1e-3)
+        files = f"{grouped(self.done)} of {count(self._files, 'file')}, {rounded(int(progress.done / seconds))}/s"
+        return f"{bar(progress)}, {files}{_left(self._part(progress), seconds)}"
+
+    def _part(self, progress: Progress) -> float:
+        """How much of the work is done: an archive costs something however small it is, a byte wherever it is."""
+        each = progress.total // self._files + (256 << 10)
+        return (progress.done + each * self.done) / (progress.total + each * self._files)
+
+
+def _left(part: float, seconds: float) -> str:
+    if not 0 < part < 1 or seconds < 1:
+        return ""
+    left = int(seconds / part - seconds) + 1
+    minutes, hours = left // 60, left // 3600
+    words = f"{hours} h {minutes % 60} min" if hours else f"{minutes} min {left % 60} s" if minutes else f"{left} s"
+    return f", {words} left"
+
+
+def _shown(clock: _Clock, options: argparse.Namespace) -> ExitStack:
+    """A bar, unless it would stand among the lines that are written."""
+    stack = ExitStack()
+    if not (options.json and sys.stdout.isatty()):
+        stack.enter_context(ProgressBar(clock.progress, clock.line))
+    return stack
+
+
+def _status(options: argparse.Namespace, summed: Summary) -> int:
+    everything = options.sample == 100 and options.shard == (1, 1)
+    if everything and summed.all == Amount():
+        complain("There is no archive in this folder, so nothing was checked.")
+        return UNREADABLE
+    states = (State(state) for state in summed.states if state != UNCHECKED)
+    return max((status_of(state, options.strict) for state in states), default=FINE)
