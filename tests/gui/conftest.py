@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QApplication, QDialog
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from inspector.gui import theme
@@ -81,7 +83,20 @@ def show(window: Window, qtbot: QtBot, sample: Callable[[str], Path]) -> Callabl
 
 
 Sample = Callable[[str], Path]
+Copied = Callable[[str], tuple[Tab, Path]]
 Show = Callable[[str | Path], Tab]
+
+
+@pytest.fixture
+def copied(show: Show, sample: Sample, tmp_path: Path) -> Copied:
+    """Open a copy of a sample in the window, and give its path too."""
+
+    def open_copy(name: str) -> tuple[Tab, Path]:
+        path = tmp_path / name
+        shutil.copyfile(sample(name), path)
+        return show(path), path
+
+    return open_copy
 
 
 @pytest.fixture
@@ -115,6 +130,27 @@ def settle(qtbot: QtBot, window: Window) -> None:
     """Wait until nothing is outstanding, painting included."""
     window.grab()
     qtbot.waitUntil(lambda: window.settled, timeout=WAIT)
+
+
+def previewed(qtbot: QtBot, window: Window, tab: Tab) -> None:
+    """Wait until the archive is shown with what is pending."""
+    qtbot.waitUntil(lambda: not tab.editing.previewing, timeout=WAIT)
+    settle(qtbot, window)
+
+
+def overwrite(window: Window, tab: Tab, offset: int, typed: str) -> None:
+    """Type over bytes in the hex view, in the edit mode."""
+    if not tab.editing.overwriting:
+        press(window, "edit_bytes")
+    view = tab.hex_pane.hex
+    view.setFocus()
+    view.goTo(offset)
+    QTest.keyClicks(view, typed)
+
+
+def answer(box: QMessageBox, text: str) -> None:
+    """Press the button of a box that says this."""
+    next(button for button in box.buttons() if button.text() == text).click()
 
 
 def press(window: Window, name: str) -> None:

@@ -1,0 +1,305 @@
+"""Editing bytes as a user does: typing in the hex view, seeing what it breaks, writing it and taking it back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import tacozip
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog, QMessageBox
+from pytestqt.qtbot import QtBot
+
+from inspector.core.verdict import State
+from inspector.gui.tab import Tab
+from inspector.gui.window import Window
+from tests.gui.conftest import Copied, answer, dialog_of, overwrite, press, previewed, settle
+
+PADDING = 42
+"""Two bytes of nothing in the payload of the TACO header, which its CRC covers."""
+
+
+@pytest.fixture
+def edited(copied: Copied, window: Window, qtbot: QtBot) -> tuple[Tab, Path]:
+    """A TACO archive with two bytes of its header typed over."""
+    tab, path = copied("two-entries.tacozip")
+    overwrite(window, tab, PADDING, "abcd")
+    previewed(qtbot, window, tab)
+    return tab, path
+
+
+def said(tab: Tab) -> str:
+    return tab.note.text.text()
+
+
+# ---- the mode ------------------------------------------------------------------------------------------------------
+
+
+def test_without_the_edit_mode_typing_changes_nothing(copied: Copied, window: Window) -> None:
+    tab, _ = copied("two-entries.tacozip")
+    tab.hex_pane.hex.setFocus()
+    QTest.keyClicks(tab.hex_pane.hex, "abcd")
+    assert tab.editing.pending is None
+    assert not window.actions_["edit_bytes"].isChecked()
+    assert tab.hex_pane.strip.isHidden()
+    assert window.line.mode.isHidden()
+
+
+def test_the_edit_mode_is_said_in_three_places_and_ended_where_it_is_said(copied: Copied, window: Window) -> None:
+    tab, _ = copied("two-entries.tacozip")
+    press(window, "edit_bytes")
+    assert window.actions_["edit_bytes"].isChecked()
+    assert tab.hex_pane.strip.isVisible()
+    assert (window.line.mode.isVisible(), window.line.mode.text()) == (True, "EDIT")
+    tab.hex_pane.strip.stop.click()
+    assert not window.actions_["edit_bytes"].isChecked()
+    assert tab.hex_pane.strip.isHidden()
+    assert window.line.mode.isHidden()
+
+
+def test_the_mode_belongs_to_a_tab(copied: Copied, window: Window) -> None:
+    copied("two-entries.tacozip")
+    press(window, "edit_bytes")
+    copied("journey.caf")
+    assert not window.actions_["edit_bytes"].isChecked()
+    assert window.line.mode.isHidden()
+    press(window, "previous_tab")
+    assert window.line.mode.isVisible()
+
+
+def test_the_block_stands_on_the_digit_that_comes_next(copied: Copied, window: Window) -> None:
+    tab, _ = copied("two-entries.tacozip")
+    view = tab.hex_pane.hex
+    framed = window.grab().toImage()
+    press(window, "edit_bytes")
+    view.setFocus()
+    view.goTo(PADDING)
+    text = view.look.colours.text.upper()
+    digits = [view.look.x(view._layout.hex_cell(PADDING % view.bytesPerRow()) + cell) for cell in (0, 1)]
+    top = view.place_of(PADDING, view.pane()).top()
+
+    def blocked() -> list[bool]:
+        picture = view.viewport().grab().toImage()
+        return [picture.pixelColor(x + 1, top + 4).name().upper() == text for x in digits]
+
+    assert blocked() == [True, False]
+    QTest.keyClicks(view, "0")  # what is there already: nothing changes, but the second digit comes next
+    assert blocked() == [False, True]
+    assert tab.editing.pending is None
+    assert window.grab().toImage() != framed
+
+
+# ---- changing ------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_typed_is_shown_and_underlined_but_not_on_disk(edited: tuple[Tab, Path], window: Window) -> None:
+    tab, path = edited
+    before = path.read_bytes()
+    view = tab.hex_pane.hex
+    model = view.model()
+    assert model is not None
+    assert model.bytes_at(PADDING, PADDING + 2) == [(PADDING, b"\xab\xcd")]
+    assert before[PADDING : PADDING + 2] == b"\0\0"
+    assert "changed, not on disk" in tab.hex_pane.legend.words()
+    assert "With the pending changes, which are not on disk: Damaged" in tab.banner.sentence.text()
+    press(window, "discard")
+    assert model.bytes_at(PADDING, PADDING + 2) == [(PADDING, b"\0\0")]
+    assert "changed, not on disk" not in tab.hex_pane.legend.words()
+    press(window, "undo")
+    assert model.bytes_at(PADDING, PADDING + 2) == [(PADDING, b"\xab\xcd")]
+
+
+def test_bytes_typed_one_after_another_are_one_write(edited: tuple[Tab, Path]) -> None:
+    tab, _ = edited
+    assert tab.editing.pending is not None
+    assert [(each.offset, each.old, each.new) for each in tab.editing.pending.patches] == [
+        (PADDING, b"\0\0", b"\xab\xcd")
+    ]
+
+
+def test_text_is_typed_and_pasted_in_the_column_of_text(copied: Copied, window: Window) -> None:
+    tab, _ = copied("two-entries.tacozip")
+    press(window, "edit_bytes")
+    view = tab.hex_pane.hex
+    view.setFocus()
+    view.goTo(0)
+    QTest.keyClick(view, Qt.Key.Key_Tab)
+    QTest.keyClicks(view, "Hi")
+    QGuiApplication.clipboard().setText("you")
+    QTest.keyClick(view, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    model = view.model()
+    assert model is not None
+    assert model.bytes_at(0, 5) == [(0, b"Hiyou")]
+
+
+def test_what_cannot_be_pasted_is_said(edited: tuple[Tab, Path]) -> None:
+    tab, path = edited
+    view = tab.hex_pane.hex
+    for text, sentence in (("no hex", "holds nothing to put here"), ("00 " * path.stat().st_size, "do not fit")):
+        QGuiApplication.clipboard().setText(text)
+        QTest.keyClick(view, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+        assert sentence in said(tab)
+    assert tab.editing.history.steps == 2  # the two bytes that were typed
+
+
+def test_bytes_of_an_inner_layer_are_not_edited(copied: Copied, window: Window, qtbot: QtBot) -> None:
+    tab, _ = copied("two-chunks.rca")
+    tab.document.show_layer(1)
+    settle(qtbot, window)
+    overwrite(window, tab, 0, "ff")
+    assert tab.editing.pending is None
+    assert "File layer" in said(tab)
+
+
+# ---- checksums -----------------------------------------------------------------------------------------------------
+
+
+def test_broken_checksums_are_counted_mended_and_named(
+    edited: tuple[Tab, Path], window: Window, qtbot: QtBot
+) -> None:
+    tab, path = edited
+    before = path.read_bytes()
+    assert tab.changes.mend.text().replace("&", "") == "Mend 2 Checksums"
+    assert "Breaks 2 checksums: CRC-32 of TACO_HEADER" in tab.changes.sentence.text()
+    press(window, "mend_checksums")
+    settle(qtbot, window)
+    previewed(qtbot, window, tab)
+    assert said(tab).startswith("2 checksums mended, not on disk yet: CRC-32 of TACO_HEADER")
+    assert not tab.changes.mend.isEnabled()
+    assert tab.document.status.state is State.WARNING  # nothing but the padding that is not zero
+    press(window, "write")
+    settle(qtbot, window)
+    after = path.read_bytes()
+    assert [at for at in range(len(before)) if before[at] != after[at]] == [
+        *range(14, 18),
+        *range(PADDING, PADDING + 2),
+        *range(before.rindex(before[14:18]), before.rindex(before[14:18]) + 4),
+    ]
+    assert tacozip.read_header(str(path)) == tacozip.read_header(before)
+
+
+def test_a_change_that_breaks_nothing_offers_no_mending(copied: Copied, window: Window, qtbot: QtBot) -> None:
+    tab, _ = copied("journey.caf")
+    overwrite(window, tab, 3, "ff")
+    previewed(qtbot, window, tab)
+    assert tab.editing.broken == ()
+    assert not tab.changes.mend.isEnabled()
+    assert "Breaks" not in tab.changes.sentence.text()
+
+
+# ---- writing -------------------------------------------------------------------------------------------------------
+
+
+def test_writing_is_said_and_taken_back(edited: tuple[Tab, Path], window: Window, qtbot: QtBot) -> None:
+    tab, path = edited
+    before = path.read_bytes()
+    press(window, "write")
+    settle(qtbot, window)
+    assert path.read_bytes() == before[:PADDING] + b"\xab\xcd" + before[PADDING + 2 :]
+    assert "2 bytes written in 1 place" in said(tab)
+    assert tab.editing.pending is None
+    assert not tab.changes.take_back.isHidden()
+    press(window, "take_back")
+    settle(qtbot, window)
+    assert path.read_bytes() == before
+    assert sorted(each.name for each in path.parent.iterdir() if each.name.startswith("two")) == [path.name]
+
+
+def test_a_file_changed_by_another_program_is_not_written_and_nothing_is_lost(
+    edited: tuple[Tab, Path], window: Window, qtbot: QtBot
+) -> None:
+    tab, path = edited
+    pending = tab.editing.pending
+    with path.open("r+b") as file:
+        file.seek(PADDING)
+        file.write(b"\x11")
+    foreign = path.read_bytes()
+    press(window, "write")
+    settle(qtbot, window)
+    assert path.read_bytes() == foreign
+    assert tab.editing.pending is pending
+    assert path.name in said(tab)
+    assert tab.changes.write.isEnabled()
+
+
+def test_the_panel_shows_what_stands_there_over_what_is_to_stand_there(edited: tuple[Tab, Path]) -> None:
+    tab, _ = edited
+    index = tab.changes.model.index(0, 1)
+    assert index.data().replace("\N{MINUS SIGN}", "-") == "- 00 00\n+ AB CD"
+    assert tab.docks["Changes"].windowTitle() == "Changes (1)"
+    tab.editing.discard()
+    assert tab.changes.empty_sentence().startswith("Nothing is pending.")
+    assert tab.docks["Changes"].windowTitle() == "Changes"
+
+
+# ---- copies and patches --------------------------------------------------------------------------------------------
+
+
+def test_a_changed_copy_leaves_the_file_alone(
+    edited: tuple[Tab, Path], window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
+    tab, path = edited
+    before = path.read_bytes()
+    press(window, "ask_copy")
+    dialog_of(window, QFileDialog).fileSelected.emit(str(tmp_path / "copy.tacozip"))
+    settle(qtbot, window)
+    assert path.read_bytes() == before
+    assert (tmp_path / "copy.tacozip").read_bytes() == before[:PADDING] + b"\xab\xcd" + before[PADDING + 2 :]
+    assert tab.editing.pending is not None
+
+
+def test_a_patch_goes_out_and_comes_in(edited: tuple[Tab, Path], window: Window, qtbot: QtBot, tmp_path: Path) -> None:
+    tab, _ = edited
+    pending = tab.editing.pending
+    assert pending is not None
+    patch = tmp_path / "two.patch.json"
+    press(window, "ask_export")
+    dialog_of(window, QFileDialog).fileSelected.emit(str(patch))
+    settle(qtbot, window)
+    assert json.loads(patch.read_text())
+    press(window, "discard")
+    press(window, "ask_import")
+    dialog_of(window, QFileDialog).fileSelected.emit(str(patch))
+    settle(qtbot, window)
+    again = tab.editing.pending
+    assert again is not None
+    assert (again.patches, again.new_size) == (pending.patches, pending.new_size)
+
+
+def test_a_patch_of_another_file_is_refused(
+    edited: tuple[Tab, Path], copied: Copied, window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
+    tab, _ = edited
+    tab.writing._said("export_patch", tab.editing.pending, str(tmp_path / "a.json"))
+    settle(qtbot, window)
+    other, _ = copied("journey.caf")
+    other.writing.import_patch(str(tmp_path / "a.json"))
+    settle(qtbot, window)
+    assert other.editing.pending is None
+    assert said(other)
+
+
+# ---- leaving -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("action", ["close_tab", "reload"])
+def test_leaving_pending_changes_asks(edited: tuple[Tab, Path], window: Window, qtbot: QtBot, action: str) -> None:
+    tab, path = edited
+    press(window, action)
+    box = dialog_of(window, QMessageBox)
+    assert isinstance(box, QMessageBox)
+    assert f"an unwritten change of {path.name}" in box.text()
+    answer(box, "Keep Working")
+    assert window.tab() is tab
+    assert tab.editing.pending is not None
+    press(window, action)
+    box = dialog_of(window, QMessageBox)
+    assert isinstance(box, QMessageBox)
+    answer(box, "Close" if action == "close_tab" else "Read Again")
+    assert window.tab() is not tab
+    settle(qtbot, window)
+    fresh = window.tab()
+    assert fresh is None or fresh.editing.pending is None

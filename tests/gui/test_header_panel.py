@@ -1,0 +1,250 @@
+"""The editor of a TACO header, by the keyboard alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import tacozip
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit
+from pytestqt.qtbot import QtBot
+
+from inspector.gui.models.header_entries import LENGTH, OFFSET, TARGET
+from inspector.gui.tab import Tab
+from inspector.gui.window import Window
+from tests.gui.conftest import WAIT, Copied, Sample, Show, press, previewed, settle
+
+NAME = "two-entries.tacozip"
+Key = Qt.Key
+
+
+class Hand:
+    """What a user does with the keyboard, and sees."""
+
+    def __init__(self, window: Window, tab: Tab, path: Path, qtbot: QtBot) -> None:
+        self.window, self.tab, self.path, self.qtbot = window, tab, path, qtbot
+        self.panel = tab.header
+
+    def key(self, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+        QTest.keyClick(QApplication.focusWidget() or self.window, key, modifier)
+
+    def alt(self, key: Qt.Key) -> None:
+        """Press a button by its letter; Qt animates that."""
+        with self.qtbot.waitSignal(self.tab.editing.changed, timeout=WAIT):
+            self.key(key, Qt.KeyboardModifier.AltModifier)
+        previewed(self.qtbot, self.window, self.tab)
+
+    def to(self, row: int, column: int) -> None:
+        """Move to a cell with the arrows."""
+        table = self.panel.table
+        for _ in range(7):
+            self.key(Key.Key_Up)
+            self.key(Key.Key_Left)
+        for _ in range(row):
+            self.key(Key.Key_Down)
+        for _ in range(column):
+            self.key(Key.Key_Right)
+        assert (table.currentIndex().row(), table.currentIndex().column()) == (row, column)
+
+    def editor(self) -> QLineEdit:
+        widget = QApplication.focusWidget()
+        assert isinstance(widget, QLineEdit)
+        return widget
+
+    def type(self, text: str) -> None:
+        """Type over what a cell holds, without leaving it."""
+        self.key(Key.Key_F2)
+        self.editor().selectAll()
+        QTest.keyClicks(self.editor(), text)
+
+    def enter(self, text: str) -> None:
+        self.type(text)
+        with self.qtbot.waitSignal(self.tab.editing.changed, timeout=WAIT):
+            self.key(Key.Key_Return)
+        previewed(self.qtbot, self.window, self.tab)
+
+    def entries(self) -> list[tuple[int, int]]:
+        """The entries in use as they are shown."""
+        view = self.panel.model.view
+        assert view is not None
+        return [(each.offset, each.length) for each in view.entries if each.used]
+
+    def target(self, row: int) -> str:
+        return str(self.panel.model.index(row, TARGET).data())
+
+    def run(self, action: str) -> None:
+        press(self.window, action)
+        settle(self.qtbot, self.window)
+        previewed(self.qtbot, self.window, self.tab)
+
+
+@pytest.fixture
+def hand(copied: Copied, window: Window, qtbot: QtBot) -> Hand:
+    """The editor, opened and with the keyboard in its table."""
+    tab, path = copied(NAME)
+    made = Hand(window, tab, path, qtbot)
+    press(window, "show_header")
+    settle(qtbot, window)
+    assert made.panel.table.hasFocus()
+    return made
+
+
+def updated(path: Path, entries: list[tuple[int, int]], original: bytes) -> bytes:
+    """What the reference implementation makes of the original."""
+    path.write_bytes(original)
+    tacozip.update_header(str(path), entries)
+    return path.read_bytes()
+
+
+def test_an_entry_is_typed_written_and_taken_back(hand: Hand, tmp_path: Path) -> None:
+    before = hand.path.read_bytes()
+    hand.to(1, LENGTH)
+    hand.enter("0x40")
+    assert hand.path.read_bytes() == before
+    wanted = [hand.entries()[0], (tacozip.read_header(before)[1][0], 0x40)]
+    assert hand.entries() == wanted
+    hand.run("write")
+    assert tacozip.read_header(str(hand.path)) == wanted
+    assert hand.path.read_bytes() == updated(tmp_path / "reference", wanted, before)
+    hand.run("take_back")
+    assert hand.path.read_bytes() == before
+
+
+def test_all_buttons_are_pressed_by_their_letters(hand: Hand, tmp_path: Path) -> None:
+    before = hand.path.read_bytes()
+    first, second = hand.entries()
+    hand.alt(Key.Key_D)
+    assert hand.entries() == [first, second, (0, 0)]
+    hand.to(1, OFFSET)
+    hand.alt(Key.Key_U)
+    assert hand.entries() == [second, first, (0, 0)]
+    hand.to(1, OFFSET)
+    hand.alt(Key.Key_N)
+    assert hand.entries() == [second, (0, 0), first]
+    hand.to(1, OFFSET)
+    hand.alt(Key.Key_R)
+    assert hand.entries() == [second, first]
+    hand.run("write")
+    assert hand.path.read_bytes() == updated(tmp_path / "reference", [second, first], before)
+    hand.alt(Key.Key_L)
+    assert hand.entries() == []
+    hand.run("undo")
+    assert hand.entries() == [second, first]
+
+
+def test_undo_and_redo_go_through_the_steps(hand: Hand) -> None:
+    start = hand.entries()
+    hand.alt(Key.Key_D)
+    hand.alt(Key.Key_D)
+    hand.run("undo")
+    assert hand.entries() == [*start, (0, 0)]
+    hand.run("undo")
+    assert hand.entries() == start
+    assert hand.tab.editing.pending is None
+    hand.run("redo")
+    assert hand.entries() == [*start, (0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("12x", "is no number"),
+        ("", "Type a number"),
+        ("0x1" + 16 * "0", "18,446,744,073,709,551,615"),
+        ("999999", "behind the end of the file"),
+    ],
+)
+def test_a_wrong_number_is_marked_while_it_is_typed(hand: Hand, text: str, sentence: str) -> None:
+    hand.to(0, OFFSET)
+    hand.type("1")
+    (mark,) = hand.editor().actions()
+    assert not mark.isVisible()
+    hand.editor().selectAll()
+    hand.key(Key.Key_Delete)
+    QTest.keyClicks(hand.editor(), text)
+    assert mark.isVisible()
+    assert sentence in hand.panel.about.text()
+    hand.editor().setText("1")
+    assert not mark.isVisible()
+    assert hand.panel.about.text() == ""
+    hand.key(Key.Key_Escape)
+    assert hand.tab.editing.pending is None
+
+
+def test_what_is_no_number_is_not_taken(hand: Hand) -> None:
+    start = hand.entries()
+    hand.to(0, OFFSET)
+    hand.type("12x")
+    hand.key(Key.Key_Return)
+    assert hand.entries() == start
+    assert hand.tab.editing.pending is None
+    assert "is no number" in hand.panel.about.text()
+
+
+def test_the_largest_number_is_taken_and_marked_as_outside(hand: Hand) -> None:
+    hand.to(0, OFFSET)
+    hand.enter("18446744073709551615")
+    assert hand.entries()[0][0] == 2**64 - 1
+    assert "outside" in hand.target(0)
+    assert not hand.panel.model.index(0, TARGET).data(Qt.ItemDataRole.DecorationRole).isNull()
+
+
+def test_an_entry_points_to_the_bytes_selected_before(hand: Hand) -> None:
+    view = hand.tab.hex_pane.hex
+    view.setFocus()
+    view.goTo(200)
+    for _ in range(11):
+        hand.key(Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    settle(hand.qtbot, hand.window)
+    press(hand.window, "show_header")
+    hand.to(1, OFFSET)  # on the way the bytes of both entries light up
+    settle(hand.qtbot, hand.window)
+    assert hand.panel.buttons["bytes"].toolTip().endswith("12 bytes at 0xC8")
+    hand.alt(Key.Key_Y)
+    assert hand.entries()[1] == (200, 12)
+
+
+def test_an_entry_points_to_the_member_selected_before(hand: Hand) -> None:
+    tab = hand.tab
+    tab.document.select_member(1, "members")
+    settle(hand.qtbot, hand.window)
+    press(hand.window, "show_header")
+    hand.to(1, OFFSET)
+    hand.alt(Key.Key_B)
+    assert hand.target(1).startswith("the data of ")
+    hand.run("write")
+    offset, length = tacozip.read_header(str(hand.path))[1]
+    assert tab.document.status.members == 5
+    assert hand.entries()[1] == (offset, length)
+
+
+def test_numbers_are_shown_in_hexadecimal(hand: Hand) -> None:
+    offset = hand.entries()[0][0]
+    assert hand.panel.model.index(0, OFFSET).data() == f"{offset:,}"
+    hand.panel.hexadecimal.setChecked(True)
+    assert hand.panel.model.index(0, OFFSET).data() == f"0x{offset:X}"
+
+
+def test_all_seven_entries_are_seen_in_a_small_window(hand: Hand, qtbot: QtBot) -> None:
+    hand.window.resize(1024, 700)
+    hand.tab.arrange_afresh()
+    press(hand.window, "show_header")
+    table = hand.panel.table
+    qtbot.waitUntil(lambda: table.viewport().rect().intersects(table.visualRect(hand.panel.model.index(6, 0))))
+
+
+@pytest.mark.parametrize(("name", "sentence"), [("journey.caf", "Only TACO"), ("weather", "Only TACO")])
+def test_other_archives_have_no_header_to_edit(show: Show, name: str, sentence: str) -> None:
+    assert show(name).header.empty_sentence().startswith(sentence)
+
+
+def test_a_header_that_cannot_be_edited_says_why(show: Show, sample: Sample, window: Window, qtbot: QtBot) -> None:
+    tab = show(sample("count-8.tacozip"))
+    press(window, "show_header")
+    settle(qtbot, window)
+    panel = tab.header
+    assert panel.empty_sentence() or panel.about.text()
+    assert not any(button.isEnabled() for button in panel.buttons.values())
+    assert not panel.model.flags(panel.model.index(0, OFFSET)) & Qt.ItemFlag.ItemIsEditable
