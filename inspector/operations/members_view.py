@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from inspector.core.progress import Progress
@@ -93,6 +94,23 @@ class MembersView:
     def _tree_row(self, tree: PathTree, node: int, at: int) -> TreeRow:
         leaf = tree.row(node, at)
         return TreeRow(leaf.name, leaf.node, leaf.members, None if leaf.member is None else self.row(leaf.member))
+
+    def chosen(self, rows: Sequence[tuple[int, int]], nodes: Sequence[int]) -> array[int]:
+        """The members in these stretches ``(first, count)`` of the flat table and beneath these folders of the tree."""
+        order = None if self._arrangement is None else self._arrangement.order
+        total = len(self._shelf) if order is None else len(order)
+        found = array("Q")
+        for first, count in rows:
+            places = range(max(0, first), min(total, first + count))
+            found.extend(places if order is None else map(int, order[places.start : places.stop]))
+        tree = self._tree
+        for node in nodes if tree is not None else ():
+            found.extend(map(int, tree.members(node)))
+        return found
+
+    def folder_path(self, node: int) -> bytes:
+        """The path of a folder of the tree."""
+        return b"" if self._tree is None else self._tree.path(node)
 
     def flat_place(self, index: int) -> int | None:
         """The row of a member in the flat table; None where it is hidden."""

@@ -93,6 +93,20 @@ class PathTree:
         name = visible(path[depth : inside.depth - 1]) or "/"
         return Leaf(name, child, inside.stop - inside.start, inside.own)
 
+    def members(self, node: int) -> Numbers:
+        """All members beneath a folder, and its own one; none for a node that does not exist."""
+        if not 0 <= node < len(self._nodes):
+            return self._order[:0]
+        inside = self._nodes[node]
+        return self._order[inside.start - (inside.own is not None) : inside.stop]
+
+    def path(self, node: int) -> bytes:
+        """The path of a folder, without the slash at its end; nothing for a node that does not exist."""
+        if not 0 < node < len(self._nodes):
+            return b""
+        inside = self._nodes[node]
+        return self._path(int(self._order[inside.start - (inside.own is not None)]))[: inside.depth - 1]
+
     def place(self, member: int) -> tuple[int, ...]:
         """The rows that lead from the root to a member; none where it is not shown."""
         if self._inverse is None:

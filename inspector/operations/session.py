@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from array import array
+from collections.abc import Collection, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -174,6 +175,10 @@ class Session:
         """What lies in a folder of the tree of paths; 0 is its root. Empty until planted."""
         return self._now.members.tree_rows(node, first, count)
 
+    def chosen(self, rows: Sequence[tuple[int, int]], nodes: Sequence[int]) -> array[int]:
+        """The members in stretches ``(first, count)`` of what ``member_rows`` shows, and beneath folders."""
+        return self._now.members.chosen(rows, nodes)
+
     def place(self, index: int) -> MemberPlace:
         """Where a member is; raises Refused where there is none."""
         now = self._now
@@ -310,7 +315,7 @@ class Session:
 QUICK = frozenset(
     (
         *("status", "layers", "read", "runs", "explain", "field_rows", "field"),
-        *("member_rows", "tree_rows", "member", "place", "findings", "damage", "checksums", "goto"),
+        *("member_rows", "tree_rows", "member", "chosen", "place", "findings", "damage", "checksums", "goto"),
     )
 )
 """Methods that answer at once; safe while jobs run."""

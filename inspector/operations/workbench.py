@@ -14,9 +14,10 @@ from inspector.operations.dependents import broken, mend_checksums
 from inspector.operations.edit_views import Interrupted, Mended, RepairPlan, WayOut, WriteResult
 from inspector.operations.extraction import Extraction
 from inspector.operations.extraction_views import ExtractionOptions, ExtractionPlan, ExtractionResult, OnConflict
-from inspector.operations.extraction_wanted import everything, numbered
+from inspector.operations.extraction_wanted import Wanted, everything, numbered
 from inspector.operations.header_draft import Entry, HeaderDraft, HeaderView
 from inspector.operations.interrupted import interrupted, recover
+from inspector.operations.lending import Lent, lend, lend_one
 from inspector.operations.location import Location
 from inspector.operations.mending import carry_out, described, save_salvage, write_edit
 from inspector.operations.opening import Opened, decode, start
@@ -217,17 +218,32 @@ class Workbench(Session):
             options = ExtractionOptions(on_conflict, doubtful, keep_damaged)
             return self._extraction(members, folder, options).run(progress)
 
+    def lend(self, progress: Progress, members: Collection[int], nodes: Collection[int], folder: str) -> Lent:
+        """Extract members, and all beneath folders of the tree, into a private folder (see ``lending``)."""
+        with self._turns.one(progress):
+            now = self._now
+            heads = [*map(now.shelf.path, members), *map(now.members.folder_path, nodes)]
+            return lend(self._wanted([*members, *now.members.chosen((), tuple(nodes))]), heads, Path(folder), progress)
+
+    def lend_one(self, progress: Progress, member: int, folder: str) -> Lent:
+        """Extract a member for another program to open; raises Refused for what may be run (see ``lending``)."""
+        with self._turns.one(progress):
+            return lend_one(self._wanted([member]), self._now.shelf.path(member), Path(folder), progress)
+
     def _extraction(self, members: Collection[int] | None, folder: str, options: ExtractionOptions) -> Extraction:
+        return Extraction(self._wanted(members), Path(folder), options)
+
+    def _wanted(self, members: Collection[int] | None) -> list[Wanted]:
         if self._stage is not Stage.READY:
             raise Refused("Nothing was extracted: not all of the archive has been read.")
         every = everything(self._name, self._now.archives)
-        return Extraction(every if members is None else numbered(every, members), Path(folder), options)
+        return every if members is None else numbered(every, members)
 
 
 QUICK = SESSION_QUICK | {"interrupted", "header", "header_edit", "header_target"}
 """Methods that answer at once; safe while jobs run."""
 JOBS = SESSION_JOBS | {
     *("preview", "mend_checksums", "write", "save_copy", "export_patch", "import_patch"),
-    *("recover", "plan_repairs", "make_repairs", "salvage", "plan_extraction", "extract"),
+    *("recover", "plan_repairs", "make_repairs", "salvage", "plan_extraction", "extract", "lend", "lend_one"),
 }
 """Methods that take a Progress first and may take long; each may run in a thread of its own."""

@@ -1,0 +1,86 @@
+"""Members as files for other programs: what is given away, under which names, and what never is."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from inspector.core.progress import Progress
+from inspector.operations.lending import harmless, outermost, runnable_content, runnable_name
+from inspector.operations.refused import Refused
+from inspector.operations.workbench import Workbench
+from tests.operations.archives import CONTENTS, caf
+
+
+def workbench(path: Path, contents: dict[str, bytes] | None = None) -> Workbench:
+    made = Workbench(str(caf(path) if contents is None else caf(path, contents)))
+    made.decode(Progress())
+    made.plant(Progress())
+    return made
+
+
+def test_members_and_folders_are_given_away_as_what_was_chosen(tmp_path: Path) -> None:
+    bench = workbench(tmp_path / "small.caf")
+    node = bench.tree_rows(0, 0, 1).rows[0].node
+    names = list(CONTENTS)
+    lent = bench.lend(Progress(), [names.index("a.txt"), names.index("b/one.bin")], [node], str(tmp_path / "out"))
+    assert lent.paths == (str(tmp_path / "out/a.txt"), str(tmp_path / "out/b"))
+    assert lent.sentence == ""
+    assert (tmp_path / "out/a.txt").read_bytes() == CONTENTS["a.txt"]
+    assert sorted(path.name for path in (tmp_path / "out/b").iterdir()) == ["one.bin", "two.txt"]
+    assert not stat.S_IMODE((tmp_path / "out/a.txt").stat().st_mode) & 0o111
+
+
+def test_what_is_refused_is_said_and_the_rest_given(tmp_path: Path) -> None:
+    bench = workbench(tmp_path / "bad.caf", {"good.txt": b"1", "../evil.txt": b"2"})
+    (tmp_path / "evil.txt").write_bytes(b"mine")
+    lent = bench.lend(Progress(), [0, 1], [], str(tmp_path / "out"))
+    assert lent.paths == (str(tmp_path / "out/good.txt"),)
+    assert "../evil.txt is not extracted" in lent.sentence
+    with pytest.raises(Refused, match="leads out of its folder"):
+        bench.lend(Progress(), [1], [], str(tmp_path / "other"))
+    assert (tmp_path / "evil.txt").read_bytes() == b"mine"
+
+
+def test_one_member_is_opened_under_a_harmless_name(tmp_path: Path) -> None:
+    bench = workbench(tmp_path / "odd.caf", {"-a b;$(c).txt": b"text"})
+    assert bench.lend_one(Progress(), 0, str(tmp_path / "out")).paths == (str(tmp_path / "out/a_b_c_.txt"),)
+    assert (tmp_path / "out/a_b_c_.txt").read_bytes() == b"text"
+
+
+@pytest.mark.parametrize(
+    "start", [b"#!/bin/sh\n", b"\x7fELF\x02", b"MZ\x90", b"\n[Desktop Entry]\n", b"\xef\xbb\xbf#!x"]
+)
+def test_what_may_be_run_is_never_opened(tmp_path: Path, start: bytes) -> None:
+    assert runnable_content(start)
+    bench = workbench(tmp_path / "bad.caf", {"report.txt": start})
+    with pytest.raises(Refused, match="not opened with another program"):
+        bench.lend_one(Progress(), 0, str(tmp_path / "out"))
+    assert not any((tmp_path / "out").iterdir())
+
+
+@pytest.mark.parametrize(
+    "name", ["a.desktop", "A.LNK", "x/y.exe", "photo.jpg .exe", "a.sh", "a.bat. .", "q.url", "t.jar", "c:\\a.ps1"]
+)
+def test_names_of_what_a_system_runs_are_known(name: str) -> None:
+    assert "may run" in runnable_name(name.encode())
+
+
+def test_names_of_plain_content_are_not_taken_for_programs() -> None:
+    assert not any(map(runnable_name, (b"a.txt", b"exe", b"b/.sh/readme", b"archive.tar.gz", b"sh.png", b"")))
+    assert runnable_content(b"plain text") == runnable_content(b"") == ""
+
+
+def test_harmless_names_keep_their_suffix_and_say_nothing_to_a_shell() -> None:
+    assert harmless(b"dir/a.parquet") == "a.parquet"
+    assert harmless(b"--help") == "help"
+    assert harmless(b"...") == harmless(b"") == "member"
+    assert harmless("\u202egnp.é".encode()) == "_gnp._"
+    assert len(harmless(b"x" * 500 + b".txt")) < 90
+
+
+def test_only_what_lies_beneath_nothing_else_is_given_away() -> None:
+    assert outermost([b"a/b", b"a", b"ab", b"a/c/d", b"./a/", b""]) == [b"a", b"ab"]
+    assert outermost([b"a/b", b"a-b", b"a"]) == [b"a", b"a-b"]
