@@ -11,12 +11,13 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 from inspector.cli.check import FINE, UNREADABLE, status_of
+from inspector.cli.connecting import connection_of
 from inspector.cli.output import Lines, complain, json_text
 from inspector.cli.progress_bar import ProgressBar, bar
 from inspector.core.numbers import count, grouped, rounded
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
-from inspector.operations.audit import Todo, prepare
+from inspector.operations.audit import Plan, Todo, prepare
 from inspector.operations.audit import run as run_audit
 from inspector.operations.audit_check import NO_ARCHIVE, UNCHECKED, Result
 from inspector.operations.audit_csv import write_csv
@@ -40,19 +41,14 @@ def run(options: argparse.Namespace) -> int:
 def _audited(options: argparse.Namespace, results: Results, out: Lines) -> Summary:
     """Do what is to be done; what comes of each archive is written where it was asked for."""
     clock = _Clock()
+    choice = Choice(options.sample, options.shard)
+    plan = Plan(options.location, options.quick, choice, _own(options), connection_of(options))
     with _shown(clock, options):
-        todo = prepare(
-            options.location,
-            results,
-            clock.progress,
-            quick=options.quick,
-            choice=Choice(options.sample, options.shard),
-            aside=_own(options),
-        )
+        todo = prepare(plan, results, clock.progress)
         if options.json:
             _write(out, results.results(f"WHERE state <> '{NO_ARCHIVE}' ORDER BY location"))
         clock.start(todo)
-        work = run_audit(results, clock.progress, quick=options.quick, workers=options.workers)
+        work = run_audit(plan, results, clock.progress, options.workers)
         try:
             with closing(work):
                 for result in work:

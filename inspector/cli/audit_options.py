@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 
+from inspector.cli.connecting import add_connecting
+
 
 def add_audit(command: argparse.ArgumentParser) -> None:
     """Add the options to the sub-command."""
-    command.add_argument("location", metavar="LOCATION", help="a folder, with all that is beneath it")
+    command.add_argument("location", metavar="LOCATION", help="a folder or a prefix, with all that is beneath it")
     command.add_argument("--workers", type=_one_or_more, default=0, metavar="N", help="processes to use")
     command.add_argument("--results", metavar="FILE", help="keep results here, and do not check what is in it again")
     command.add_argument("--merge", action="append", default=[], metavar="FILE", help="take over these results first")
@@ -17,6 +19,7 @@ def add_audit(command: argparse.ArgumentParser) -> None:
     command.add_argument("--csv", metavar="FILE", help="write the results for a spreadsheet")
     command.add_argument("--strict", action="store_true", help="warnings count: exit with 1 for them too")
     command.add_argument("--json", action="store_true", help="JSON, one object a line: the archives, then the summary")
+    add_connecting(command)
 
 
 def _one_or_more(text: str) -> int:

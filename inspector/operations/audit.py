@@ -17,12 +17,27 @@ from inspector.operations.audit_places import Choice, Found, archives_in
 from inspector.operations.audit_results import Amount, Results
 from inspector.operations.pool import Lost, Pool
 from inspector.operations.share import CHECKING
+from inspector.sources.s3.connection import DEFAULT, Connection
 
 LISTING = "Listing"
 PATIENCE = 600.0
 """Seconds for which the check of an archive may come no further."""
 _LEAST_MEMORY = 2 << 30
 """Bytes of address space that a worker may always have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is audited, and how thoroughly.
+
+    ``quick``: the structure only. ``aside`` are files that are no archives of the place, by their whole path.
+    """
+
+    place: str
+    quick: bool = False
+    choice: Choice = Choice()  # noqa: RUF009 - it cannot change
+    aside: frozenset[str] = frozenset()
+    connection: Connection = DEFAULT
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,33 +48,25 @@ class Todo:
     left: Amount
 
 
-def prepare(
-    place: str,
-    results: Results,
-    progress: Progress,
-    *,
-    quick: bool = False,
-    choice: Choice = Choice(),  # noqa: B008 - it cannot change
-    aside: frozenset[str] = frozenset(),
-) -> Todo:
-    """List the archives of a place; the results' own files and those ``aside`` are none of them.
+def prepare(plan: Plan, results: Results, progress: Progress) -> Todo:
+    """List the archives there are; the results' own files are none of them.
 
     Raises SourceError where there is nothing, Refused where the results cannot be had, and Cancelled.
     """
     progress.begin(LISTING, 0, "archives")
-    results.want(_counted(place, choice, aside | results.files(), progress), quick=quick)
+    results.want(_counted(plan, plan.aside | results.files(), progress), quick=plan.quick)
     return Todo(results.amount(done=True), results.amount(done=False))
 
 
-def _counted(place: str, choice: Choice, aside: frozenset[str], progress: Progress) -> Iterator[Found]:
-    for found in archives_in(place, aside):
+def _counted(plan: Plan, aside: frozenset[str], progress: Progress) -> Iterator[Found]:
+    for found in archives_in(plan.place, plan.connection, aside):
         progress.advance(1)
-        if found.name in choice:
+        if found.name in plan.choice:
             yield found
 
 
 def run(
-    results: Results, progress: Progress, *, quick: bool = False, workers: int = 0, patience: float = PATIENCE
+    plan: Plan, results: Results, progress: Progress, workers: int = 0, patience: float = PATIENCE
 ) -> Generator[Result]:
     """Check what is left and give each result, kept by then, as it comes. Raises Cancelled and Refused.
 
@@ -72,22 +79,25 @@ def run(
     progress.begin(CHECKING, left.size)
     if not workers:
         return
-    jobs = (Job(found, quick) for found in results.missing())
+    jobs = (Job(found, plan.quick, plan.connection) for found in results.missing())
     with Pool(workers, examine, progress, patience=patience, memory=_memory(workers)) as pool:
-        asked = 0
-        for job in islice(jobs, 2 * workers):
-            pool.ask(job)
-            asked += 1
+        asked = _ask(pool, islice(jobs, 2 * workers))
         while asked:
-            done, answer = pool.answer()
-            result = lost(done, answer.sentence) if isinstance(answer, Lost) else answer
+            job, answer = pool.answer()
+            result = lost(job, answer.sentence) if isinstance(answer, Lost) else answer
             results.keep(result)
-            asked -= 1
-            for job in islice(jobs, 1):
-                pool.ask(job)
-                asked += 1
+            asked += _ask(pool, islice(jobs, 1)) - 1
             yield result
     progress.done = progress.total
+
+
+def _ask(pool: Pool[Job, Result], jobs: Iterator[Job]) -> int:
+    """Ask for these, and say how many they are."""
+    number = 0
+    for job in jobs:
+        pool.ask(job)
+        number += 1
+    return number
 
 
 def _memory(workers: int) -> int:

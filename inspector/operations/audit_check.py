@@ -16,6 +16,7 @@ from inspector.operations.audit_places import Found
 from inspector.operations.checking import Report, check_location, read_location, unreadable
 from inspector.operations.report import as_object
 from inspector.operations.share import Share
+from inspector.sources.s3.connection import DEFAULT, Connection
 
 FINDINGS = 20
 """The most findings that are kept of one archive, the worst; all are counted."""
@@ -75,10 +76,11 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One file to be audited, and whether its structure is enough."""
+    """One file to be audited, whether its structure is enough, and how S3 is reached."""
 
     found: Found
     quick: bool
+    connection: Connection = DEFAULT
 
 
 def examine(job: Job, progress: Progress) -> Result:
@@ -86,7 +88,7 @@ def examine(job: Job, progress: Progress) -> Result:
     start = time.perf_counter()
     share = Share(progress, progress.done, progress.done + job.found.size)
     look = read_location if job.quick else check_location
-    report = look(job.found.location, share)
+    report = look(job.found.location, share, job.connection)
     share.fill()
     return _result(job, report, time.perf_counter() - start)
 

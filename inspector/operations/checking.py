@@ -12,13 +12,13 @@ from inspector.core.finding import Finding, Severity
 from inspector.core.format import Format
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
-from inspector.core.source import SourceError
+from inspector.core.source import SourceError, is_sparing
 from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.formats.datas3t.check import summary
 from inspector.operations.digest_check import check_manifests
 from inspector.operations.location import Location, open_location
 from inspector.operations.name_rules import report_names
-from inspector.operations.opening import Opened, decode
+from inspector.operations.opening import Opened, decode, decode_anew
 from inspector.operations.repairable import mark_repairs
 from inspector.operations.share import CHECKING, READING, shares
 from inspector.sources.file import FileSource
@@ -65,10 +65,10 @@ def check_location(location: str, progress: Progress, connection: Connection = D
     return check_opened(location, opened, next(parts))
 
 
-def read_location(location: str, progress: Progress) -> Report:
+def read_location(location: str, progress: Progress, connection: Connection = DEFAULT) -> Report:
     """What opening and decoding alone say: its state is None where they see nothing wrong. Raises Cancelled."""
     try:
-        opened = open_location(location)
+        opened = open_location(location, connection)
         _read(opened, progress)
     except SourceError as error:
         return unreadable(location, str(error))
@@ -103,6 +103,8 @@ def check_archive(archive: Opened, progress: Progress) -> str:
 
     An earlier check of it, finished or not, is forgotten first.
     """
+    if is_sparing(archive.source):
+        decode_anew(archive, progress)
     forget_check(archive)
     if archive.decoder is None:
         return ""

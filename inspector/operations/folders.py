@@ -68,7 +68,12 @@ def _on_s3(location: str, connection: Connection) -> Iterator[Wanted]:
     prefix = _prefix(location, connection)
     if prefix is None:
         yield Wanted(location, connection=connection)
-        return
+    else:
+        yield from beneath_prefix(prefix, connection)
+
+
+def beneath_prefix(prefix: S3Prefix, connection: Connection) -> Iterator[Wanted]:
+    """The objects beneath a prefix, in sorted order, see ``beneath``. Raises SourceError."""
     names: dict[str, list[str]] = {}
     for each in prefix.beneath():
         folder, slash, name = each.rpartition("/")

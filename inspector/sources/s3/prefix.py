@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from inspector.core.source import Source
 from inspector.sources.folder import Entry
 from inspector.sources.s3.address import Address, parse
-from inspector.sources.s3.answers import Page
+from inspector.sources.s3.answers import Head, Page
 from inspector.sources.s3.beside import Beside
 from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.source import FIRST, S3Source, look, open_object
@@ -46,6 +46,10 @@ class S3Prefix:
             for each in page.objects:
                 if not each.key.endswith("/"):
                     yield Address(self._address.bucket, each.key).location
+
+    def known(self, location: str) -> Head | None:
+        """What a listing that was made says of an object; None where none spoke of it."""
+        return self._beside.known(parse(location))
 
     def _pages(self, *, flat: bool = False) -> Iterator[Page]:
         after, more = "", True
