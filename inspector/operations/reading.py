@@ -20,7 +20,7 @@ _SAID = {"crc32": "CRC-32", "xxh64": "xxHash64"}
 """The digests that archives record of decoded content."""
 
 
-_OF_NAMES = {"rca-name-not-utf-8"}
+_OF_NAMES = {"caf-duplicate-name", "rca-name-not-utf-8"}
 """Errors that say nothing about content."""
 
 

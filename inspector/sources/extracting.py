@@ -92,7 +92,7 @@ class Destination:
         """Give all descriptors back."""
         self._leave(0)
         if self._root >= 0:
-            self.calls.close(self._root)
+            self._give_back(self._root)
             self._root = -1
 
     def free(self) -> int:
@@ -186,7 +186,11 @@ class Destination:
 
     def _leave(self, kept: int) -> None:
         while len(self._open) > kept:
-            self.calls.close(self._open.pop()[1])
+            self._give_back(self._open.pop()[1])
+
+    def _give_back(self, folder: int) -> None:
+        with contextlib.suppress(OSError):
+            self.calls.close(folder)
 
     def _unusable(self, error: OSError) -> SourceError:
         return SourceError(f"The folder {visible(str(self.folder))} cannot be written to: {reason(error)}.")

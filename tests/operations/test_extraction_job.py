@@ -1,0 +1,123 @@
+"""Extracting as long work: room on the disk, dates, where a file comes from, cancelling, progress, the window."""
+
+from __future__ import annotations
+
+import os
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from inspector.core.progress import Cancelled, Progress
+from inspector.operations.extraction_plan import Planner
+from inspector.operations.extraction_views import ExtractionOptions
+from inspector.operations.extraction_wanted import everything
+from inspector.operations.listing import load
+from inspector.operations.refused import Refused
+from inspector.operations.workbench import Workbench
+from inspector.sources.extracting import Destination
+from inspector.sources.folder_calls import Calls
+from tests.operations.extracting import BUILD, archive, extract, files
+
+ENTRIES = [("one.txt", b"one"), ("deep/er/two.bin", bytes(range(256))), ("deep/empty", b""), ("three.txt", b"three")]
+
+
+class Crowded(Calls):
+    """A disk with little room."""
+
+    def free(self, folder: Path) -> int:  # noqa: ARG002 - a call
+        return 1000
+
+
+def test_without_room_for_all_nothing_is_begun(tmp_path: Path) -> None:
+    path = archive(tmp_path, "caf", [("a", bytes(600)), ("b", bytes(600))])
+    with pytest.raises(Refused, match="Nothing was extracted"):
+        extract(path, tmp_path / "to", calls=Crowded())
+    assert not (tmp_path / "to").exists()
+    assert extract(path, tmp_path / "to", names=["a"], calls=Crowded()).whole
+
+
+def test_dates_are_given_where_they_are_known(tmp_path: Path) -> None:
+    extract(archive(tmp_path, "tar", ENTRIES), tmp_path / "tar")
+    assert (tmp_path / "tar" / "one.txt").stat().st_mtime == 1_700_000_000
+    extract(archive(tmp_path, "zip", ENTRIES), tmp_path / "zip")
+    assert 981_000_000 < (tmp_path / "zip" / "one.txt").stat().st_mtime < 981_300_000
+
+
+@pytest.mark.parametrize("mtime", ["-5", "1e400", "nan", "99999999999999", "x"])
+def test_a_date_that_cannot_be_true_is_not_given(tmp_path: Path, mtime: str) -> None:
+    with tarfile.open(tmp_path / "x.tar", "w", format=tarfile.PAX_FORMAT) as out:
+        info = tarfile.TarInfo("one.txt")
+        info.pax_headers = {"mtime": mtime}
+        out.addfile(info)
+    assert extract(tmp_path / "x.tar", tmp_path / "to").whole
+    assert (tmp_path / "to" / "one.txt").stat().st_mtime > 1_700_000_000
+
+
+def test_where_an_archive_comes_from_goes_with_its_members(tmp_path: Path) -> None:
+    path = archive(tmp_path, "caf", ENTRIES)
+    try:
+        os.setxattr(path, "user.xdg.origin.url", b"https://example.org/")
+    except OSError:
+        pytest.skip("The file system has no attributes.")
+    extract(path, tmp_path / "to")
+    assert os.getxattr(tmp_path / "to" / "one.txt", "user.xdg.origin.url") == b"https://example.org/"
+
+
+class Impatient(Progress):
+    """Cancelled after so many bytes."""
+
+    def __init__(self, after: int) -> None:
+        self._after = after
+        super().__init__()
+
+    def advance(self, count: int) -> None:
+        super().advance(count)
+        if self.label.startswith("Extracting") and self.done >= self._after:
+            raise Cancelled
+
+
+@pytest.mark.parametrize("kind", BUILD)
+def test_cancelling_leaves_whole_files_only(tmp_path: Path, kind: str) -> None:
+    entries = [(f"{number}.bin", os.urandom(700_000)) for number in range(6)]
+    path = archive(tmp_path, kind, entries)
+    for after in (1, 800_000, 2_500_000):
+        to = tmp_path / f"to{after}"
+        with pytest.raises(Cancelled):
+            extract(path, to, progress=Impatient(after))
+        assert files(to).items() <= dict(entries).items()
+        assert len(files(to)) < 6
+
+
+def test_the_progress_counts_the_bytes_that_are_written(tmp_path: Path) -> None:
+    for kind in BUILD:
+        progress = Progress()
+        extract(archive(tmp_path, kind, ENTRIES), tmp_path / kind, progress=progress)
+        assert (progress.done, progress.total, progress.unit) == (264, 264, "bytes")
+        assert progress.label == "Extracting: 4 of 4"
+
+
+def test_a_workbench_plans_and_extracts_members_by_number(tmp_path: Path) -> None:
+    path = archive(tmp_path, "rca", ENTRIES)
+    bench = Workbench(str(path))
+    with pytest.raises(Refused):
+        bench.extract(Progress(), None, str(tmp_path / "to"))
+    bench.decode(Progress())
+    plan = bench.plan_extraction(Progress(), None, str(tmp_path / "to"))
+    assert (plan.files, plan.size, plan.obstacle, plan.conflicts.count) == (4, 264, "", 0)
+    assert plan.free > 0
+    assert not (tmp_path / "to").exists()
+    assert bench.extract(Progress(), [1, 3], str(tmp_path / "to")).whole
+    assert sorted(files(tmp_path / "to")) == ["deep/er/two.bin", "three.txt"]
+    plan = bench.plan_extraction(Progress(), None, str(tmp_path / "to"))
+    assert [trouble.member for trouble in plan.conflicts.told] == [1, 3]
+    with pytest.raises(Refused):
+        bench.extract(Progress(), [4], str(tmp_path / "to"))
+
+
+def test_a_bomb_is_warned_of(tmp_path: Path) -> None:
+    path = archive(tmp_path, "rca", [("zeros", bytes(4 << 20))])
+    wanted = everything(str(path), load(str(path), Progress()))
+    planner = Planner(wanted, Destination(tmp_path / "to"), ExtractionOptions())
+    planner.run(Progress())
+    assert "200 times" in planner.plan().warnings[0]

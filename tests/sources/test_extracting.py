@@ -1,0 +1,243 @@
+"""Writing into a folder when calls fail, others meddle, the disk is full, or the program is killed."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.core.source import SourceError
+from inspector.operations.extraction_views import ExtractionOptions, ExtractionResult, OnConflict
+from inspector.sources.extracting import PART, Destination, FullError, PlaceError, Standing, TakenError
+from inspector.sources.folder_calls import Calls
+from tests.operations.extracting import archive, extract, files, tree
+
+CALLS = [name for name in vars(Calls) if not name.startswith("_")]
+KILLS = int(os.environ.get("INSPECTOR_KILLS", "30")) // 5
+CONTENTS = {"a.txt": b"first", "f/b.bin": bytes(range(256)) * 20, "f/g/c": b"", "z.txt": b"last"}
+
+Act = Callable[[int, str, tuple[Any, ...]], None]
+
+
+class Watched(Calls):
+    """Calls that are written down, before each of which ``act`` is called: it may raise, or meddle."""
+
+    def __init__(self, act: Act | None = None) -> None:
+        self.log: list[tuple[str, tuple[Any, ...]]] = []
+        self.act = act
+
+
+def _watched(name: str) -> Callable[..., Any]:
+    def call(self: Watched, *arguments: Any) -> Any:
+        self.log.append((name, arguments))
+        if self.act:
+            self.act(len(self.log) - 1, name, arguments)
+        return getattr(Calls, name)(self, *arguments)
+
+    return call
+
+
+for _name in CALLS:
+    setattr(Watched, _name, _watched(_name))
+
+
+def whole(folder: Path) -> bool:
+    """Whether all that stands under a name of its own is as it was archived, and nothing else is there."""
+    return files(folder).items() <= CONTENTS.items()
+
+
+def run(tmp_path: Path, to: Path, calls: Calls, options: ExtractionOptions | None = None) -> ExtractionResult | None:
+    path = tmp_path / "archive.zip"
+    if not path.exists():
+        archive(tmp_path, "zip", list(CONTENTS.items()))
+    try:
+        return extract(path, to, options, calls=calls)
+    except SourceError:
+        return None
+
+
+@pytest.mark.parametrize("chosen", [OnConflict.REFUSE, OnConflict.OVERWRITE])
+@pytest.mark.parametrize("code", [errno.EIO, errno.ENOSPC, errno.EACCES, errno.EINTR, errno.ELOOP])
+def test_any_call_may_fail(tmp_path: Path, code: int, chosen: OnConflict) -> None:
+    clean = Watched()
+    run(tmp_path, tmp_path / "clean", clean)
+    assert files(tmp_path / "clean") == CONTENTS
+    assert len(clean.log) > 30
+    for at in range(len(clean.log)):
+        failed = []
+
+        def act(number: int, name: str, _: tuple[Any, ...], at: int = at, failed: list[str] = failed) -> None:
+            if number == at:
+                failed.append(name)
+                raise OSError(code, os.strerror(code))
+
+        to = tmp_path / f"{at}"
+        result = run(tmp_path, to, Watched(act), ExtractionOptions(chosen))
+        assert failed
+        found = {name: data for name, data in files(to).items() if PART.decode() not in name}
+        assert found.items() <= CONTENTS.items()
+        if failed != ["unlink"]:
+            assert whole(to)
+        if result is not None and result.whole:
+            assert found == CONTENTS
+
+
+def test_a_write_may_be_short(tmp_path: Path) -> None:
+    class Stingy(Calls):
+        def write(self, file: int, data: memoryview) -> int:
+            return super().write(file, data[: max(1, len(data) // 3)])
+
+    run(tmp_path, tmp_path / "to", Stingy())
+    assert files(tmp_path / "to") == CONTENTS
+
+
+@pytest.mark.parametrize("room", [0, 1, 4, 5, 6, 3000, 5125])
+@pytest.mark.parametrize("late", [False, True])
+def test_a_full_disk_stops_the_work_and_leaves_whole_files(tmp_path: Path, room: int, late: bool) -> None:
+    class Full(Calls):
+        left = room
+
+        def write(self, file: int, data: memoryview) -> int:
+            written = super().write(file, data[: self.left])
+            self.left -= written
+            if not written:
+                raise OSError(errno.ENOSPC, "No space left on device") if late else OSError(errno.EDQUOT, "Quota")
+            return written
+
+    result = run(tmp_path, tmp_path / "to", Full())
+    assert result is not None
+    assert whole(tmp_path / "to")
+    assert not result.whole
+    assert "no room left" in result.stopped
+    assert f"{result.files} of 4 files" in result.stopped
+    assert files(tmp_path / "to").keys() == set(list(CONTENTS)[: result.files])
+
+
+def test_a_real_limit_of_the_system_is_met_in_the_same_way(tmp_path: Path, root: Path) -> None:
+    archive(tmp_path, "caf", [("small", b"1"), ("large", bytes(100_000)), ("after", b"2")])
+    code = (
+        "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000)); "
+        "from inspector.__main__ import main; sys.exit(main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-B", "-c", code, "extract", str(tmp_path / "archive.caf"), "--to", str(tmp_path / "to")]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "large is not extracted" in done.stderr
+    assert files(tmp_path / "to") == {"small": b"1", "after": b"2"}
+
+
+@pytest.mark.parametrize("name", ["open_folder", "make_folder", "create", "write", "link", "rename"])
+@pytest.mark.parametrize("chosen", [OnConflict.REFUSE, OnConflict.OVERWRITE])
+def test_a_folder_that_becomes_a_link_leads_nowhere(tmp_path: Path, name: str, chosen: OnConflict) -> None:
+    outside, to = tmp_path / "outside", tmp_path / "to"
+    outside.mkdir()
+    (outside / "b.bin").write_bytes(b"precious")
+    (outside / "g").mkdir()
+    for wanted in range(1, 5):
+        seen = 0
+
+        def act(_: int, called: str, __: tuple[Any, ...], wanted: int = wanted) -> None:
+            nonlocal seen
+            seen += called == name
+            if called == name and seen == wanted and not (to / "f").is_symlink():
+                if (to / "f").exists():
+                    (to / "f").rename(to / f"moved{wanted}")
+                to.mkdir(exist_ok=True)
+                (to / "f").symlink_to(outside)
+
+        run(tmp_path, to, Watched(act), ExtractionOptions(chosen))
+        assert tree(outside) == {b"b.bin": b"precious", b"g": None}
+        if (to / "f").is_symlink():
+            (to / "f").unlink()
+
+
+def test_what_appears_meanwhile_is_not_replaced(tmp_path: Path) -> None:
+    to = tmp_path / "to"
+
+    def act(_: int, called: str, arguments: tuple[Any, ...]) -> None:
+        if called == "link" and arguments[1] == b"a.txt":
+            (to / "a.txt").write_bytes(b"theirs")
+
+    result = run(tmp_path, to, Watched(act))
+    assert result is not None
+    assert files(to) == CONTENTS | {"a.txt": b"theirs"}
+    assert (result.conflicts.count, result.whole) == (1, False)
+
+
+def test_a_file_system_without_hard_links_will_do(tmp_path: Path) -> None:
+    def act(_: int, called: str, __: tuple[Any, ...]) -> None:
+        if called == "link":
+            raise OSError(errno.EPERM, "Operation not permitted")
+
+    to = tmp_path / "to"
+    run(tmp_path, to, Watched(act))
+    assert files(to) == CONTENTS
+    (to / "a.txt").write_bytes(b"old")
+    with Destination(to, Watched(act)) as destination:
+        part = destination.part((b"a.txt",))
+        part.write(b"new")
+        with pytest.raises(TakenError):
+            part.keep(b"a.txt", replace=False)
+        part.drop()
+    assert files(to) == CONTENTS | {"a.txt": b"old"}
+
+
+def test_what_stands_at_a_place(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_bytes(b"")
+    (tmp_path / "link").symlink_to("folder")
+    os.mkfifo(tmp_path / "pipe")
+    status = (tmp_path / "file").stat()
+    with Destination(tmp_path, spared=frozenset({(status.st_dev, status.st_ino)})) as destination:
+        found = {name: destination.look((name,)) for name in (b"folder", b"file", b"link", b"pipe", b"none")}
+        assert list(found.values()) == [
+            *(Standing.FOLDER, Standing.SPARED, Standing.OTHER, Standing.OTHER, Standing.NOTHING)
+        ]
+        assert destination.look((b"link", b"x")) is Standing.BLOCKED
+        assert destination.look((b"file", b"x")) is Standing.BLOCKED
+        assert destination.look((b"none", b"x")) is Standing.NOTHING
+        with pytest.raises(PlaceError, match="not followed"):
+            destination.make_folder((b"link", b"x"))
+    with Destination(tmp_path / "file" / "x") as destination, pytest.raises(SourceError):
+        destination.make_folder(())
+
+
+def test_a_full_disk_is_said_so(tmp_path: Path) -> None:
+    def act(_: int, called: str, __: tuple[Any, ...]) -> None:
+        if called == "create":
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with Destination(tmp_path, Watched(act)) as destination, pytest.raises(FullError, match="no room"):
+        destination.part((b"x",))
+    assert tree(tmp_path) == {}
+
+
+@pytest.mark.parametrize("kind", ["caf", "rca"])
+def test_a_program_that_is_killed_leaves_no_part_under_a_final_name(tmp_path: Path, root: Path, kind: str) -> None:
+    contents = {f"{number % 5}/{number}.bin": random.Random(number).randbytes(30_000) for number in range(150)}
+    path = archive(tmp_path, kind, list(contents.items()))
+    chance = random.Random(7)
+    for number in range(KILLS):
+        to = tmp_path / f"to{number}"
+        command = [sys.executable, "-m", "inspector", "extract", str(path), "--to", str(to)]
+        program = subprocess.Popen(command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wanted = chance.randrange(150)
+        while program.poll() is None and len(list(to.glob("*/*.bin"))) < wanted:
+            pass
+        program.send_signal(signal.SIGKILL)
+        program.wait()
+        found = {name: data for name, data in files(to).items() if PART.decode() not in name}
+        assert found.items() <= contents.items()
+        assert len(found) >= min(wanted, 1)
+        result = extract(path, to, ExtractionOptions(OnConflict.SKIP))
+        assert result.whole
+        assert contents.items() <= files(to).items()
