@@ -50,6 +50,7 @@ _RUNNABLE_STARTS = {
     b"[Desktop Entry]": "starts a program when it is opened",
     b"[InternetShortcut]": "leads to another place when it is opened",
 }
+TOO_MUCH = "These members are more than is given away before it is asked for."
 _HEAD = 64
 _NAME = 80
 """The most characters of the name that a member is opened under."""
@@ -61,6 +62,11 @@ class Lent:
 
     paths: tuple[str, ...]
     sentence: str = ""
+
+
+def size_of(wanted: Sequence[Wanted]) -> int:
+    """How many bytes members have, all together."""
+    return sum(each.archive.members.size(member) for each in wanted for member in each.members)
 
 
 def lend(wanted: Sequence[Wanted], heads: Sequence[bytes], folder: Path, progress: Progress) -> Lent:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from inspector.core.progress import Progress
 from inspector.operations.marks import Marks
 from inspector.operations.shelf import Shelf
-from inspector.operations.views import MemberRow, Page, SortKey, TreeRow
+from inspector.operations.views import Chosen, MemberRow, Page, SortKey, TreeRow
 
 if TYPE_CHECKING:  # numpy comes with these, which the first look at an archive need not wait for
     from inspector.operations.arrangement import Arrangement, Arranger
@@ -95,22 +95,28 @@ class MembersView:
         leaf = tree.row(node, at)
         return TreeRow(leaf.name, leaf.node, leaf.members, None if leaf.member is None else self.row(leaf.member))
 
-    def chosen(self, rows: Sequence[tuple[int, int]], nodes: Sequence[int]) -> array[int]:
-        """The members in these stretches ``(first, count)`` of the flat table and beneath these folders of the tree."""
-        order = None if self._arrangement is None else self._arrangement.order
-        total = len(self._shelf) if order is None else len(order)
-        found = array("Q")
-        for first, count in rows:
-            places = range(max(0, first), min(total, first + count))
-            found.extend(places if order is None else map(int, order[places.start : places.stop]))
+    def numbers(self, chosen: Chosen) -> array[int]:
+        """The numbers of what is chosen, those beneath folders included."""
+        found = self.heads(chosen)
         tree = self._tree
-        for node in nodes if tree is not None else ():
-            found.extend(map(int, tree.members(node)))
+        if tree is not None:
+            for node in chosen.nodes:
+                found.extend(map(int, tree.members(node)))
         return found
 
-    def folder_path(self, node: int) -> bytes:
-        """The path of a folder of the tree."""
-        return b"" if self._tree is None else self._tree.path(node)
+    def heads(self, chosen: Chosen) -> array[int]:
+        """The numbers of the members that are chosen themselves."""
+        order = None if self._arrangement is None else self._arrangement.order
+        total = len(self._shelf) if order is None else len(order)
+        found = array("Q", chosen.members)
+        for first, count in chosen.rows:
+            places = range(max(0, first), min(total, first + count))
+            found.extend(places if order is None else map(int, order[places.start : places.stop]))
+        return found
+
+    def folders(self, chosen: Chosen) -> list[bytes]:
+        """The paths of the folders of the tree that are chosen."""
+        return [] if self._tree is None else [self._tree.path(node) for node in chosen.nodes]
 
     def flat_place(self, index: int) -> int | None:
         """The row of a member in the flat table; None where it is hidden."""

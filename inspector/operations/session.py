@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from itertools import islice
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from inspector.operations.turns import Turns
 from inspector.operations.views import (
     CheckResult,
     ChecksumRow,
+    Chosen,
     ContentInfo,
     Explanation,
     FieldRow,
@@ -175,9 +176,9 @@ class Session:
         """What lies in a folder of the tree of paths; 0 is its root. Empty until planted."""
         return self._now.members.tree_rows(node, first, count)
 
-    def chosen(self, rows: Sequence[tuple[int, int]], nodes: Sequence[int]) -> array[int]:
-        """The members in stretches ``(first, count)`` of what ``member_rows`` shows, and beneath folders."""
-        return self._now.members.chosen(rows, nodes)
+    def chosen(self, chosen: Chosen) -> array[int]:
+        """The numbers of the members that are chosen."""
+        return self._now.members.numbers(chosen)
 
     def place(self, index: int) -> MemberPlace:
         """Where a member is; raises Refused where there is none."""

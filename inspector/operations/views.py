@@ -204,6 +204,21 @@ class TreeRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Chosen:
+    """Members that a user has chosen: by number, in stretches ``(first, count)`` of the flat table, or in folders.
+
+    ``nodes`` are folders of the tree, with all that is beneath them.
+    """
+
+    members: tuple[int, ...] = ()
+    rows: tuple[tuple[int, int], ...] = ()
+    nodes: tuple[int, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.members or self.rows or self.nodes)
+
+
+@dataclass(frozen=True, slots=True)
 class MemberPlace:
     """Where a member is: its layer and spans there, its row in the flat table and its rows in the tree.
 

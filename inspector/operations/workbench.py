@@ -17,7 +17,7 @@ from inspector.operations.extraction_views import ExtractionOptions, ExtractionP
 from inspector.operations.extraction_wanted import Wanted, everything, numbered
 from inspector.operations.header_draft import Entry, HeaderDraft, HeaderView
 from inspector.operations.interrupted import interrupted, recover
-from inspector.operations.lending import Lent, lend, lend_one
+from inspector.operations.lending import TOO_MUCH, Lent, lend, lend_one, size_of
 from inspector.operations.location import Location
 from inspector.operations.mending import carry_out, described, save_salvage, write_edit
 from inspector.operations.opening import Opened, decode, start
@@ -29,7 +29,7 @@ from inspector.operations.session import QUICK as SESSION_QUICK
 from inspector.operations.session import Session
 from inspector.operations.taco_header import header_draft, header_view, member_target
 from inspector.operations.taco_header import preview as preview_header
-from inspector.operations.views import Stage
+from inspector.operations.views import Chosen, Stage
 from inspector.sources.file import FileSource
 from inspector.sources.in_place import patched_copy
 from inspector.sources.replacing import Replacing
@@ -218,12 +218,18 @@ class Workbench(Session):
             options = ExtractionOptions(on_conflict, doubtful, keep_damaged)
             return self._extraction(members, folder, options).run(progress)
 
-    def lend(self, progress: Progress, members: Collection[int], nodes: Collection[int], folder: str) -> Lent:
-        """Extract members, and all beneath folders of the tree, into a private folder (see ``lending``)."""
+    def lend(self, progress: Progress, chosen: Chosen, folder: str, most: int | None = None) -> Lent:
+        """Extract what is chosen into a private folder (see ``lending``); nothing if that is more than ``most`` bytes.
+
+        Raises Refused, SourceError and Cancelled.
+        """
         with self._turns.one(progress):
             now = self._now
-            heads = [*map(now.shelf.path, members), *map(now.members.folder_path, nodes)]
-            return lend(self._wanted([*members, *now.members.chosen((), tuple(nodes))]), heads, Path(folder), progress)
+            wanted = self._wanted(now.members.numbers(chosen))
+            if most is not None and size_of(wanted) > most:
+                return Lent((), TOO_MUCH)
+            heads = [*map(now.shelf.path, now.members.heads(chosen)), *now.members.folders(chosen)]
+            return lend(wanted, heads, Path(folder), progress)
 
     def lend_one(self, progress: Progress, member: int, folder: str) -> Lent:
         """Extract a member for another program to open; raises Refused for what may be run (see ``lending``)."""

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from inspector.core.progress import Progress
-from inspector.operations.lending import harmless, outermost, runnable_content, runnable_name
+from inspector.operations.lending import TOO_MUCH, Lent, harmless, outermost, runnable_content, runnable_name
 from inspector.operations.refused import Refused
+from inspector.operations.views import Chosen
 from inspector.operations.workbench import Workbench
 from tests.operations.archives import CONTENTS, caf
 
@@ -25,22 +26,33 @@ def test_members_and_folders_are_given_away_as_what_was_chosen(tmp_path: Path) -
     bench = workbench(tmp_path / "small.caf")
     node = bench.tree_rows(0, 0, 1).rows[0].node
     names = list(CONTENTS)
-    lent = bench.lend(Progress(), [names.index("a.txt"), names.index("b/one.bin")], [node], str(tmp_path / "out"))
+    chosen = Chosen((names.index("a.txt"), names.index("b/one.bin")), nodes=(node,))
+    lent = bench.lend(Progress(), chosen, str(tmp_path / "out"))
     assert lent.paths == (str(tmp_path / "out/a.txt"), str(tmp_path / "out/b"))
     assert lent.sentence == ""
     assert (tmp_path / "out/a.txt").read_bytes() == CONTENTS["a.txt"]
     assert sorted(path.name for path in (tmp_path / "out/b").iterdir()) == ["one.bin", "two.txt"]
+    assert bench.lend(Progress(), Chosen(rows=((0, 2),)), str(tmp_path / "rows")).paths == tuple(
+        str(tmp_path / "rows" / name) for name in sorted(names[:2], key=lambda name: name.split("/"))
+    )
     assert not stat.S_IMODE((tmp_path / "out/a.txt").stat().st_mode) & 0o111
+
+
+def test_much_is_given_away_only_when_it_is_asked_for(tmp_path: Path) -> None:
+    bench = workbench(tmp_path / "small.caf")
+    assert bench.lend(Progress(), Chosen((0,)), str(tmp_path / "out"), 1) == Lent((), TOO_MUCH)
+    assert not (tmp_path / "out").exists()
+    assert bench.lend(Progress(), Chosen((0,)), str(tmp_path / "out"), 1 << 20).paths
 
 
 def test_what_is_refused_is_said_and_the_rest_given(tmp_path: Path) -> None:
     bench = workbench(tmp_path / "bad.caf", {"good.txt": b"1", "../evil.txt": b"2"})
     (tmp_path / "evil.txt").write_bytes(b"mine")
-    lent = bench.lend(Progress(), [0, 1], [], str(tmp_path / "out"))
+    lent = bench.lend(Progress(), Chosen((0, 1)), str(tmp_path / "out"))
     assert lent.paths == (str(tmp_path / "out/good.txt"),)
     assert "../evil.txt is not extracted" in lent.sentence
     with pytest.raises(Refused, match="leads out of its folder"):
-        bench.lend(Progress(), [1], [], str(tmp_path / "other"))
+        bench.lend(Progress(), Chosen((1,)), str(tmp_path / "other"))
     assert (tmp_path / "evil.txt").read_bytes() == b"mine"
 
 

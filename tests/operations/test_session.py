@@ -14,7 +14,7 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.span import Span
 from inspector.operations.refused import Refused
 from inspector.operations.session import Session
-from inspector.operations.views import LayerKind, SortKey, Stage
+from inspector.operations.views import Chosen, LayerKind, SortKey, Stage
 from tests.operations.archives import CONTENTS, caf, opened
 
 Sample = Callable[[str], Path]
@@ -110,7 +110,7 @@ def test_members_are_filtered_and_sorted(session: Session) -> None:
     assert names(session) == ["b/one.bin", "B.TXT", "b/two.txt", "a.txt"]
     assert arrange(Progress(), "B", SortKey.OFFSET, False) == 3
     assert names(session) == ["b/two.txt", "b/one.bin", "B.TXT"]
-    assert len(session.chosen(((0, 9),), ())) == 3
+    assert len(session.chosen(Chosen(rows=((0, 9),)))) == 3
     assert session.place(1).flat is None
     assert session.place(3).flat == 2
     assert arrange(Progress(), "TXT", SortKey.ARCHIVE, True) == 3
@@ -129,8 +129,8 @@ def test_the_tree_shows_what_the_table_shows(session: Session) -> None:
     assert [(row.name, row.members) for row in root] == [("b", 2), ("B.TXT", 1), ("a.txt", 1)]
     assert [row.name for row in session.tree_rows(root[0].node, 0, 10).rows] == ["one.bin", "two.txt"]
     assert session.place(0).tree == (0, 1)
-    assert sorted(session.chosen((), (root[0].node,))) == [0, 2]
-    assert list(session.chosen(((1, 2), (3, 9)), (99,))) == [1, 2, 3]
+    assert sorted(session.chosen(Chosen(nodes=(root[0].node,)))) == [0, 2]
+    assert list(session.chosen(Chosen(rows=((1, 2), (3, 9)), nodes=(99,)))) == [1, 2, 3]
     session.arrange(Progress(), ".txt", SortKey.SIZE, False)
     session.plant(Progress())
     assert session.place(2).tree == ()
