@@ -81,7 +81,8 @@ class Format:
 
     ``traits`` reads little, and raises SourceError only. ``lane`` gives members that lie one behind the other the same
     number where one is read through those before it: those of different lanes may be read at the same time, each by a
-    thread with an archive of its own, which ``apart`` makes of one that has been decoded.
+    thread with an archive of its own, which ``apart`` makes of one that has been decoded. ``shared_digests`` says
+    that a digest covers several members at once, so that reading one of them proves nothing: a check does.
     """
 
     name: str
@@ -98,3 +99,4 @@ class Format:
     traits: Callable[[Archive, int], Traits] = no_traits
     lane: Callable[[Archive, int], int] = one_lane
     apart: Callable[[Archive], Archive] = itself
+    shared_digests: bool = False

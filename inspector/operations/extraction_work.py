@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import groupby
 from queue import SimpleQueue
 from threading import Event, Lock
 
+from inspector.core.archive import Emitter
+from inspector.core.finding import Finding
 from inspector.core.format import MemberError, one_lane
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, rounded
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
+from inspector.core.verdict import Verdict
 from inspector.operations.extraction_names import ended
 from inspector.operations.extraction_plan import Batch, Gathered, Planner
 from inspector.operations.extraction_views import ExtractionOptions
@@ -48,11 +52,12 @@ class Work:
 
     def run(self, size: int) -> None:
         """Write everything, ``size`` bytes. Raises Cancelled, after all threads have ended."""
+        errors = [Errors(known(batch.wanted.archive, self._progress)) for batch in self._planner.batches]
         self._progress.begin("Extracting", size)
         try:
-            for batch in self._planner.batches:
+            for batch, wrong in zip(self._planner.batches, errors, strict=True):
                 self._make_folders(batch)
-                self._batch(batch)
+                self._batch(batch, wrong)
         except SourceError as error:
             self.stopped = f"{error} {self._so_far(size)}"
 
@@ -72,12 +77,11 @@ class Work:
                 except PlaceError as error:
                     self._planner.refused.add(batch.wanted, member, f"is not made: {error}")
 
-    def _batch(self, batch: Batch) -> None:
+    def _batch(self, batch: Batch, errors: Errors) -> None:
         archive = batch.wanted.archive
         decoder = archive.decoder
         if decoder is None or not batch.files:
             return
-        errors = Errors(archive.findings)
         lanes: Iterator[list[int]] = iter((list(batch.files),))
         workers = 1
         if decoder.lane is not one_lane:
@@ -178,6 +182,18 @@ class Work:
             return 0, f"{end}, for it is not proved to be what was archived: {wrong.rstrip('.')}"
         finally:
             part.drop()
+
+
+def known(archive: Opened, progress: Progress) -> Sequence[Finding]:
+    """What is known to be wrong with an archive, checked now where nothing else would compare its digests."""
+    decoder = archive.decoder
+    if decoder is None or not decoder.shared_digests or archive.verdicts or not archive.checksums:
+        return archive.findings
+    if archive.checksums[0].verdict is not Verdict.NOT_CHECKED:
+        return archive.findings
+    copy = replace(archive, findings=list(archive.findings), verdicts=bytearray())
+    decoder.check(copy, Emitter(copy), progress)
+    return copy.findings
 
 
 class _Hand:

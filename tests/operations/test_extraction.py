@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import tarfile
 import tempfile
 from collections.abc import Callable
@@ -246,6 +247,22 @@ def test_what_does_not_fit_its_digest_is_not_kept_unless_it_is_said(tmp_path: Pa
     extract(path, tmp_path / "kept", ExtractionOptions(keep_damaged=True))
     assert len(files(tmp_path / "kept")["b.bin.damaged"]) == 5000
     assert "b.bin" not in files(tmp_path / "kept")
+
+
+def test_hashes_that_were_not_compared_on_opening_are_before_extracting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector.formats.rca.HASHED", 0)
+    entries = [(f"{number}.bin", random.Random(number).randbytes(4000)) for number in range(9)]
+    path = archive(tmp_path, "rca", entries)
+    assert extract(path, tmp_path / "sound").whole
+
+    data = bytearray(path.read_bytes())
+    data[data.index(entries[4][1][100:200]) + 50] ^= 1
+    path.write_bytes(data)
+    result = extract(path, tmp_path / "to")
+    assert [trouble.path for trouble in result.damaged.told] == ["3.bin", "4.bin", "5.bin"]
+    assert files(tmp_path / "to") == {name: content for name, content in entries if name[0] not in "345"}
 
 
 def test_an_archive_that_is_cut_off_says_that_something_may_be_missing(tmp_path: Path) -> None:

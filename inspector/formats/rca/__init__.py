@@ -96,4 +96,5 @@ FORMAT = Format(
     repairs=repairs,
     lane=lane,
     apart=apart,
+    shared_digests=True,
 )
