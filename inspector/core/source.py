@@ -115,6 +115,24 @@ class SplicedSource:
         return None
 
 
+def expect(source: Source, start: int, stop: int) -> None:
+    """Say that the bytes ``[start, stop)`` are about to be read: a source that is far away then asks for them at once.
+
+    It does so by a method of this name; a source without one loses nothing.
+    """
+    told = getattr(source, "expect", None)
+    if told is not None:
+        told(start, stop)
+
+
+def is_sparing(source: Source) -> bool:
+    """Whether decoding should leave out what would cost a request for each member, and say so.
+
+    A source that is far away says it by an attribute ``sparing``; any other is read as it is.
+    """
+    return bool(getattr(source, "sparing", False))
+
+
 def blocks(source: Source, start: int, stop: int, size: int = BLOCK) -> Iterator[bytes]:
     """The bytes ``[start, stop)`` of ``source`` in pieces of ``size`` bytes; ends early where the source does."""
     while start < stop:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from dataclasses import fields as attributes_of
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from inspector.core.archive import Archive, Emitter
@@ -13,7 +15,7 @@ from inspector.core.finding import Finding
 from inspector.core.format import Format
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
-from inspector.core.progress import Progress
+from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import Source, SourceError
 from inspector.core.span import Span
 from inspector.core.verdict import Checksum
@@ -110,6 +112,21 @@ def decode(archive: Opened, progress: Progress) -> None:
     """
     with cancelling(progress):
         _decode(archive, progress)
+
+
+def decode_anew(archive: Opened, progress: Progress) -> None:
+    """Decode again what was decoded sparingly, this time with all there is to read. Raises Cancelled."""
+    source: Any = archive.source
+    source.sparing = False
+    again = start(source)
+    again.told = archive.told
+    try:
+        decode(again, progress)
+    except Cancelled:
+        source.sparing = True
+        raise
+    for each in attributes_of(Opened):
+        setattr(archive, each.name, getattr(again, each.name))
 
 
 def _decode(archive: Opened, progress: Progress) -> None:

@@ -8,7 +8,7 @@ from inspector.core.format import MemberError
 from inspector.core.kept import Kept
 from inspector.core.member import SPECIAL, Codec
 from inspector.core.names import visible
-from inspector.core.source import Source
+from inspector.core.source import Source, is_sparing
 from inspector.formats._zip.reading import content, stored_pieces
 
 _UNIX = frozenset((3, 19))
@@ -68,7 +68,12 @@ class Attributes:
     def _target(self, index: int) -> str:
         """Where a link leads, which is its content; nothing where that cannot be read."""
         member = self._emitter.members[index]
-        if not member.readable or member.codec is Codec.UNKNOWN or max(member.size, member.stored) > _LONGEST_TARGET:
+        if (
+            is_sparing(self._source)
+            or not member.readable
+            or member.codec is Codec.UNKNOWN
+            or max(member.size, member.stored) > _LONGEST_TARGET
+        ):
             return ""
         try:
             return f" to {visible(b''.join(content(member, stored_pieces(self._source, member))))}"

@@ -10,8 +10,9 @@ from inspector.core.finding import Severity
 from inspector.core.kinds import Kind
 from inspector.core.numbers import count, in_bytes
 from inspector.core.progress import Progress
-from inspector.core.source import Source
+from inspector.core.source import Source, expect, is_sparing
 from inspector.core.span import Span
+from inspector.formats._zip.assumed import place_members
 from inspector.formats._zip.descriptors import measure_descriptors
 from inspector.formats._zip.directory import Directory, DirectoryWalk, headers, new_members, report_counts
 from inspector.formats._zip.ending import Ending, find_ending
@@ -29,7 +30,7 @@ def decode_zip(
     ``lead`` speaks for the member at the start of the file, ``quiet`` are local header offsets whose CRC is judged by
     the caller.
     """
-    directory = Directory(new_members(), find_ending(source))
+    directory = Directory(new_members(), find_ending(source), assumed=is_sparing(source))
     emitter.begin_members(directory.members)
     ending = directory.ending
     if ending is not None:
@@ -40,8 +41,11 @@ def decode_zip(
     told = source.size
     if not directory.members and (ending is None or ending.entries):
         told = _read_forward(source, emitter, directory, progress)
-    measure_descriptors(source, emitter, directory, progress)
     limit = _limit(source, directory)
+    if directory.assumed and directory.listed:
+        place_members(emitter, directory, limit)
+    else:
+        measure_descriptors(source, emitter, directory, progress)
     rows = lay_rows(source, emitter, directory, limit, told)
     table = MemberRows(source, directory, rows, lead).table()
     fields: list[Field] = []
@@ -62,6 +66,7 @@ def _read_directory(
 ) -> None:
     assert ending.directory is not None
     start = ending.directory.start
+    expect(source, start, ending.anchor)
     walk = DirectoryWalk(source, emitter, directory, ending.shift, quiet)
     walk.run(start, ending.anchor, progress)
     directory.span = Span(start, max(ending.directory.stop, directory.stop))

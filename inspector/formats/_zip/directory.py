@@ -73,8 +73,9 @@ class Directory:
     ``central`` where its central directory header begins (empty when there is no directory), ``descriptors`` the size
     of its data descriptor. ``entries`` is where every header of the directory begins, also past the last member
     listed, ``stop`` where the last ends; ``span`` the whole directory; ``later`` the members whose flags announce a
-    data descriptor. ``capped`` when there are more members than are listed. ``computed`` is filled by a check: the
-    CRC-32 of each member's content, -1 where it has not been or cannot be computed.
+    data descriptor. ``capped`` when there are more members than are listed. ``assumed`` when no local header was read,
+    see the module of that name. ``computed`` is filled by a check: the CRC-32 of each member's content, -1 where it
+    has not been or cannot be computed.
     """
 
     members: Members
@@ -82,6 +83,7 @@ class Directory:
     span: Span | None = None
     stop: int = 0
     capped: bool = False
+    assumed: bool = False
     central: array[int] = field(default_factory=lambda: array("Q"))
     descriptors: array[int] = field(default_factory=lambda: array("B"))
     later: array[int] = field(default_factory=lambda: array("Q"))
@@ -141,8 +143,9 @@ class DirectoryWalk:
             place = Place(at + CENTRAL_SIZE + len(name), name, index, local=False)
             stored, size, offset = self._extra(place, extra, (stored, size, offset), (at, stop))
         head = offset + self.shift
-        data = self._local(head, len(name))
-        begin = _plain_begin(data, common, name) if narrow else 0
+        assumed = self.directory.assumed and 0 <= head <= self.source.size - LOCAL_SIZE
+        data = b"" if assumed else self._local(head, len(name))
+        begin = LOCAL_SIZE + len(name) if assumed else _plain_begin(data, common, name) if narrow else 0
         if begin:
             begin += head
         else:

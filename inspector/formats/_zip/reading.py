@@ -15,8 +15,17 @@ from inspector.core.member import Codec, Member
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
-from inspector.core.source import BLOCK, Source, blocks
-from inspector.formats._zip.records import ENCRYPTED, LOCAL_SIZE, LOCAL_STRUCT, MASKED, STRONG, Local, method_words
+from inspector.core.source import BLOCK, Source, blocks, expect, is_sparing
+from inspector.formats._zip.records import (
+    ENCRYPTED,
+    LOCAL,
+    LOCAL_SIZE,
+    LOCAL_STRUCT,
+    MASKED,
+    STRONG,
+    Local,
+    method_words,
+)
 
 
 def read_member(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:
@@ -25,6 +34,7 @@ def read_member(archive: Archive, index: int, progress: Progress) -> Iterator[by
     Raises MemberError after the last good piece when the stored bytes give less or more than declared, and before the
     first when the member cannot be read here.
     """
+    _look_at(archive, index)
     member = archive.members[index]
     if not member.readable:
         raise MemberError(f"{visible(member.path)} has no local header, so it is not known where its data begin.")
@@ -34,6 +44,27 @@ def read_member(archive: Archive, index: int, progress: Progress) -> Iterator[by
     for piece in content(member, stored_pieces(archive.source, member)):
         yield piece
         progress.advance(len(piece))
+
+
+def _look_at(archive: Archive, index: int) -> None:
+    """Put a member that is about to be read where its local header says; without one it stays where it is."""
+    source, members = archive.source, archive.members
+    heads = members.heads
+    if not is_sparing(source) or heads is None:
+        return
+    head, size = heads[index], members.stored(index)
+    expect(source, head, members.stops[index])
+    start = _start(source, head)
+    if start is not None:
+        members.starts[index] = min(start, source.size)
+        members.stops[index] = min(start + size, source.size)
+
+
+def _start(source: Source, head: int) -> int | None:
+    data = source.read(head, LOCAL_SIZE)
+    if data[:4] != LOCAL or len(data) < LOCAL_SIZE:
+        return None
+    return head + LOCAL_SIZE + int.from_bytes(data[26:28], "little") + int.from_bytes(data[28:30], "little")
 
 
 def stored_pieces(source: Source, member: Member) -> Iterator[bytes]:

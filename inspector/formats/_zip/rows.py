@@ -37,7 +37,7 @@ def lay_rows(source: Source, emitter: Emitter, directory: Directory, limit: int,
     """
     extents = _extents(directory, emitter, limit)
     rows = lay_out(extents.starts, extents.stops, 0, limit)
-    orphans = _orphans(source, rows)
+    orphans = [] if directory.assumed else _orphans(source, rows)
     for start, stop in orphans:
         extents.starts.append(start)
         extents.stops.append(stop)

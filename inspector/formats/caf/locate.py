@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
-from inspector.core.source import Source
+from inspector.core.source import Source, expect
 from inspector.core.span import Span
 from inspector.formats.caf.search import FOOTER, OPENING, SPACE, Found, search
 
@@ -65,6 +65,7 @@ def claimed_index(source: Source) -> tuple[int, Span | None]:
     if len(footer) < FOOTER:
         return 0, None
     size = int.from_bytes(footer, "little")
+    expect(source, end - size, end)
     return size, Span(end - size, end) if 0 < size <= end else None
 
 

@@ -72,7 +72,7 @@ class S3Source:
         self.version = head.version
         self.modified = head.modified
         self.ledger = ledger
-        self.sparing = sparing
+        self.sparing = sparing and head.size > TAIL  # of a small one, the first request brings all or most
         self.replaced = False
         self._client = client
         self._head = head
