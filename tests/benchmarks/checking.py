@@ -19,6 +19,7 @@ from inspector.core.archive import Emitter
 from inspector.core.progress import Progress
 from inspector.operations import opening
 from inspector.operations.checking import check_archive, forget_check
+from inspector.sources.file import FileSource
 from tests.benchmarks import inputs
 from tests.benchmarks.measure import Row, paired
 
@@ -39,7 +40,7 @@ def rca_rows(folder: Path) -> Iterator[Row]:
 
     for segments, convention, reach in ((1, "rcarch", 1 / 0.9), (2, "rcarch", 1 / 1.6), (2, "spec", 1 / 0.9)):
         path = _rca(folder, segments, piece, rcarch=convention == "rcarch")
-        archive = opening.start(opening.open_source(str(path)))
+        archive = opening.start(FileSource(path))
         opening.decode(archive, Progress())
         work = f"RCA: check 512 MiB, segments: {segments} ({convention}) / blake2s"
         yield Row(work, *paired(hashing, partial(check_archive, archive, Progress()), 3), reach)
@@ -153,7 +154,7 @@ def write_zip(path: Path, members: int, size: int) -> None:
 
 
 def _decoded(path: Path) -> opening.Opened:
-    archive = opening.start(opening.open_source(str(path)))
+    archive = opening.start(FileSource(path))
     opening.decode(archive, Progress())
     return archive
 

@@ -15,6 +15,7 @@ import zstandard
 from inspector.core.archive import Archive
 from inspector.core.progress import Progress
 from inspector.operations import opening
+from inspector.sources.file import FileSource
 from tests.benchmarks import inputs
 from tests.benchmarks.measure import Row, paired
 
@@ -34,7 +35,7 @@ def rows(folder: Path) -> Iterator[Row]:
 
 def _open(path: Path) -> Callable[[], Archive]:
     def work() -> Archive:
-        archive = opening.start(opening.open_source(str(path)))
+        archive = opening.start(FileSource(path))
         opening.decode(archive, Progress())
         return archive
 

@@ -16,6 +16,7 @@ from inspector.core.progress import Progress
 from inspector.core.verdict import Verdict
 from inspector.operations import opening
 from inspector.operations.checking import forget_check
+from inspector.sources.file import FileSource
 from tests.benchmarks.measure import Row, paired
 
 GIB = 1 << 30
@@ -62,7 +63,7 @@ def datas3t_range(folder: Path, count: int, size: int) -> Path:
 
 def decoded(path: Path) -> opening.Opened:
     """The archive at ``path``."""
-    archive = opening.start(opening.open_source(str(path)))
+    archive = opening.start(FileSource(path))
     opening.decode(archive, Progress())
     return archive
 

@@ -18,10 +18,11 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.span import Span
 from inspector.core.verdict import State, Verdict
 from inspector.operations.checking import check_archive, state_of
-from inspector.operations.opening import Opened, decode, open_source, start
+from inspector.operations.opening import Opened, decode, start
 from inspector.operations.refused import Refused
 from inspector.operations.session import Session
 from inspector.operations.views import Stage
+from inspector.sources.file import FileSource
 from tests.operations.archives import caf, opened
 
 Sample = Callable[[str], Path]
@@ -307,7 +308,7 @@ def test_the_state_that_findings_spell(found: tuple[tuple[Severity, str], ...], 
 
 
 def judged(path: Path, found: tuple[tuple[Severity, str], ...]) -> Opened:
-    archive = start(open_source(str(path)))
+    archive = start(FileSource(path))
     assert archive.decoder is not None
     archive.decoder = type(archive.decoder)(
         **{name: getattr(archive.decoder, name) for name in archive.decoder.__slots__ if name != "torn"},
@@ -326,7 +327,7 @@ def test_many_remarks_do_not_keep_out_the_error(sample: Sample) -> None:
 
 
 def test_a_check_forgets_what_an_earlier_one_counted(sample: Sample) -> None:
-    archive = start(open_source(str(sample("journey.caf"))))
+    archive = start(FileSource(sample("journey.caf")))
     decode(archive, Progress())
     archive.findings_dropped = 7
     check_archive(archive, Progress())

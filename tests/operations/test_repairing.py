@@ -14,7 +14,7 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.verdict import State
 from inspector.operations.checking import check_archive, check_location, state_of
 from inspector.operations.mending import carry_out, described, save_salvage
-from inspector.operations.opening import Opened, decode, open_source, start
+from inspector.operations.opening import Opened, decode, start
 from inspector.operations.refused import Refused
 from inspector.operations.repairable import mark_repairs
 from inspector.operations.repairing import Plan, plan
@@ -25,7 +25,7 @@ FINE = (State.SOUND, State.WARNING)
 
 
 def opened(path: Path) -> Opened:
-    archive = start(open_source(str(path)))
+    archive = start(FileSource(path))
     decode(archive, Progress())
     return archive
 
@@ -47,8 +47,7 @@ def contents(path: Path) -> dict[bytes, bytes]:
 def copied(path: Path, folder: Path) -> tuple[Path, FileSource]:
     copy = folder / path.name
     shutil.copyfile(path, copy)
-    source = open_source(str(copy))
-    assert isinstance(source, FileSource)
+    source = FileSource(copy)
     return copy, source
 
 
@@ -77,7 +76,7 @@ def test_what_one_write_explains_is_mended_in_place(
     carry_out(found, source, "", Progress())
 
     assert found.edit is not None
-    assert path.read_bytes() == OverlaySource(open_source(str(sample(name))), found.edit).read(0, 1 << 30)
+    assert path.read_bytes() == OverlaySource(FileSource(sample(name)), found.edit).read(0, 1 << 30)
     assert check_location(str(path), Progress()).state in FINE
     after = contents(path)
     assert all(after[name] == content for name, content in members.items() if name in after and content)
@@ -137,8 +136,7 @@ def test_metadata_is_written_anew_beside_its_tar(sample: Sample, tmp_path: Path)
     shutil.copytree(sample("weather-missing-row"), folder)
     tar = next(path for path in sorted(folder.rglob("*.tar")) if planned(path).repairs)
     found = planned(tar)
-    source = open_source(str(tar))
-    assert isinstance(source, FileSource)
+    source = FileSource(tar)
     before = tar.read_bytes()
     assert (found.edit, [beside.suffix for beside in found.beside]) == (None, [".metadata"])
     carry_out(found, source, "", Progress())

@@ -18,8 +18,9 @@ from inspector.formats.rca.chain import Chain, Piece
 from inspector.formats.rca.chunks import ChunkLayer
 from inspector.formats.rca.hashes import Convention
 from inspector.formats.rca.write import Writer, fresh
-from inspector.operations.opening import Opened, decode, open_source, start
+from inspector.operations.opening import Opened, decode, start
 from inspector.resources import samples
+from inspector.sources.file import FileSource
 from inspector.sources.temporary import TemporarySource
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, ONE, THREE, TWO, bad, checked, full_chunk, noisy, opened, verdicts
@@ -61,7 +62,7 @@ class File:
 
 
 def decoded(path: Path) -> Opened:
-    archive = start(open_source(str(path)))
+    archive = start(FileSource(path))
     decode(archive, Progress())
     return archive
 

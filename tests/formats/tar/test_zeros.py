@@ -6,7 +6,8 @@ from pathlib import Path
 
 from inspector.core.progress import Progress
 from inspector.formats._tar.between import AFTER_END
-from inspector.operations.opening import decode, open_source, start
+from inspector.operations.opening import decode, start
+from inspector.sources.file import FileSource
 
 SIZE = 1 << 40
 
@@ -16,14 +17,14 @@ def test_zeros_without_a_tars_name_are_plain_bytes(tmp_path: Path) -> None:
     with path.open("wb") as file:
         file.truncate(SIZE)
 
-    assert start(open_source(str(path))).decoder is None
+    assert start(FileSource(path)).decoder is None
 
 
 def test_zeros_after_the_end_are_looked_at_only_so_far(tmp_path: Path) -> None:
     path = tmp_path / "disk.tar"
     with path.open("wb") as file:
         file.truncate(SIZE)
-    archive = start(open_source(str(path)))
+    archive = start(FileSource(path))
     decode(archive, Progress())
 
     end, padding, rest = archive.fields
@@ -35,7 +36,7 @@ def test_zeros_after_the_end_are_looked_at_only_so_far(tmp_path: Path) -> None:
 def test_a_whole_record_of_zeros_is_looked_at(tmp_path: Path) -> None:
     path = tmp_path / "empty.tar"
     path.write_bytes(bytes(10240))
-    archive = start(open_source(str(path)))
+    archive = start(FileSource(path))
     decode(archive, Progress())
 
     assert not archive.findings
