@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.tab import Tab
 from inspector.gui.window import Window
-from tests.gui.conftest import WAIT, Show, dialog_of, press
+from tests.gui.conftest import WAIT, Show, answer, dialog_of, press, settle
 
 
 @pytest.fixture
@@ -31,10 +31,6 @@ def question(window: Window) -> QMessageBox:
     return box
 
 
-def answer(window: Window, text: str) -> None:
-    next(button for button in question(window).buttons() if button.text() == text).click()
-
-
 def test_a_tab_without_work_closes_at_once(show: Show, window: Window) -> None:
     show("journey.caf")
     press(window, "close_tab")
@@ -46,7 +42,7 @@ def test_a_busy_tab_asks_and_goes_on_working(busy: Tab, window: Window) -> None:
     press(window, "close_tab")
     assert question(window).isVisible()
     assert "large.caf" in question(window).text()
-    answer(window, "Keep Working")
+    answer(question(window), "Keep Working")
     assert window.tab() is busy
     assert [job.method for job in busy.document.client.jobs if job.method == "check"] == ["check"]
 
@@ -54,19 +50,35 @@ def test_a_busy_tab_asks_and_goes_on_working(busy: Tab, window: Window) -> None:
 def test_a_busy_tab_closes_when_that_is_wanted(busy: Tab, window: Window, qtbot: QtBot) -> None:
     link = busy.document.client.link
     window.tabs.tabCloseRequested.emit(0)
-    answer(window, "Close")
+    answer(question(window), "Close")
     assert window.tabs.count() == 0
     qtbot.waitUntil(lambda: link.process is None, timeout=WAIT)
+
+
+def test_reading_a_busy_tab_again_asks(busy: Tab, window: Window, qtbot: QtBot) -> None:
+    press(window, "reload")
+    assert "large.caf" in question(window).text()
+    answer(question(window), "Keep Working")
+    assert window.tab() is busy
+    link = busy.document.client.link
+    press(window, "reload")
+    answer(question(window), "Read Again")
+    fresh = window.tab()
+    assert fresh is not None
+    assert fresh is not busy
+    settle(qtbot, window)
+    qtbot.waitUntil(lambda: link.process is None, timeout=WAIT)
+    assert not fresh.document.status.checked
 
 
 def test_a_busy_window_asks(busy: Tab, window: Window, qtbot: QtBot) -> None:
     assert not window.close()
     assert window.isVisible()
-    answer(window, "Keep Working")
+    answer(question(window), "Keep Working")
     assert window.isVisible()
     assert not window.close()
     link = busy.document.client.link
-    answer(window, "Close")
+    answer(question(window), "Close")
     assert not window.isVisible()
     qtbot.waitUntil(lambda: link.process is None, timeout=WAIT)
 
@@ -77,6 +89,6 @@ def test_a_window_that_checks_many_asks(window: Window, large: Path) -> None:
     assert not side.settled
     assert not window.close()
     assert side.title in question(window).text()
-    answer(window, "Close")
+    answer(question(window), "Close")
     assert side.settled
     assert not window.isVisible()

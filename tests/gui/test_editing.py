@@ -157,9 +157,7 @@ def test_bytes_of_an_inner_layer_are_not_edited(copied: Copied, window: Window, 
 # ---- checksums -----------------------------------------------------------------------------------------------------
 
 
-def test_broken_checksums_are_counted_mended_and_named(
-    edited: tuple[Tab, Path], window: Window, qtbot: QtBot
-) -> None:
+def test_broken_checksums_are_counted_mended_and_named(edited: tuple[Tab, Path], window: Window, qtbot: QtBot) -> None:
     tab, path = edited
     before = path.read_bytes()
     assert tab.changes.mend.text().replace("&", "") == "Mend 2 Checksums"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtWidgets import QTabBar
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.settings import Settings
@@ -90,6 +91,17 @@ def test_reloading_sees_what_changed_and_stays_in_place(
     fresh = window.tab()
     assert fresh is not None
     assert (fresh.document.size, fresh.hex_pane.hex.caret()) == (19, 5)
+
+
+def test_arranging_again_leaves_one_bar_of_tabs(show: Show, window: Window) -> None:
+    tabs = [show("two-chunks.rca"), show("journey.caf")]
+    tabs[1].docks["Digests"].raise_()
+    press(window, "previous_tab")
+    tabs[0].arrange_afresh()
+    press(window, "next_tab")
+    # No turn of the event loop: what is left over would be painted before it goes.
+    for tab in tabs:
+        assert [bar.count() for bar in tab.area.findChildren(QTabBar)] == [5]
 
 
 def test_missing_and_unknown_and_empty_files_are_sentences(show: Show, tmp_path: Path) -> None:

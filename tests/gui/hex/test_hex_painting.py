@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 from inspector.core.kinds import Role
 from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.pages import PAGE, Deliver, HexModel
-from inspector.gui.hex.painting import scheme_for
+from inspector.gui.hex.painting import UNDER, scheme_for
 from inspector.gui.hex.palette import COLOURS, Colours, Scheme
 from inspector.gui.theme import palette
 from tests.gui.hex.conftest import PARTS, Shown, fetch
@@ -181,3 +181,25 @@ def test_colours_follow_the_palette(show: Show) -> None:
 
 def test_the_fields_of_these_tests_are_whole() -> None:
     assert [stop for _, stop, _, _ in PARTS[:-1]] == [start for start, _, _, _ in PARTS[1:]]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("selected", [False, True], ids=["plain", "selected"])
+def test_edited_bytes_are_underlined_apart_from_the_outline_around_them(show: Show, dark: bool, selected: bool) -> None:
+    shown = show(dark=dark)
+    view, look = shown.view, shown.view.look
+    view.goTo(20, 4) if selected else view.goTo(0)
+    view.setOutline([(20, 24)])
+    view.setEdited([(21, 23)])
+    picture = shown.picture()
+    colour = look.colours.selection_text if selected else look.colours.text
+
+    def lines(offset: int, pane: Pane) -> list[int]:
+        """At which heights there is a line through the middle of a byte, below its letters."""
+        place = view.place_of(offset, pane)
+        x, top = place.center().x(), place.top()
+        heights = range(look.baseline + 1, look.line - 1)
+        return [y - look.baseline for y in heights if picture.pixelColor(x, top + y).name().upper() == colour]
+
+    for pane in Pane:
+        assert [lines(offset, pane) for offset in (21, 22, 23)] == [[UNDER, UNDER + 1], [UNDER, UNDER + 1], []]

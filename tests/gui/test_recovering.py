@@ -1,0 +1,142 @@
+"""A change that was interrupted by a crash: said when the archive is opened, with the ways out."""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import tacozip
+from PySide6.QtWidgets import QMessageBox
+from pytestqt.qtbot import QtBot
+
+from inspector.core.edit import Edit
+from inspector.core.progress import Progress
+from inspector.gui.tab import Tab
+from inspector.gui.window import Window
+from inspector.operations.header_draft import set_entry
+from inspector.operations.taco_header import header_draft
+from inspector.operations.workbench import Workbench
+from inspector.sources.in_place import write
+from inspector.sources.journal import places
+from tests.gui.conftest import Sample, Show, answer, dialog_of, settle
+from tests.sources.disks import Watched
+
+DYING = """
+import pickle, sys
+from tests.sources.disks import Watched
+from tests.sources.kill_driver import ending
+from inspector.sources.in_place import write
+path, edit, at = pickle.load(sys.stdin.buffer)
+write(path, edit, None, Watched(ending(at)))
+"""
+ENTRY = (200, 64)
+
+
+def new_header(path: Path) -> Edit:
+    bench = Workbench(str(path))
+    bench.decode(Progress())
+    return bench.header_edit(set_entry(header_draft(bench._disk.archives[0]), 0, ENTRY))
+
+
+@pytest.fixture
+def torn(tmp_path: Path, sample: Sample, root: Path) -> Path:
+    """A TACO archive whose writer was ended between the first and the second of three writes."""
+    path, trial = tmp_path / "torn.tacozip", tmp_path / "trial.tacozip"
+    for each in (path, trial):
+        shutil.copyfile(sample("two-entries.tacozip"), each)
+    edit = new_header(path)
+    disk = Watched()
+    write(trial, edit, None, disk)
+    trial.unlink()
+    first = edit.patches[0]
+    wanted = (bytes(first.new), first.offset)
+    calls = [at for at, (name, args) in enumerate(disk.log) if name == "write" and tuple(args[1:]) == wanted]
+    order = pickle.dumps((path, edit, calls[-1] + 1))
+    ended = subprocess.run([sys.executable, "-c", DYING], input=order, cwd=root, check=False)
+    assert ended.returncode == 9
+    assert any(place.exists() for place in places(path))
+    return path
+
+
+@pytest.fixture
+def asked(torn: Path, show: Show, window: Window) -> tuple[Tab, QMessageBox]:
+    """The archive, opened, and the box that asks what is to be done."""
+    tab = show(torn)
+    assert tab.banner.message.asks
+    assert torn.name in tab.banner.message.text.text()
+    assert tab.banner.message.button.text() == "Decide…"
+    tab.banner.message.button.click()
+    box = dialog_of(window, QMessageBox)
+    assert isinstance(box, QMessageBox)
+    return tab, box
+
+
+def no_journal(path: Path) -> bool:
+    return not any(place.exists() for place in places(path))
+
+
+def test_the_box_says_what_each_way_would_do(asked: tuple[Tab, QMessageBox], torn: Path) -> None:
+    _, box = asked
+    between = torn.read_bytes()
+    words = [button.text() for button in box.buttons()]
+    assert {"Finish It", "Roll It Back", "Leave It"} <= set(words)
+    for word in words:
+        assert word == "Leave It" or f"{word}: " in box.informativeText()
+    answer(box, "Leave It")
+    assert torn.read_bytes() == between
+    assert not no_journal(torn)
+
+
+def test_finishing_makes_the_change(asked: tuple[Tab, QMessageBox], torn: Path, window: Window, qtbot: QtBot) -> None:
+    tab, box = asked
+    answer(box, "Finish It")
+    settle(qtbot, window)
+    assert tacozip.read_header(str(torn))[0] == ENTRY
+    assert no_journal(torn)
+    assert tab.note.text.text()
+    assert tab.banner.message.isHidden()
+    view = tab.header.model.view
+    assert view is not None
+    assert (view.entries[0].offset, view.entries[0].length) == ENTRY
+
+
+def test_rolling_back_leaves_the_file_of_before(
+    asked: tuple[Tab, QMessageBox], torn: Path, window: Window, qtbot: QtBot, sample: Sample
+) -> None:
+    _, box = asked
+    answer(box, "Roll It Back")
+    settle(qtbot, window)
+    assert torn.read_bytes() == sample("two-entries.tacozip").read_bytes()
+    assert no_journal(torn)
+
+
+def test_what_was_left_is_asked_again_when_it_is_opened_again(
+    asked: tuple[Tab, QMessageBox], window: Window, qtbot: QtBot
+) -> None:
+    tab, box = asked
+    answer(box, "Leave It")
+    window.reload()
+    settle(qtbot, window)
+    fresh = window.tab()
+    assert fresh is not None
+    assert fresh is not tab
+    assert fresh.banner.message.asks
+
+
+def test_nothing_is_asked_of_other_archives(show: Show) -> None:
+    assert not show("two-entries.tacozip").banner.message.asks
+
+
+def test_changes_are_refused_until_it_is_decided(torn: Path, show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show(torn)
+    between = torn.read_bytes()
+    tab.editing.overwrite(3000, between[3000:3001], bytes((between[3000] ^ 1,)))
+    tab.editing.write()
+    settle(qtbot, window)
+    assert torn.read_bytes() == between
+    assert tab.editing.pending is not None
+    assert "interrupted" in tab.note.text.text()

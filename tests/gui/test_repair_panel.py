@@ -1,0 +1,222 @@
+"""Mending: offered where something was found, planned first, then made in place, in a copy, or as pending changes."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import tacozip
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QMenu
+from pytestqt.qtbot import QtBot
+
+from inspector.core.verdict import State
+from inspector.gui.panels.repair import UNASKED
+from inspector.gui.tab import Tab
+from inspector.gui.window import Window
+from tests.gui.conftest import Copied, Sample, Show, dialog_of, press, previewed, settle
+
+Found = Callable[[str], tuple[Tab, Path]]
+TORN = "torn-after-write-2.tacozip"
+
+
+@pytest.fixture
+def found(copied: Copied, window: Window, qtbot: QtBot) -> Found:
+    """Open a copy of a sample, check it, and go to its first finding."""
+
+    def check(name: str) -> tuple[Tab, Path]:
+        tab, path = copied(name)
+        press(window, "check")
+        settle(qtbot, window)
+        press(window, "next_finding")
+        settle(qtbot, window)
+        return tab, path
+
+    return check
+
+
+@pytest.fixture
+def planned(copied: Copied, window: Window, qtbot: QtBot) -> Found:
+    """Open a copy of a sample and plan how to mend it."""
+
+    def plan(name: str) -> tuple[Tab, Path]:
+        tab, path = copied(name)
+        press(window, "mend")
+        settle(qtbot, window)
+        return tab, path
+
+    return plan
+
+
+def titles(tab: Tab) -> list[str]:
+    return [tab.repair.list.item(row).text() for row in range(tab.repair.list.count())]
+
+
+# ---- where something was found -------------------------------------------------------------------------------------
+
+
+def test_a_finding_offers_the_repair_that_answers_it(found: Found, window: Window, qtbot: QtBot) -> None:
+    tab, _ = found("truncated.tacozip")
+    assert tab.findings.mending.isEnabled()
+    tab.findings.mending.click()
+    settle(qtbot, window)
+    assert not tab.repair.visibleRegion().isEmpty()
+    assert tab.repair.list.hasFocus()
+    assert "zip-rebuild-end" in tab.repair.about.text()
+
+
+def test_the_repair_of_the_finding_is_the_one_selected(found: Found, window: Window, qtbot: QtBot) -> None:
+    tab, _ = found("wrong-reset-hash.rca")
+    code = tab.findings.model.row(tab.findings.table.currentIndex()).repair
+    tab.findings.mend()
+    settle(qtbot, window)
+    item = tab.repair.list.currentItem()
+    assert item is not None
+    assert tab.repair.about.text().endswith(code)
+
+
+def test_the_menu_of_a_finding_offers_it_too(found: Found) -> None:
+    tab, _ = found("truncated.tacozip")
+    menu = QMenu()
+    tab.findings.table.wanted(menu)
+    with_repair = [action.text() for action in menu.actions()]
+    assert with_repair[0] == "&Mend…"
+
+
+def test_where_nothing_can_be_mended_nothing_is_offered(found: Found) -> None:
+    tab, _ = found("gap.caf")
+    assert tab.findings.model.row(tab.findings.table.currentIndex()).code == "caf-gap"
+    assert not tab.findings.mending.isEnabled()
+    menu = QMenu()
+    tab.findings.table.wanted(menu)
+    assert not menu.actions()
+    sound, _ = found("journey.caf")
+    assert not sound.findings.mending.isEnabled()
+    assert sound.banner.mend.isHidden()
+
+
+# ---- the plan ------------------------------------------------------------------------------------------------------
+
+
+def test_a_plan_writes_nothing_and_says_all(planned: Found, sample: Sample) -> None:
+    tab, path = planned(TORN)
+    assert path.read_bytes() == sample(TORN).read_bytes()
+    assert tab.repair.sentence.text() == "1 repair would make this torn archive sound."
+    assert len(titles(tab)) == 1
+    assert "Nothing is lost." in tab.repair.about.text()
+
+
+def test_mending_in_place_is_read_by_the_reference(planned: Found, window: Window, qtbot: QtBot) -> None:
+    tab, path = planned(TORN)
+    size = path.stat().st_size
+    tab.repair.make.click()
+    settle(qtbot, window)
+    assert tacozip.read_header(str(path))
+    assert path.stat().st_size == size
+    assert tab.document.status.state in (State.SOUND, None)
+    assert tab.repair.plan is None
+    press(window, "check")
+    settle(qtbot, window)
+    assert tab.document.status.state is State.SOUND
+    assert tab.banner.mend.isHidden()
+
+
+def test_a_mended_copy_leaves_the_file_alone(
+    planned: Found, window: Window, qtbot: QtBot, tmp_path: Path, sample: Sample
+) -> None:
+    tab, path = planned(TORN)
+    tab.repair.copy_.click()
+    copy = tmp_path / "mended.tacozip"
+    dialog_of(window, QFileDialog).fileSelected.emit(str(copy))
+    settle(qtbot, window)
+    assert path.read_bytes() == sample(TORN).read_bytes()
+    assert tacozip.read_header(str(copy))
+    assert str(copy) in tab.note.text.text()
+
+
+def test_repairs_are_looked_at_as_pending_changes(planned: Found, window: Window, qtbot: QtBot, sample: Sample) -> None:
+    tab, path = planned(TORN)
+    tab.repair.show_.click()
+    previewed(qtbot, window, tab)
+    assert tab.editing.pending is not None
+    assert tab.document.status.state is State.SOUND
+    assert path.read_bytes() == sample(TORN).read_bytes()
+    tab.repair.make.click()
+    assert "Write or discard the pending changes first" in tab.note.text.text()
+    press(window, "write")
+    settle(qtbot, window)
+    assert tacozip.read_header(str(path))
+
+
+def test_an_assumption_waits_for_a_tick(planned: Found, window: Window, qtbot: QtBot) -> None:
+    tab, _ = planned("wrong-metadata.rca")
+    panel = tab.repair
+    assert panel.plan is not None
+    assert panel.plan.waiting
+    rows = [panel.list.item(row) for row in range(panel.list.count())]
+    item = next(row for row in rows if row.flags() & Qt.ItemFlag.ItemIsUserCheckable)
+    before = len(panel.plan.repairs)
+    item.setCheckState(Qt.CheckState.Checked)
+    settle(qtbot, window)
+    assert len(panel.plan.repairs) == before + 1
+    assert panel.accepted()
+    assert panel.make.isEnabled()
+
+
+def test_what_stays_as_it_is_stands_beneath_the_repairs(planned: Found) -> None:
+    tab, _ = planned("truncated.caf")
+    plan = tab.repair.plan
+    assert plan is not None
+    assert [text for text in titles(tab) if text.startswith("Stays as it is: ")][: len(plan.left)]
+    assert len(titles(tab)) == len(plan.repairs) + len(plan.waiting) + len(plan.left)
+
+
+def test_what_is_whole_is_salvaged(planned: Found, window: Window, qtbot: QtBot, tmp_path: Path) -> None:
+    tab, path = planned("flipped-blob-byte.rca")
+    assert tab.repair.salvage.isEnabled()
+    before = path.read_bytes()
+    tab.repair.salvage.click()
+    out = tmp_path / "whole.rca"
+    dialog_of(window, QFileDialog).fileSelected.emit(str(out))
+    settle(qtbot, window)
+    assert path.read_bytes() == before
+    assert str(out) in tab.note.text.text()
+    window.open_location(str(out))
+    settle(qtbot, window)
+    press(window, "check")
+    settle(qtbot, window)
+    saved = window.tab()
+    assert saved is not None
+    assert saved.document.status.state is State.SOUND
+
+
+def test_sentences_stand_where_there_is_no_plan(
+    show: Show, sample: Sample, window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
+    sound = show("journey.caf")
+    assert sound.repair._stack.shown_sentence() == UNASKED
+    press(window, "mend")
+    settle(qtbot, window)
+    assert sound.repair._stack.shown_sentence() == "There is nothing to mend."
+    folder = tmp_path / "weather-missing-row"
+    shutil.copytree(sample("weather-missing-row"), folder)
+    several = show(folder)
+    press(window, "mend")
+    settle(qtbot, window)
+    assert several.repair._stack.shown_sentence() == UNASKED
+    assert several.note.text.text().startswith("This is a folder of several files")
+
+
+@pytest.mark.parametrize("name", ["wrong-metadata.rca", "truncated.caf"])
+def test_the_panel_fits_into_a_small_window(planned: Found, window: Window, qtbot: QtBot, name: str) -> None:
+    window.resize(1024, 700)
+    tab, _ = planned(name)
+    settle(qtbot, window)
+    panel = tab.repair
+    assert window.width() == 1024
+    assert not panel.list.horizontalScrollBar().isVisible()
+    for widget in (panel.make, panel.show_, panel.copy_, panel.salvage, panel.sentence, panel.list, panel.about):
+        assert panel.rect().contains(widget.rect().translated(widget.mapTo(panel, widget.rect().topLeft())))
+    assert panel.sentence.height() >= panel.sentence.heightForWidth(panel.sentence.width())
