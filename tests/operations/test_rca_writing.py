@@ -158,6 +158,30 @@ def test_appends_make_what_the_published_writer_makes(path: Path, convention: Co
     assert result.warnings == ()
 
 
+@pytest.mark.parametrize("name", ["two-chunks.rca", "two-resets-spec.rca", "two-resets-rcarch.rca"])
+def test_an_archive_is_made_again_as_it_is_from_what_it_holds(path: Path, sample: Sample, name: str) -> None:
+    """Outside the metadata of chunks that are not the last, which does not count."""
+    data = sample(name).read_bytes()
+    archive = opened(data)
+    edges, starts = archive.detail.blocks.edges, archive.members.starts
+    options = RcaOptions(convention=Convention.RCARCH if "rcarch" in name else Convention.SPECIFICATION)
+    path.write_bytes(b"")
+    for segment in range(len(archive.detail.blocks.segments)):
+        first, last = (edges[block] for block in archive.detail.blocks.segment(segment))
+        within = [member for member in archive.members if first <= starts[member.index] < last]
+        append(path, [(member.path, content(archive, member.index)) for member in within], options=options)
+
+    assert counting(path.read_bytes()) == counting(data)
+
+
+def counting(data: bytes) -> bytes:
+    """The archive with zeros for what does not count."""
+    changed = bytearray(data)
+    for chunk in opened(data).detail.chunks.chunks[:-1]:
+        changed[chunk.header.stop - 8 : chunk.header.stop] = bytes(8)
+    return bytes(changed)
+
+
 def _grown(name: str) -> int:
     before, after = (build.archive(*blobs, convention=name) for blobs in ((ONE, TWO), (ONE, TWO, THREE)))
     return len(after) - len(before)
