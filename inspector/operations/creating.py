@@ -49,6 +49,12 @@ def see_that_it_may_be_written(paths: Collection[Path], *, overwrite: bool) -> N
     """Refuse, before anything is read, targets that are there already or cannot be there. Raises Refused."""
     for path in paths:
         name = visible(str(path))
+        try:
+            os.lstat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        except (OSError, ValueError) as error:  # a name too long, or with a NUL
+            raise Refused(f"{name} is no usable path: {error}.") from error
         if path.is_dir() or not path.name:
             raise Refused(f"{name} is a folder, and a file is to be written there: choose another name.")
         if os.path.lexists(path) and not overwrite:

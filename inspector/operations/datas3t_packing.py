@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -73,12 +74,21 @@ def create_datas3t(progress: Progress, root: str, locations: Sequence[str], opti
     Raises Refused before anything is written: for names without a number, keys that stand twice or leave a gap inside
     a range, and ranges that overlap with those of the dataset. Raises SourceError and Cancelled.
     """
-    folder = Path(root)
-    if folder.exists() and not folder.is_dir():
-        raise Refused(f"{visible(root)} is no folder, and ranges are to be written into one.")
+    folder = _folder(root)
     ranges = plan(gather(locations, progress), options)
-    see_that_they_are_free(ranges, options.dataset, LocalFolder(folder.resolve()))
+    see_that_they_are_free(ranges, options.dataset, LocalFolder(folder))
     return pack(ranges, options.dataset, root, FolderObjects(folder), progress)
+
+
+def _folder(root: str) -> Path:
+    try:
+        folder = Path(os.path.realpath(root))
+        taken = folder.exists() and not folder.is_dir()
+    except (OSError, ValueError) as error:  # a name too long, or with a NUL
+        raise Refused(f"{visible(root)} is no usable path: {error}.") from error
+    if taken:
+        raise Refused(f"{visible(root)} is no folder, and ranges are to be written into one.")
+    return folder
 
 
 def plan(inputs: Sequence[Input], options: PackingOptions) -> list[Range]:

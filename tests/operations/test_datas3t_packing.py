@@ -223,11 +223,12 @@ def test_a_range_around_a_small_one_is_refused_though_others_lie_between(tmp_pat
     assert (901, 901) in keys_of(tmp_path / "root")
 
 
-def test_a_root_that_is_a_file_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("root", "said"), [("in/1", "no folder"), ("x" * 300, "no usable path"), ("a\0", "no usable")])
+def test_a_root_that_cannot_be_a_folder_is_refused(tmp_path: Path, root: str, said: str) -> None:
     given = files(tmp_path / "in", "1")
 
-    with pytest.raises(Refused, match="no folder"):
-        create_datas3t(Progress(), f"{given}/1", [given], DATASET)
+    with pytest.raises(Refused, match=said):
+        create_datas3t(Progress(), f"{tmp_path}/{root}", [given], DATASET)
 
 
 # ---- what fails on the way ---------------------------------------------------------------------------------------

@@ -89,6 +89,12 @@ def test_nothing_is_written_over_without_a_word(path: Path) -> None:
     assert held(path.read_bytes()) == ONE
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "a\0b"])
+def test_a_target_that_cannot_be_a_file_is_refused(path: Path, name: str) -> None:
+    with pytest.raises(Refused, match="no usable path"):
+        create_rca(Progress(), f"{path.parent}/{name}", [], RcaOptions())
+
+
 def test_what_comes_into_the_place_meanwhile_is_not_written_over(path: Path) -> None:
     @dataclass(frozen=True)
     class Slow(Given):
