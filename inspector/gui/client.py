@@ -8,13 +8,21 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from inspector.gui.link import Link
+from inspector.gui.link import Link, Work
+from inspector.gui.worker import work
 from inspector.operations.views import JobState
 
 POLL = 100
 """Milliseconds between two looks at the progress of running jobs."""
 PATIENCE = 1_000
 """Milliseconds a worker has to answer a cancelling before it is ended."""
+
+MAKING = frozenset(
+    ("extract", "lend", "lend_one", "append", "create", "save_copy", "make_repairs", "salvage", "write_manifest")
+)
+"""Work that has files half made while it runs."""
+GRACE = 10.0
+"""Seconds that such work has to take them away in, where nobody waits for it."""
 
 Done = Callable[[Any], None]
 Failed = Callable[[str], None]
@@ -79,12 +87,12 @@ class Client(QObject):
     settled = Signal()
     jobsChanged = Signal()
 
-    def __init__(self, location: str, parent: QObject | None = None) -> None:
+    def __init__(self, *arguments: str, parent: QObject | None = None, target: Work = work) -> None:
         super().__init__(parent)
         self._questions: dict[int, _Question] = {}
         self._number = 0
         self._open = True
-        self._link = Link(location)
+        self._link = Link(*arguments, target=target)
         self._link.arrived.connect(self._arrived)
         self._link.ended.connect(self._ended)
         self._timer = QTimer(self)
@@ -132,14 +140,16 @@ class Client(QObject):
         """See Job.cancel."""
         self.forget(job.number)
         self.order("cancel", job)
-        QTimer.singleShot(PATIENCE, job, lambda: self._lose_patience(job))
+        patience = int(GRACE * 1000) if job.method in MAKING else PATIENCE
+        QTimer.singleShot(patience, job, lambda: self._lose_patience(job))
 
     def close(self) -> None:
-        """End the worker at once and answer nothing any more."""
+        """End the worker, as soon as it has taken away files that are half made; answer nothing any more."""
         self._open = False
         self._timer.stop()
+        grace = GRACE if any(job.method in MAKING for job in self.jobs) else 0.0
         self._questions.clear()
-        self._link.close()
+        self._link.close(grace)
 
     def _ask(self, method: str, args: tuple[Any, ...], question: _Question) -> int:
         self._number += 1

@@ -83,7 +83,7 @@ class Document(QObject):
         self._ticket = 0
         self._by_caret = True
         self._jobs: dict[str, Job] = {}
-        self.client = Client(location, self)
+        self.client = Client(location, parent=self)
         self.client.lost.connect(self._lose)
         self.client.jobsChanged.connect(self.jobsChanged)
         self._explainer = Explainer(self.client, self)

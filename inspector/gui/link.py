@@ -37,6 +37,7 @@ class Link(QObject):
         self._outgoing: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._closed = False
+        self._grace = 0.0
         self._process: BaseProcess | None = None
         threading.Thread(target=self._send_all, args=(target, arguments), name="to worker").start()
 
@@ -49,11 +50,12 @@ class Link(QObject):
         """The worker, None before it is started and after it has been buried."""
         return self._process
 
-    def close(self) -> None:
-        """End the worker at once; nothing is signalled any more."""
+    def close(self, grace: float = 0.0) -> None:
+        """End the worker, which has ``grace`` seconds to stop what it does; nothing is signalled any more."""
         with self._lock:
             self._closed = True
-            if self._process is not None:
+            self._grace = grace
+            if self._process is not None and not grace:
                 self._process.kill()
         self._outgoing.put(None)
 
@@ -72,6 +74,9 @@ class Link(QObject):
         try:
             while (message := self._outgoing.get()) is not None:
                 ours.send(message)
+            if self._grace:
+                ours.send(None)
+                process.join(self._grace)
         except OSError:
             pass  # the worker is gone: the receiver says so
         with self._lock:

@@ -24,5 +24,15 @@ def check(connection: Connection, *arguments: str) -> None:  # noqa: ARG001 - wh
     serve_checks(connection)
 
 
+def make(connection: Connection, *arguments: str) -> None:  # noqa: ARG001 - what to make comes through the pipe
+    """Look at what archives would hold, and make them, until the window hangs up."""
+    _begin()
+
+    from inspector.operations.server import serve_methods
+    from inspector.operations.workshop import JOBS, Workshop
+
+    serve_methods(connection, Workshop(), frozenset(), JOBS)
+
+
 def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in the terminal is for the window, which ends its workers

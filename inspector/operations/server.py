@@ -4,6 +4,7 @@ A request is ``(number, method, arguments)``; its answer is ``(number, True, val
 ``("progress", number)`` asks how far a job is and is answered with ``(number, "progress", JobState or None)``;
 ``("cancel", number)`` stops one and has no answer of its own: the job's answer says that it was cancelled.
 ``("pause", number)`` and ``("resume", number)`` have no answer either; a paused job can be cancelled.
+``None`` ends the loop: jobs are cancelled, and have GRACE seconds to take away what is half made.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from multiprocessing.connection import Connection
+from time import monotonic
 from typing import Any
 
 from inspector.core.edit import EditError
@@ -27,23 +29,36 @@ from inspector.operations.workbench import JOBS, QUICK, Workbench
 
 CANCELLED = "Cancelled."
 """The answer of a job that was cancelled."""
+GRACE = 5.0
+"""Seconds that jobs have to stop in when the loop ends."""
 _SWITCH = 0.001
 """Seconds a job may keep the interpreter while a question waits."""
 _ORDERS = {"cancel": Progress.cancel, "pause": Progress.pause, "resume": Progress.resume}
 
 
 def serve(connection: Connection, location: str) -> None:
-    """Answer until the pipe closes. Interrupts from the keyboard are for the process that asks."""
+    """Answer for one location until the pipe closes."""
+    serve_methods(connection, Workbench(location), QUICK, JOBS)
+
+
+def serve_methods(connection: Connection, session: object, quick: Set[str], jobs: Set[str]) -> None:
+    """Answer with the methods of a session until the pipe closes: ``quick`` ones at once, ``jobs`` when they are done.
+
+    Interrupts from the keyboard are for the process that asks.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.setswitchinterval(_SWITCH)
-    _Server(connection, Workbench(location)).run()
+    _Server(connection, session, quick, jobs).run()
 
 
 class _Server:
-    def __init__(self, connection: Connection, session: Workbench) -> None:
+    def __init__(self, connection: Connection, session: object, quick: Set[str], jobs: Set[str]) -> None:
         self._connection = connection
         self._session = session
+        self._quick = quick
+        self._long = jobs
         self._jobs: dict[int, Progress] = {}
+        self._threads: set[threading.Thread] = set()
         self._sending = threading.Lock()
 
     def run(self) -> None:
@@ -52,9 +67,14 @@ class _Server:
                 message = self._connection.recv()
             except (EOFError, OSError):
                 break
+            if message is None:
+                break
             self._take(message)
+        end = monotonic() + GRACE
         for progress in tuple(self._jobs.values()):
             progress.cancel()
+        for thread in tuple(self._threads):
+            thread.join(max(0.0, end - monotonic()))
 
     def _take(self, message: tuple[Any, ...]) -> None:
         if message[0] == "progress":
@@ -72,12 +92,14 @@ class _Server:
         return JobState(progress.label, progress.done, progress.total, progress.unit, progress.paused)
 
     def _request(self, number: int, method: str, arguments: tuple[Any, ...]) -> None:
-        if method in QUICK:
+        if method in self._quick:
             self._answer(number, lambda: getattr(self._session, method)(*arguments))
-        elif method in JOBS:
+        elif method in self._long:
             progress = self._jobs[number] = Progress()
-            # A daemon: when the pipe has closed nobody waits for what the job would have found.
-            threading.Thread(target=self._job, args=(number, method, progress, arguments), daemon=True).start()
+            # A daemon: one that does not stop when asked to must not keep the process.
+            thread = threading.Thread(target=self._job, args=(number, method, progress, arguments), daemon=True)
+            self._threads.add(thread)
+            thread.start()
         else:
             self._send((number, False, f"There is no method {method!r}."))
 
@@ -86,6 +108,7 @@ class _Server:
             self._answer(number, lambda: getattr(self._session, method)(progress, *arguments))
         finally:
             self._jobs.pop(number, None)
+            self._threads.discard(threading.current_thread())
 
     def _answer(self, number: int, ask: Callable[[], Any]) -> None:
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from inspector.core.edit import Edit, OverlaySource
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.operations import patch_file
+from inspector.operations.creating import Created
 from inspector.operations.dependents import broken, mend_checksums
 from inspector.operations.edit_views import Interrupted, Mended, RepairPlan, WayOut, WriteResult
 from inspector.operations.extraction import Extraction
@@ -21,6 +22,7 @@ from inspector.operations.lending import TOO_MUCH, Lent, lend, lend_one, size_of
 from inspector.operations.location import Location
 from inspector.operations.mending import carry_out, described, save_salvage, write_edit
 from inspector.operations.opening import Opened, decode, start
+from inspector.operations.rca_writing import append_rca
 from inspector.operations.refused import Refused
 from inspector.operations.repairing import plan
 from inspector.operations.scene import Scene
@@ -30,6 +32,7 @@ from inspector.operations.session import Session
 from inspector.operations.taco_header import header_draft, header_view, member_target
 from inspector.operations.taco_header import preview as preview_header
 from inspector.operations.views import Chosen, Stage
+from inspector.operations.workshop import rca_options
 from inspector.sources.file import FileSource
 from inspector.sources.in_place import patched_copy
 from inspector.sources.replacing import Replacing
@@ -187,6 +190,19 @@ class Workbench(Session):
             source = self._file()
             return save_salvage(plan(self._disk.archives[0], progress, accepted), source, copy, progress, over=True)
 
+    # ---- growing -----------------------------------------------------------------------------------------------
+
+    def append(self, progress: Progress, locations: Sequence[str], level: int, convention: str) -> Created:
+        """Add files to an RCA archive in place, and read it again; see ``Draft`` for the options.
+
+        Raises Refused, EditError, SourceError and Cancelled: the archive then holds what it held.
+        """
+        with self._turns.one(progress):
+            self._file()
+            grown = append_rca(progress, self._name, locations, rca_options(level, convention))
+            self._read_again(progress)
+            return grown
+
     # ---- extracting --------------------------------------------------------------------------------------------
 
     def plan_extraction(
@@ -250,6 +266,6 @@ QUICK = SESSION_QUICK | {"interrupted", "header", "header_edit", "header_target"
 """Methods that answer at once; safe while jobs run."""
 JOBS = SESSION_JOBS | {
     *("preview", "mend_checksums", "write", "save_copy", "export_patch", "import_patch"),
-    *("recover", "plan_repairs", "make_repairs", "salvage", "plan_extraction", "extract", "lend", "lend_one"),
+    *("recover", "plan_repairs", "make_repairs", "salvage", "plan_extraction", "extract", "lend", "lend_one", "append"),
 }
 """Methods that take a Progress first and may take long; each may run in a thread of its own."""

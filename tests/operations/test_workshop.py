@@ -1,0 +1,100 @@
+"""Making archives as a window asks for it: what would be in them, and what stands against it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from inspector.core.progress import Progress
+from inspector.operations.refused import Refused
+from inspector.operations.session import Session
+from inspector.operations.workbench import Workbench
+from inspector.operations.workshop import Workshop
+from inspector.operations.workshop_views import ArchiveKind, Draft
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    folder = tmp_path / "tree"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "a.txt").write_bytes(b"alpha")
+    (folder / "sub" / "b.bin").write_bytes(b"beta" * 100)
+    return folder
+
+
+def names(path: Path) -> set[str]:
+    session = Session(str(path))
+    session.decode(Progress())
+    return {row.name for row in session.member_rows(0, 100).rows}
+
+
+@pytest.mark.parametrize("kind", [ArchiveKind.CAF, ArchiveKind.RCA, ArchiveKind.TACO])
+def test_what_is_looked_at_is_what_is_made(kind: ArchiveKind, tree: Path, tmp_path: Path) -> None:
+    draft = Draft(kind, str(tmp_path / f"new.{kind}"), (str(tree),))
+    contents = Workshop().look(Progress(), draft)
+    assert contents.obstacle == ""
+    assert (contents.count, contents.size) == (2, 405)
+    made = Workshop().create(Progress(), draft)
+    assert {row.name for row in contents.rows} <= names(Path(made.archives[0].path))
+
+
+def test_a_dataset_is_packed_into_ranges(tree: Path, tmp_path: Path) -> None:
+    root = tmp_path / "bucket"
+    root.mkdir()
+    unnumbered = Draft(ArchiveKind.DATAS3T, str(root), (str(tree),), dataset="d", per_range=1)
+    assert "not named by a number" in Workshop().look(Progress(), unnumbered).obstacle
+    draft = Draft(ArchiveKind.DATAS3T, str(root), (str(tree),), dataset="d", first_key=7, per_range=1)
+    assert "in 2 ranges, keys 7 to 8" in Workshop().look(Progress(), draft).sentence
+    assert len(Workshop().create(Progress(), draft).archives) == 2
+
+
+def test_entries_are_numbers_or_members(tree: Path, tmp_path: Path) -> None:
+    target = tmp_path / "new.tacozip"
+    Workshop().create(Progress(), Draft(ArchiveKind.TACO, str(target), (str(tree),), entries=("=a.txt", "1,2")))
+    bench = Workbench(str(target))
+    bench.decode(Progress())
+    entries = [(each.offset, each.length) for each in bench.header(None).entries]
+    assert entries[0][1] == 5
+    assert entries[1] == (1, 2)
+
+
+def test_what_cannot_be_put_in_is_marked_in_its_row(tree: Path, tmp_path: Path) -> None:
+    (tree / "link").symlink_to(tree / "a.txt")
+    (tree / "A.TXT").write_bytes(b"")
+    locations = (str(tree / "link"), str(tree / "a.txt"), str(tree / "a.txt"), str(tree / "A.TXT"), str(tree / "no"))
+    contents = Workshop().look(Progress(), Draft(ArchiveKind.CAF, str(tmp_path / "new.caf"), locations))
+    troubles = {row.where.rpartition("/")[2]: row for row in contents.rows}
+    assert "is a link" in troubles["link"].trouble == contents.obstacle
+    assert "does not exist" in troubles["no"].trouble
+    assert "more than once" in troubles["a.txt"].trouble
+    assert troubles["A.TXT"].trouble == ""
+    assert "one with another" in troubles["A.TXT"].doubt
+    assert contents.count == 5
+
+
+def test_nothing_is_made_of_nothing(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="nothing to put"):
+        Workshop().create(Progress(), Draft(ArchiveKind.CAF, str(tmp_path / "new.caf")))
+    with pytest.raises(Refused, match="not said where"):
+        Workshop().create(Progress(), Draft(ArchiveKind.CAF, "", ("x",)))
+    assert not any(tmp_path.iterdir())
+
+
+def test_members_are_found_in_a_catalogue(tree: Path, tmp_path: Path) -> None:
+    catalogue = str(tmp_path / "all.sqlite")
+    draft = Draft(ArchiveKind.CAF, str(tmp_path / "new.caf"), (str(tree),), catalogue=catalogue)
+    Workshop().create(Progress(), draft)
+    found = Workshop().find(Progress(), catalogue, "*")
+    assert [place.path for place in found.places] == ["a.txt", "sub/b.bin"]
+    assert not found.more
+
+
+def test_an_rca_archive_grows_and_is_read_again(tree: Path, tmp_path: Path) -> None:
+    target = tmp_path / "grows.rca"
+    Workshop().create(Progress(), Draft(ArchiveKind.RCA, str(target), (str(tree / "a.txt"),)))
+    bench = Workbench(str(target))
+    bench.decode(Progress())
+    grown = bench.append(Progress(), [str(tree / "sub" / "b.bin")], 0, "")
+    assert "1 blob more" in grown.sentence
+    assert {row.name for row in bench.member_rows(0, 9).rows} == {"a.txt", "b.bin"}
