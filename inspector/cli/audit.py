@@ -77,9 +77,10 @@ def _own(options: argparse.Namespace) -> frozenset[str]:
 def _say_what_is_left(options: argparse.Namespace, results: Results) -> None:
     done, left = results.amount(done=True), results.amount(done=False)
     if options.results:
+        verb = "is" if done.files == 1 else "are"
         complain(
-            f"Interrupted: {count(done.files, 'result')} are kept in {options.results}, {left.files:,} files are left; "
-            "the same command goes on from there."
+            f"Interrupted: {count(done.files, 'result')} {verb} kept in {options.results}, and {count(left.files, 'file')} "
+            "left; the same command goes on from there."
         )
     else:
         complain("Interrupted, and nothing is kept: --results FILE keeps results, so that an audit can be taken up.")

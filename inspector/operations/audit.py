@@ -84,7 +84,7 @@ def run(
         asked = _ask(pool, islice(jobs, 2 * workers))
         while asked:
             job, answer = pool.answer()
-            result = lost(job, answer.sentence) if isinstance(answer, Lost) else answer
+            result = lost(job, answer.sentence, again=not answer.begun) if isinstance(answer, Lost) else answer
             results.keep(result)
             asked += _ask(pool, islice(jobs, 1)) - 1
             yield result

@@ -93,9 +93,9 @@ def examine(job: Job, progress: Progress) -> Result:
     return _result(job, report, time.perf_counter() - start)
 
 
-def lost(job: Job, sentence: str) -> Result:
-    """What is kept of an archive whose check ended the process it ran in."""
-    return _result(job, unreadable(job.found.location, sentence), 0.0, again=False)
+def lost(job: Job, sentence: str, *, again: bool = False) -> Result:
+    """What is kept of an archive whose check ended the process it ran in; ``again``: something else may have."""
+    return _result(job, unreadable(job.found.location, sentence), 0.0, again=again)
 
 
 def _result(job: Job, report: Report, seconds: float, *, again: bool = True) -> Result:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import signal
@@ -30,21 +31,25 @@ _LOOK = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """There is no answer to a task, for the reason that ``sentence`` gives."""
+    """There is no answer to a task, for the reason that ``sentence`` gives; ``begun``: it had to do with the task."""
 
     sentence: str
+    begun: bool = True
 
 
 @dataclass(slots=True)
 class _Worker(Generic[Task]):
-    """A process, its end of the pipe, and what it is at; ``since`` is when it last gave a sign of life (``beat``)."""
+    """A process, its end of the pipe, and what it is at.
+
+    ``since`` is when it last gave a sign of life (``beat``), infinity while it has not begun: starting is no hanging.
+    """
 
     place: int
     process: SpawnProcess
     pipe: Connection
     task: Task | None = None
     beat: int = 0
-    since: float = 0.0
+    since: float = math.inf
 
 
 class Pool(Generic[Task, Answer]):
@@ -106,7 +111,7 @@ class Pool(Generic[Task, Answer]):
 
     def _give(self, worker: _Worker[Task]) -> None:
         worker.task = self._waiting.popleft()
-        worker.beat, worker.since = self._beats[worker.place], time.monotonic()
+        worker.beat, worker.since = self._beats[worker.place], math.inf
         with suppress(OSError):  # it has died meanwhile, which its end of the pipe says too
             worker.pipe.send(worker.task)
 
@@ -136,9 +141,10 @@ class Pool(Generic[Task, Answer]):
         """End a process, and let another do what is left; without a sentence it has ended by itself."""
         task = worker.task
         assert task is not None
+        begun = self._beats[worker.place] != worker.beat or worker.since < math.inf
         code = self._end(worker, kill=bool(sentence))
         self._deal()
-        return task, Lost(sentence or _died(code))
+        return task, Lost(sentence or _died(code), begun)
 
     def _end(self, worker: _Worker[Task], *, kill: bool) -> int | None:
         self._workers.remove(worker)
@@ -231,6 +237,7 @@ def _serve(
 
 def _done(work: Callable[[Any, Progress], Any], task: Any, progress: Progress) -> Any:
     try:
+        progress.advance(0)
         return work(task, progress)
     except MemoryError:
         return Lost("Checking this needed more memory than a process may have here, so nothing is known of it.")

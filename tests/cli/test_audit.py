@@ -1,0 +1,246 @@
+"""``audit`` as scripts meet it: objects, exit status, what is kept when it is killed, and Ctrl+C."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.__main__ import main
+from inspector.cli.audit import _Clock, _left
+from inspector.core.progress import Progress
+from inspector.operations.audit import Todo
+from inspector.operations.audit_results import Amount
+from tests.operations.archives import caf
+
+ROOT = Path(__file__).parent.parent.parent
+Sample = Callable[[str], Path]
+Result = tuple[int, str, str]
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Run:
+    def call(*arguments: object) -> Result:
+        status = main(["audit", *map(str, arguments)])
+        out, err = capfd.readouterr()
+        return status, out, err
+
+    return call
+
+
+@pytest.fixture
+def place(tmp_path: Path, sample: Sample) -> Path:
+    folder = tmp_path / "place"
+    folder.mkdir()
+    for name in ("journey.caf", "gap.caf", "flipped-member-byte.tacozip"):
+        shutil.copy(sample(name), folder)
+    return folder
+
+
+def objects(out: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_text_sums_up_and_names_the_worst(run: Run, place: Path) -> None:
+    status, out, err = run(place)
+    assert (status, err) == (1, "")
+    lines = out.splitlines()
+    assert lines[0].startswith("3 archives, ")
+    assert lines[0].endswith(": 1 sound, 1 warning, 1 damaged")
+    assert "  error in 1 archive: zip-crc-mismatch" in lines
+    assert lines[-2].startswith(f"{place / 'flipped-member-byte.tacozip'}: Damaged: ")
+    assert lines[-1].startswith(f"{place / 'gap.caf'}: Warning: ")
+    assert sorted(path.name for path in place.iterdir()) == ["flipped-member-byte.tacozip", "gap.caf", "journey.caf"]
+
+
+def test_json_has_the_archives_and_then_the_summary(run: Run, place: Path, tmp_path: Path) -> None:
+    arguments = ("--json", "--results", tmp_path / "results.sqlite", place)
+    status, out, err = run(*arguments)
+    assert (status, err) == (1, "")
+    *archives, last = objects(out)
+    assert {(Path(each["source"]).name, each["format"], each["state"]) for each in archives} == {
+        ("journey.caf", "caf", "sound"),
+        ("gap.caf", "caf", "warning"),
+        ("flipped-member-byte.tacozip", "taco", "damaged"),
+    }
+    plain = ["source", "format", "state", "members", "bytes", "findings"]
+    assert [list(each) for each in archives] == [[*plain, "counts", "quick", "seconds", "finished"]] * 3
+    assert list(last) == ["summary"]
+    assert last["summary"]["archives"] == 3
+    assert (last["summary"]["earlier"]["archives"], last["summary"]["done"]["archives"]) == (0, 3)
+    # What was finished earlier is told all the same, in the order of the locations.
+    *again, last = objects(run(*arguments)[1])
+    assert again == sorted(archives, key=lambda each: str(each["source"]))
+    assert (last["summary"]["earlier"]["archives"], last["summary"]["done"]["archives"]) == (3, 0)
+
+
+@pytest.mark.parametrize(
+    ("names", "options", "status"),
+    [
+        (["journey.caf"], [], 0),
+        (["gap.caf"], [], 0),
+        (["gap.caf"], ["--strict"], 1),
+        (["flipped-member-byte.tacozip"], [], 1),
+        (["flipped-member-byte.tacozip"], ["--quick"], 0),
+        ([], [], 2),
+        ([], ["--shard", "1/2"], 0),
+    ],
+)
+def test_the_exit_status_is_that_of_the_worst(
+    names: list[str], options: list[str], status: int, run: Run, tmp_path: Path, sample: Sample
+) -> None:
+    folder = tmp_path / "place"
+    folder.mkdir()
+    for name in names:
+        shutil.copy(sample(name), folder)
+    found, _, err = run(folder, *options)
+    assert found == status
+    assert ("nothing was checked" in err) == (status == 2)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [["--sample", "0"], ["--sample", "101"], ["--sample", "x"], ["--sample", "nan"], ["--workers", "0"]]
+    + [["--shard", shard] for shard in ("0/2", "3/2", "2", "a/b", "1/2/3")],
+)
+def test_what_cannot_be_is_wrong_usage(wrong: list[str], run: Run, tmp_path: Path) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(tmp_path, *wrong)
+    assert ended.value.code == 2
+
+
+def test_a_place_that_is_not_there_is_a_sentence(run: Run, tmp_path: Path) -> None:
+    status, out, err = run(tmp_path / "nothing")
+    assert (status, out) == (2, "")
+    assert "does not exist" in err
+
+
+def test_results_are_never_written_over_an_archive(run: Run, place: Path) -> None:
+    before = (place / "journey.caf").read_bytes()
+    status, _, err = run(place, "--results", place / "journey.caf")
+    assert (status, (place / "journey.caf").read_bytes()) == (2, before)
+    assert "journey.caf" in err
+
+
+def test_csv_and_results_in_the_folder_are_no_part_of_it(run: Run, place: Path) -> None:
+    files = ("--csv", place / "out.csv", "--results", place / "results.sqlite")
+    for _ in range(2):
+        assert run(place, *files)[0] == 1
+        with (place / "out.csv").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert [(Path(row["location"]).name, row["state"]) for row in rows] == [
+            ("flipped-member-byte.tacozip", "damaged"),
+            ("gap.caf", "warning"),
+            ("journey.caf", "sound"),
+        ]
+        assert "left out" not in run(place, *files)[1]
+
+
+def test_shards_are_merged_into_one_audit(run: Run, place: Path, tmp_path: Path) -> None:
+    shards = [tmp_path / f"{part}.sqlite" for part in (1, 2)]
+    done = []
+    for part, shard in enumerate(shards, 1):
+        *_, last = objects(run("--json", place, "--shard", f"{part}/2", "--results", shard)[1])
+        done.append(last["summary"]["archives"])
+    assert sum(done) == 3
+    *archives, last = objects(run("--json", place, *(f"--merge={shard}" for shard in shards))[1])
+    assert len(archives) == 3
+    assert last["summary"]["done"]["archives"] == 0
+
+
+def start(place: Path, results: Path, workers: int = 1) -> subprocess.Popen[bytes]:
+    """An audit of its own, which writes a line for each archive that is done."""
+    command = [sys.executable, "-m", "inspector", "audit", "--json", "--workers", str(workers)]
+    return subprocess.Popen(
+        [*command, "--results", str(results), str(place)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def endless(path: Path) -> Path:
+    """A file that takes very long: every block of it is looked at for a header."""
+    with path.open("wb") as file:
+        file.write(b"rubbish" * 100)
+        file.truncate(1 << 42)
+    return path
+
+
+def table(results: Path) -> dict[str, tuple[int, float]]:
+    """How often each archive was audited, and when it was finished."""
+    with closing(sqlite3.connect(results)) as connection:
+        rows = connection.execute("SELECT location, attempts, finished FROM results")
+        return {Path(location).name: (attempts, finished) for location, attempts, finished in rows}
+
+
+def test_a_killed_audit_goes_on_without_doing_anything_twice(tmp_path: Path) -> None:
+    place, results = tmp_path / "place", tmp_path / "results.sqlite"
+    place.mkdir()
+    for number in range(20):
+        caf(place / f"{number:02}.caf")
+    slow = endless(place / "10.tar")
+    with start(place, results) as running:
+        assert running.stdout is not None
+        first = [json.loads(running.stdout.readline())["source"] for _ in range(11)]
+        os.kill(running.pid, signal.SIGKILL)
+        running.communicate(timeout=60)  # ends only when its worker has ended too
+    assert [Path(each).name for each in first] == [f"{number:02}.caf" for number in range(11)]
+    before = table(results)
+    assert sorted(before) == [f"{number:02}.caf" for number in range(11)]
+    slow.unlink()
+    with start(place, results, workers=2) as running:
+        out, _ = running.communicate(timeout=60)
+    *archives, last = objects(out.decode())
+    assert running.returncode == 0
+    assert len(archives) == 20
+    assert last["summary"]["earlier"]["archives"] == 11
+    after = table(results)
+    assert {attempts for attempts, _ in after.values()} == {1}
+    assert {name: after[name] for name in before} == before
+
+
+def test_an_interrupt_stops_at_once_and_keeps_what_is_finished(tmp_path: Path) -> None:
+    place, results = tmp_path / "place", tmp_path / "results.sqlite"
+    place.mkdir()
+    caf(place / "a.caf")
+    endless(place / "b.tar")
+    with start(place, results, workers=2) as running:
+        assert running.stdout is not None
+        running.stdout.readline()
+        os.killpg(running.pid, signal.SIGINT)
+        _, err = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert b"1 result is kept" in err
+    assert b"Traceback" not in err
+    assert set(table(results)) == {"a.caf"}
+
+
+def test_the_bar_says_how_far_how_fast_and_how_long_still(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr("inspector.cli.audit.time.monotonic", lambda: now)
+    clock = _Clock()
+    progress = Progress("Listing", 0, "archives")
+    progress.done = 7
+    assert clock.line(progress) == "Listing  7"
+    clock.start(Todo(Amount(), Amount(100, 100 << 20)))
+    progress = Progress("Checking", 100 << 20)
+    progress.done, clock.done, now = 50 << 20, 50, 110.0
+    assert clock.line(progress) == (
+        "Checking  [############            ] 50.0 MiB of 100 MiB, 50 of 100 files, 5.0 MiB/s, 11 s left"
+    )
+    assert _left(0.5, 90.0) == ", 1 min 31 s left"
+    assert _left(0.001, 36.0) == ", 9 h 59 min left"

@@ -1,0 +1,214 @@
+"""Results of audits: a file that is this program's or is left alone, merged, read by pages and written out."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from inspector.operations.audit_check import NO_ARCHIVE, UNCHECKED, Result
+from inspector.operations.audit_csv import HEADINGS, cell, write_csv
+from inspector.operations.audit_pages import Query, page
+from inspector.operations.audit_places import Found
+from inspector.operations.audit_results import Amount, Results
+from inspector.operations.audit_summary import Kind, Run, as_object, as_text, summary
+from inspector.operations.refused import Refused
+
+
+def result(name: str, state: str = "sound", **more: object) -> Result:
+    plain = Result(f"/place/{name}", 100, "1", False, state, format="caf", members=2, finished=1_700_000_000.0)
+    return replace(plain, **more)  # type: ignore[arg-type]
+
+
+def finding(code: str, severity: str = "error") -> dict[str, object]:
+    return {"severity": severity, "code": code, "message": "Something.", "spans": [], "member": None, "repair": None}
+
+
+RESULTS = (
+    result("a.caf", sentence="Sound."),
+    result("b.caf", "warning", warnings=1, code="caf-gap", findings=json.dumps([finding("caf-gap", "warning")])),
+    result(
+        *("c.rca", "damaged"),
+        format="rca",
+        errors=2,
+        code="rca-zstd",
+        size=5000,
+        sentence="Damaged: 100% of it.",
+        findings=json.dumps([finding("rca-zstd"), finding("rca-zstd"), finding("note", "info")]),
+    ),
+    result("d.caf", "torn", errors=1, code="caf-footer", findings=json.dumps([finding("caf-footer")])),
+    result("e.caf", UNCHECKED, quick=True),
+    result("f", "unreadable", format=None, code="unreadable", sentence="f cannot be read."),
+    result("notes.txt", NO_ARCHIVE, format=None),
+)
+
+
+@pytest.fixture
+def results() -> Results:
+    kept = Results()
+    for each in RESULTS:
+        kept.keep(each)
+    return kept
+
+
+def names(results: Results, query: Query, first: int = 0, count: int = 100) -> list[str]:
+    return [Path(each.location).name for each in page(results, query, first, count).rows]
+
+
+def test_a_result_comes_back_as_it_was(results: Results) -> None:
+    with results:
+        assert tuple(results.results("ORDER BY location")) == RESULTS
+
+
+def test_pages_are_sorted_and_filtered(results: Results) -> None:
+    with results:
+        assert names(results, Query()) == ["a.caf", "b.caf", "c.rca", "d.caf", "e.caf", "f"]
+        by_state = Query("state", descending=True)
+        assert names(results, by_state) == ["f", "c.rca", "d.caf", "b.caf", "e.caf", "a.caf"]
+        second = page(results, by_state, 2, 2)
+        assert (second.total, second.first) == (6, 2)
+        assert [Path(each.location).name for each in second.rows] == ["d.caf", "b.caf"]
+        assert names(results, Query("size", descending=True))[0] == "c.rca"
+        assert names(results, Query(states=("torn", "damaged"))) == ["c.rca", "d.caf"]
+        assert names(results, Query(states=(NO_ARCHIVE,))) == ["notes.txt"]
+        assert names(results, Query(formats=("rca",))) == ["c.rca"]
+        assert names(results, Query(text="RCA")) == ["c.rca"]
+        assert names(results, Query(text="cannot")) == ["f"]
+        assert names(results, Query(text="100%")) == ["c.rca"]
+        assert names(results, Query(text="%")) == ["c.rca"]
+        assert names(results, Query(text="d_caf")) == []
+
+
+def test_the_summary_counts_and_names_the_worst(results: Results) -> None:
+    with results:
+        summed = summary(results, Run(Amount(7, 5600), 2.0, Amount(3, 30)))
+    assert summed.states == {
+        "sound": Amount(1, 100),
+        UNCHECKED: Amount(1, 100),
+        "warning": Amount(1, 100),
+        "torn": Amount(1, 100),
+        "damaged": Amount(1, 5000),
+        "unreadable": Amount(1, 100),
+    }
+    assert summed.formats == {"caf": Amount(4, 400), "rca": Amount(1, 5000), None: Amount(1, 100)}
+    assert (summed.all, summed.others, summed.wrong) == (Amount(6, 5500), Amount(1, 100), 4)
+    assert [Path(each.location).name for each in summed.worst] == ["f", "c.rca", "d.caf", "b.caf"]
+    assert set(summed.kinds) == {
+        *(Kind("error", "rca-zstd", 1), Kind("error", "caf-footer", 1), Kind("warning", "caf-gap", 1)),
+    }
+    text = as_text(summed).splitlines()
+    assert text[0] == ("6 archives, 5.4 KiB: 1 sound, 1 unchecked, 1 warning, 1 torn, 1 damaged, 1 unreadable")
+    assert "  1 file of no known format left out" in text
+    assert "  3 files finished earlier, and unchanged since" in text
+    assert "  7 files, 5.5 KiB read in 2.0 s: 3.5 files and 2.7 KiB a second" in text
+    assert "/place/c.rca: Damaged: 100% of it. [rca-zstd]" in text
+    told = as_object(summed)["summary"]
+    assert (told["archives"], told["bytes"], told["left_out"]) == (6, 5500, 1)
+    assert told["worst"][0] == "/place/f"
+    assert json.dumps(told)
+
+
+def test_an_audit_of_nothing_has_a_summary() -> None:
+    with Results() as results:
+        assert as_text(summary(results, Run(Amount(), 0.0))).startswith("0 archives, 0 B: nothing was audited")
+
+
+def test_only_the_worst_are_named(monkeypatch: pytest.MonkeyPatch, results: Results) -> None:
+    monkeypatch.setattr("inspector.operations.audit_summary.WORST", 1)
+    with results:
+        assert as_text(summary(results, Run(Amount(), 0.0))).endswith("... and 3 more archives with something wrong\n")
+
+
+@pytest.mark.parametrize("text", ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(1)", " =1+1", "＝1"])
+def test_no_cell_is_a_formula(text: str) -> None:
+    assert cell(text).startswith("'")
+    assert cell(text).endswith(text)
+
+
+def test_a_plain_cell_stays_as_it_is() -> None:
+    assert cell("/place/a=b.caf") == "/place/a=b.caf"
+
+
+def test_csv_has_a_line_for_each_archive(results: Results, tmp_path: Path) -> None:
+    with results:
+        results.keep(result("x.caf", location='=HYPERLINK("http://x";1)\n,;.caf'))
+        write_csv(results, tmp_path / "out.csv")
+    data = (tmp_path / "out.csv").read_bytes()
+    rows = list(csv.reader(data.decode().splitlines()))
+    assert tuple(rows[0]) == HEADINGS
+    assert len(rows) == 8
+    assert rows[-1][0] == '\'=HYPERLINK("http://x";1)\\n,;.caf'
+    assert rows[3][:8] == ["/place/c.rca", "damaged", "rca", "5000", "2", "2", "0", "0"]
+    assert rows[3][-1] == "2023-11-14T22:13:20+00:00"
+    assert data.count(b"\r\n") == data.count(b"\n") == 8
+
+
+def test_a_file_of_others_is_left_as_it_is(tmp_path: Path) -> None:
+    archive = tmp_path / "archive.caf"
+    archive.write_bytes(b"not a database, but somebody's archive" * 100)
+    other = tmp_path / "other.sqlite"
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE results (location)")
+    connection.close()
+    for path in (archive, other):
+        before = path.read_bytes()
+        with pytest.raises(Refused, match=path.name):
+            Results(path)
+        assert path.read_bytes() == before
+    with pytest.raises(Refused, match="folder does not exist"):
+        Results(tmp_path / "nowhere" / "results.sqlite")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["archive.caf", "other.sqlite"]
+
+
+def test_results_of_another_version_are_refused(tmp_path: Path) -> None:
+    Results(tmp_path / "results.sqlite").connection.close()
+    with sqlite3.connect(tmp_path / "results.sqlite") as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(Refused, match="another version"):
+        Results(tmp_path / "results.sqlite")
+
+
+def test_shards_are_merged(tmp_path: Path) -> None:
+    with Results(tmp_path / "shard.sqlite") as shard:
+        shard.keep(result("new.caf", finished=5.0))
+        shard.keep(result("newer.caf", "damaged", finished=5.0))
+        shard.keep(result("older.caf", "damaged", finished=5.0))
+        shard.keep(result("quick.caf", UNCHECKED, quick=True, finished=5.0))
+    with Results() as results:
+        results.keep(result("newer.caf", finished=1.0))
+        results.keep(result("older.caf", finished=9.0))
+        results.keep(result("quick.caf", finished=1.0))
+        results.take_over(tmp_path / "shard.sqlite")
+        results.take_over(tmp_path / "shard.sqlite")
+        found = {Path(each.location).stem: each.state for each in results.results()}
+        assert found == {"new": "sound", "newer": "damaged", "older": "sound", "quick": "sound"}
+        with pytest.raises(Refused, match=r"nothing\.sqlite"):
+            results.take_over(tmp_path / "nothing.sqlite")
+        (tmp_path / "notes").write_text("no database" * 100)
+        with pytest.raises(Refused, match="notes"):
+            results.take_over(tmp_path / "notes")
+
+
+def test_what_is_wanted_may_be_kept_while_it_is_read() -> None:
+    with Results() as results:
+        wanted = [Found(f"/place/{number}", str(number), 1, "1", True) for number in range(2500)]
+        results.want(iter(wanted), quick=False)
+        seen = []
+        for found in results.missing():
+            seen.append(found)
+            results.keep(Result(found.location, found.size, found.stamp, False, "sound"))
+        assert seen == wanted
+        assert (results.amount(done=True), results.amount(done=False)) == (Amount(2500, 2500), Amount())
+
+
+def test_the_results_can_be_read_while_others_are_kept(tmp_path: Path) -> None:
+    with Results(tmp_path / "results.sqlite") as one, Results(tmp_path / "results.sqlite") as other:
+        one.keep(result("a.caf"))
+        assert names(other, Query()) == ["a.caf"]
+        other.keep(result("b.caf"))
+        assert names(one, Query()) == ["a.caf", "b.caf"]
