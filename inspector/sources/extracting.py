@@ -172,10 +172,14 @@ class Destination:
         return self._root
 
     def _step(self, name: bytes, at: int, *, make: bool) -> int:
-        if make:
+        try:
+            try:
+                return self.calls.open_folder(name, at)
+            except FileNotFoundError:
+                if not make:
+                    raise
             with contextlib.suppress(FileExistsError):
                 self.calls.make_folder(name, at)
-        try:
             return self.calls.open_folder(name, at)
         except OSError as error:
             if error.errno in (errno.ENOTDIR, errno.ELOOP):

@@ -121,6 +121,23 @@ def test_a_full_disk_stops_the_work_and_leaves_whole_files(tmp_path: Path, room:
     assert files(tmp_path / "to").keys() == set(list(CONTENTS)[: result.files])
 
 
+def test_a_disk_that_is_full_stops_all_threads(tmp_path: Path) -> None:
+    class Full(Calls):
+        written = 0
+
+        def write(self, file: int, data: memoryview) -> int:
+            self.written += len(data)
+            if self.written > 200_000:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return super().write(file, data)
+
+    contents = {f"{number}.bin": random.Random(number).randbytes(20_000) for number in range(40)}
+    result = extract(archive(tmp_path, "rca", list(contents.items())), tmp_path / "to", calls=Full())
+    assert "no room left" in result.stopped
+    assert files(tmp_path / "to").items() <= contents.items()
+    assert result.files == len(files(tmp_path / "to")) < 40
+
+
 def test_a_real_limit_of_the_system_is_met_in_the_same_way(tmp_path: Path, root: Path) -> None:
     archive(tmp_path, "caf", [("small", b"1"), ("large", bytes(100_000)), ("after", b"2")])
     code = (
