@@ -9,6 +9,8 @@ from pathlib import Path
 from inspector import __version__
 from inspector.cli.audit_options import add_audit
 from inspector.cli.connecting import add_connecting
+from inspector.cli.create_options import add_create
+from inspector.cli.rca_options import add_append
 
 PROGRAM = "archive-inspector"
 
@@ -19,6 +21,9 @@ COMMANDS = {
     "audit": "whether all archives of a folder are right: many at once, and taken up where it was stopped",
     "cat": "one member's content on standard output",
     "extract": "members into a folder, and nothing outside it",
+    "create": "a new archive of files and folders",
+    "append": "more blobs for an RCA archive, in place",
+    "find": "where a member is, from a catalogue that create keeps",
     "header": "show a TACO header, or edit it in place",
     "repair": "the plan of mending an archive, and then the mending",
     "formats": "the formats that are known, and their limitations",
@@ -64,11 +69,15 @@ def command_parser() -> argparse.ArgumentParser:
     for name in ("header", "repair"):
         added[name].add_argument("location", metavar="LOCATION", help="the archive")
         added[name].add_argument("--dry-run", action="store_true", help="say what would be written, and write nothing")
+    add_create(added["create"])
+    add_append(added["append"])
+    added["find"].add_argument("catalogue", metavar="CATALOGUE", help="what create caf --catalog has made")
+    added["find"].add_argument("name", metavar="NAME", help="a member's name, or its beginning and a *")
     add_audit(added["audit"])
     _add_header(added["header"])
     _add_repair(added["repair"])
     _add_extract(added["extract"])
-    for name in ("list", "dump", "check", "header", "repair", "formats"):
+    for name in ("list", "dump", "check", "find", "header", "repair", "formats"):
         added[name].add_argument("--json", action="store_true", help="JSON, one object a line")
     for name in ("list", "dump", "check", "cat", "extract", "header", "repair"):
         add_connecting(added[name])

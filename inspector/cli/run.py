@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from inspector.cli import audit, cat, check, dump, extract, formats, header, members, repair
+from inspector.cli import append, audit, cat, check, create, dump, extract, find, formats, header, members, repair
 from inspector.cli.parser import PROGRAM, command_parser
 from inspector.core.edit import EditError
 from inspector.core.format import MemberError
@@ -26,6 +26,9 @@ _RUN: dict[str, Callable[[Any], int | None]] = {
     "audit": audit.run,
     "cat": cat.run,
     "extract": extract.run,
+    "create": create.run,
+    "append": append.run,
+    "find": find.run,
     "header": header.run,
     "repair": repair.run,
     "formats": formats.run,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from fractions import Fraction
+
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
@@ -30,6 +33,22 @@ def rounded(number: int) -> str:
         if size < 999.5 or unit == _UNITS[-1]:
             break
     return f"{size:.0f} {unit}" if size >= 100 else f"{size:.1f} {unit}"
+
+
+_SIZE = re.compile(r"([0-9]{1,20}(?:\.[0-9]{1,20})?) ?(?:([KMGTPE])(i?B)?|B)?", re.ASCII | re.IGNORECASE)
+
+
+def size_in(text: str) -> int:
+    """A size as people write it, in bytes: ``30GB`` are thirty thousand million, ``30GiB`` and ``30G`` 30 * 2**30.
+
+    Raises ValueError, with a sentence, for anything else.
+    """
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"{text!r} is no size; 500MB, 30GiB and 32000000000 are.")
+    power = "KMGTPE".index(found[2].upper()) + 1 if found[2] else 0
+    thousands = (found[3] or "").upper() == "B"
+    return int(Fraction(found[1]) * (1000 if thousands else 1024) ** power)
 
 
 def hexadecimal(number: int, digits: int = 0) -> str:

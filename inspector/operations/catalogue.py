@@ -48,9 +48,9 @@ def see_that_it_is_usable(catalogue: Path) -> None:
     if not os.path.lexists(catalogue):
         return
     with _opened(catalogue, "rw") as connection:
-        if catalogue.stat().st_size:  # an empty file is an empty database
+        connection.execute("BEGIN IMMEDIATE")  # also takes back what a run that was killed had begun
+        if connection.execute("SELECT count(*) FROM main.sqlite_master").fetchone() != (0,):
             _see_the_table(connection, catalogue)
-        connection.execute("BEGIN IMMEDIATE")
         connection.rollback()
 
 
@@ -96,7 +96,9 @@ def find(catalogue: Path, name: str) -> Iterator[Place]:
     """
     if not catalogue.is_file():
         raise SourceError(f"{visible(str(catalogue))} is no file, so it is no catalogue.")
-    with _opened(catalogue, "ro") as connection:
+    # Not read only: after a run that was killed SQLite has to tidy up before it reads.
+    with _opened(catalogue, "rw") as connection:
+        connection.execute("PRAGMA query_only = ON")
         _see_the_table(connection, catalogue)
         beginning = name[:-1] if name.endswith("*") else None
         condition, asked = ("=", name) if beginning is None else (">=", beginning)

@@ -1,0 +1,30 @@
+"""``append``: more blobs for an RCA archive, in place."""
+
+from __future__ import annotations
+
+import argparse
+
+from inspector.cli.made import say
+from inspector.cli.progress_bar import ProgressBar
+from inspector.core.progress import Progress
+from inspector.formats.rca.hashes import Convention
+from inspector.operations.rca_writing import RcaOptions, append_rca
+
+_CONVENTIONS = {None: None, "spec": Convention.SPECIFICATION, "rcarch": Convention.RCARCH}
+
+
+def run(options: argparse.Namespace) -> None:
+    """Add what the options say to an archive, and say what it has become.
+
+    Raises Refused, EditError and SourceError where nothing was added.
+    """
+    with ProgressBar(Progress()) as progress:
+        grown = append_rca(progress, options.target, options.inputs, rca_options(options))
+    say(grown, json_wanted=options.json)
+
+
+def rca_options(options: argparse.Namespace) -> RcaOptions:
+    """How to write blobs, as it was typed."""
+    default = RcaOptions()
+    level = default.level if options.level is None else options.level
+    return RcaOptions(level, _CONVENTIONS[options.hash_convention], not options.no_sync)

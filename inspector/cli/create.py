@@ -1,0 +1,63 @@
+"""``create``: new archives of files and folders."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from inspector.cli.append import rca_options
+from inspector.cli.made import say
+from inspector.cli.progress_bar import ProgressBar
+from inspector.core.progress import Progress
+from inspector.operations.creating import Created
+from inspector.operations.creating_caf import DEFAULT_SIZE, create_caf
+from inspector.operations.creating_taco import create_taco
+from inspector.operations.datas3t_packing import PER_RANGE, PackingOptions, create_datas3t
+from inspector.operations.header_draft import parse_entry
+from inspector.operations.rca_writing import create_rca
+
+
+def run(options: argparse.Namespace) -> None:
+    """Make the archive that the options ask for, and say what was made.
+
+    Raises Refused, SourceError and MemberError where nothing was made.
+    """
+    with ProgressBar(Progress()) as progress:
+        made = _MAKE[options.kind](progress, options)
+    say(made, json_wanted=options.json)
+
+
+def _caf(progress: Progress, options: argparse.Namespace) -> Created:
+    limit = DEFAULT_SIZE if options.max_size is None else options.max_size
+    return create_caf(
+        progress,
+        options.target,
+        options.inputs,
+        max_size=limit,
+        catalog=options.catalog,
+        overwrite=options.overwrite,
+    )
+
+
+def _rca(progress: Progress, options: argparse.Namespace) -> Created:
+    how = rca_options(options)
+    return create_rca(progress, options.target, options.inputs, how, overwrite=options.overwrite)
+
+
+def _datas3t(progress: Progress, options: argparse.Namespace) -> Created:
+    per_range = PER_RANGE if options.per_range is None else options.per_range
+    how = PackingOptions(options.dataset, options.first_key, per_range)
+    return create_datas3t(progress, options.target, options.inputs, how)
+
+
+def _taco(progress: Progress, options: argparse.Namespace) -> Created:
+    entries = [each if isinstance(each, str) else parse_entry(*each) for each in options.entries]
+    return create_taco(progress, options.target, options.inputs, entries=entries, overwrite=options.overwrite)
+
+
+_MAKE: dict[str, Callable[[Progress, argparse.Namespace], Created]] = {
+    "caf": _caf,
+    "rca": _rca,
+    "taco": _taco,
+    "datas3t": _datas3t,
+}

@@ -1,0 +1,37 @@
+"""``find``: where a member is, from a catalogue."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from inspector.cli.output import Lines
+from inspector.core.names import visible
+from inspector.operations import catalogue
+from inspector.operations.listing import NoSuchMember
+
+_TABLE = "{:>16}  {:>14}  {:<24}  {}\n"
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write the places of all that ``options.name`` finds.
+
+    Raises NoSuchMember where that is nothing, SourceError and Refused where there is no catalogue.
+    """
+    found = 0
+    with Lines() as out:
+        for place in catalogue.find(Path(options.catalogue), options.name):
+            if not found and not options.json:
+                out.write(_TABLE.format("offset", "length", "archive", "name"))
+            found += 1
+            if options.json:
+                out.write(f"{json.dumps(asdict(place))}\n")
+            else:
+                archive, name = visible(place.archive), visible(place.path)
+                out.write(_TABLE.format(f"{place.offset:,}", f"{place.length:,}", archive, name))
+    if not found:
+        beginning = options.name.endswith("*")
+        words = f"has a name that begins with {options.name[:-1]!r}" if beginning else f"is called {options.name!r}"
+        raise NoSuchMember(f"No member in {visible(options.catalogue)} {visible(words)}.")

@@ -1,0 +1,27 @@
+"""What can be typed about how an RCA archive is written, by ``create rca`` and ``append``."""
+
+from __future__ import annotations
+
+import argparse
+
+CONVENTIONS = ("spec", "rcarch")
+
+
+def add_append(command: argparse.ArgumentParser) -> None:
+    """Add all that ``append`` takes."""
+    command.add_argument("target", metavar="TARGET", help="the RCA archive that grows, in place")
+    command.add_argument("inputs", metavar="INPUT", nargs="+", help="files, and folders for all files beneath them")
+    command.add_argument("--json", action="store_true", help="JSON, one object for the archive")
+    add_rca(command)
+
+
+def add_rca(command: argparse.ArgumentParser) -> None:
+    """Add what both take."""
+    command.add_argument("--level", type=int, metavar="N", help="the zstd level, 1 to 22; 3 by default")
+    command.add_argument(
+        "--hash-convention",
+        choices=CONVENTIONS,
+        help="what the hash of a segment covers: as specified, or as rcarch has it; by default as the archive has it, "
+        "and as specified in a new one",
+    )
+    command.add_argument("--no-sync", action="store_true", help="do not wait until the disk holds what was written")

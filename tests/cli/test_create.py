@@ -1,0 +1,164 @@
+"""``create`` and ``find`` as scripts meet them."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import tacozip
+
+from inspector.__main__ import main
+from tests.operations.creations import held, plant, visible_names
+
+ROOT = Path(__file__).parent.parent.parent
+Result = tuple[int, str, str]
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run the program in this process, in a folder of its own: exit status, standard output, standard error."""
+    plant(tmp_path / "tree", {"a.txt": b"hello", "b/é.bin": b"12345" * 100, "empty": b""})
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: object) -> Result:
+        status = main([str(argument) for argument in arguments])
+        out, err = capfd.readouterr()
+        return status, out, err
+
+    return call
+
+
+def test_a_caf_is_made_and_its_members_are_found(run: Run, tmp_path: Path) -> None:
+    made = run("create", "caf", "new.caf", "tree", "--catalog", "cat.sqlite")
+
+    assert made == (0, "new.caf is made: 3 members, 666 B.\n", "")
+    assert list(held(tmp_path / "new.caf")) == ["a.txt", "b/é.bin", "empty"]
+    assert run("check", "new.caf")[0] == 0
+    status, out, _ = run("find", "cat.sqlite", "b/é.bin")
+    assert (status, out.splitlines()[1].split()) == (0, ["5", "500", "new.caf", "b/é.bin"])
+    status, out, _ = run("find", "--json", "cat.sqlite", "*")
+    assert [json.loads(line) for line in out.splitlines()][1] == {
+        "path": "b/é.bin",
+        "archive": "new.caf",
+        "offset": 5,
+        "length": 500,
+    }
+
+
+def test_what_is_not_found_is_a_sentence(run: Run) -> None:
+    run("create", "caf", "new.caf", "tree", "--catalog", "cat.sqlite")
+
+    assert run("find", "cat.sqlite", "q") == (2, "", "archive-inspector: No member in cat.sqlite is called 'q'.\n")
+    assert run("find", "cat.sqlite", "q*")[2].endswith("has a name that begins with 'q'.\n")
+    assert run("find", "none.sqlite", "q")[0] == 2
+
+
+def test_a_series_is_made_where_the_size_limit_is_met(run: Run, tmp_path: Path) -> None:
+    _, out, _ = run("create", "caf", "--json", "new.caf", "tree", "--max-size", "0.624kb")
+    assert [json.loads(line) for line in out.splitlines()] == [
+        {"archive": "new.caf", "members": 2, "bytes": 624},
+        {"archive": "new-0001.caf", "members": 1, "bytes": 76},
+    ]
+    assert [(tmp_path / name).stat().st_size for name in ("new.caf", "new-0001.caf")] == [624, 76]
+
+
+def test_a_taco_is_made_with_entries_in_their_order(run: Run, tmp_path: Path) -> None:
+    status, _, err = run(
+        *("create", "taco", "new.taco", "tree", "--entry-for", "b/é.bin", "--entry", "0x10,7", "--entry-for", "a.txt")
+    )
+
+    assert (status, err) == (0, "")
+    entries = tacozip.read_header(str(tmp_path / "new.taco"))
+    data = (tmp_path / "new.taco").read_bytes()
+    assert entries[1] == (16, 7)
+    assert [data[at : at + length] for at, length in (entries[0], entries[2])] == [b"12345" * 100, b"hello"]
+    assert zipfile.ZipFile(tmp_path / "new.taco").testzip() is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("caf", "new.caf", "none"), "none does not exist"),
+        (("caf", "tree/a.txt", "tree"), "tree/a.txt is there already"),
+        (("caf", "new.caf", "tree", "tree"), "stands twice"),
+        (("caf", "new.caf", "tree", "--max-size", "33G"), "at most"),
+        (("caf", "new.caf", "tree", "--max-size", "100"), "needs an archive of"),
+        (("taco", "new.taco", "tree", "--entry", "1"), "has no comma"),
+        (("taco", "new.taco", "tree", "--entry-for", "q"), "No member is called 'q'"),
+    ],
+)
+def test_what_cannot_be_is_a_sentence_and_leaves_nothing(
+    run: Run, tmp_path: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    status, out, err = run("create", *arguments)
+
+    assert (status, out) == (2, "")
+    assert words in err
+    assert visible_names(tmp_path) == ["tree"]
+    assert (tmp_path / "tree" / "a.txt").read_bytes() == b"hello"
+
+
+@pytest.mark.parametrize("size", ["", "GB", "-1", "1XB", "1e3", "١GB"])
+def test_sizes_that_are_none_are_wrong_usage(run: Run, size: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run("create", "caf", "new.caf", "tree", f"--max-size={size}")
+
+    assert ended.value.code == 2
+
+
+def test_an_archive_is_overwritten_only_on_a_word(run: Run, tmp_path: Path) -> None:
+    for kind in ("caf", "taco"):
+        target = tmp_path / f"new.{kind}"
+        target.write_bytes(b"old")
+        assert run("create", kind, target, "tree")[0] == 2
+        assert target.read_bytes() == b"old"
+        assert run("create", kind, target, "tree", "--overwrite")[0] == 0
+        assert "a.txt" in held(target)
+
+
+# ---- processes -----------------------------------------------------------------------------------------------------
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "inspector", "create", *map(str, arguments)]
+
+
+@pytest.mark.parametrize("kind", ["caf", "taco"])
+def test_a_disk_that_is_full_is_a_sentence_and_leaves_nothing(tmp_path: Path, kind: str) -> None:
+    plant(tmp_path / "tree", {"large": os.urandom(1 << 20) * 3})
+
+    def small() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2 << 20, 2 << 20))
+
+    done = subprocess.run(
+        command(kind, tmp_path / "new.x", tmp_path / "tree"),
+        cwd=ROOT,
+        capture_output=True,
+        preexec_fn=small,
+        check=False,
+    )
+
+    assert done.returncode == 2
+    assert b"new.x cannot be written after " in done.stderr
+    assert visible_names(tmp_path) == ["tree"]
+
+
+@pytest.mark.parametrize("kind", ["caf", "taco"])
+@pytest.mark.parametrize("how", ["killed", "interrupted"])
+def test_a_process_may_end_at_any_call(tmp_path: Path, how: str, kind: str) -> None:
+    driver = [sys.executable, "-m", "tests.operations.create_driver", how, kind, str(tmp_path)]
+
+    done = subprocess.run(driver, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 40
