@@ -83,10 +83,10 @@ class Extraction:
 
 def _identities(source: Source) -> Iterator[tuple[int, int]]:
     """Device and inode of the files that an archive is in."""
-    for each in (source, *(source.sibling(*beside) for beside in _BESIDE)):
-        if isinstance(each, FileSource):
-            yield each.identity.device, each.identity.inode
-        elif each is not None:
-            with contextlib.suppress(OSError, ValueError):
-                status = Path(each.name).stat()
-                yield status.st_dev, status.st_ino
+    if isinstance(source, FileSource):
+        for each in (source, *(source.sibling(*beside) for beside in _BESIDE)):
+            if isinstance(each, FileSource):
+                yield each.identity.device, each.identity.inode
+    with contextlib.suppress(OSError, ValueError):  # another file may be there by now, or it is shown with changes
+        status = Path(source.name).stat()
+        yield status.st_dev, status.st_ino

@@ -138,7 +138,7 @@ class Planner:
                 batch.files.append(index)
                 holders.add(path.rpartition(b"/")[0])
                 if has_links:
-                    links[path] = batch.source(index)
+                    links[b"/".join(parts_of(path))] = batch.source(index)
             progress.advance(1)
         self._hold(holders)
 
@@ -172,9 +172,10 @@ class Planner:
         target = decoder.traits(wanted.archive, member.index).link if decoder else None
         if target is None:
             return "it is a link, a device or a sparse file, and those are not made"
-        if wanted.folder + target not in links:
+        key = b"/".join(parts_of(wanted.folder + target))
+        if key not in links:
             return f"it is a hard link to {visible(target)}, which is no file that is extracted before it"
-        batch.sources[member.index] = links[wanted.folder + target]
+        batch.sources[member.index] = links[key]
         return ""
 
     def _is_doubtful(self, wanted: Wanted, size: int, index: int, path: bytes) -> bool:

@@ -84,8 +84,14 @@ def named(every: Sequence[Wanted], names: Sequence[str]) -> list[Wanted]:
         chosen.append(_only(each, found))
     for name in names:
         if name not in met:
-            find_member([each.archive for each in every], name)
+            chosen += _found(every, name)
     return [each for each in chosen if each.members]
+
+
+def _found(every: Sequence[Wanted], name: str) -> Iterable[Wanted]:
+    """The member of a name that has no components. Raises NoSuchMember where it is not that."""
+    archive, member = find_member([each.archive for each in every], name)
+    return [_only(each, [member]) for each in every if each.archive is archive]
 
 
 def _only(wanted: Wanted, members: list[int]) -> Wanted:

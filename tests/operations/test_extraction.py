@@ -100,6 +100,14 @@ def test_members_and_folders_can_be_named(tmp_path: Path, kind: str) -> None:
     assert result.whole
     with pytest.raises(NoSuchMember, match=r"three\.txt"):
         extract(path, tmp_path / "to", names=["thre.txt"])
+    with pytest.raises(NoSuchMember):
+        extract(path, tmp_path / "to", names=["/"])
+
+
+def test_a_member_without_a_name_is_refused_where_it_is_asked_for(tmp_path: Path) -> None:
+    path = archive(tmp_path, "caf", [("", b"nameless"), ("a", b"")])
+    result = extract(path, tmp_path / "to", names=[""])
+    assert [trouble.path for trouble in result.refused.told] == ["(no name)"]
 
 
 def test_a_folder_of_ranges_is_extracted_as_it_is_listed(tmp_path: Path, sample: Callable[[str], Path]) -> None:
@@ -213,7 +221,7 @@ def test_a_hard_link_is_a_copy_of_a_file_extracted_with_it(tmp_path: Path) -> No
     members = [
         ("first", tarfile.REGTYPE, "content"),
         ("second", tarfile.LNKTYPE, "first"),
-        ("third", tarfile.LNKTYPE, "second"),
+        ("third", tarfile.LNKTYPE, "./second"),
         ("itself", tarfile.LNKTYPE, "itself"),
     ]
     path = linked_tar(tmp_path, members)

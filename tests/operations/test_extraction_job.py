@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import struct
 import tarfile
+import zipfile
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -44,6 +47,18 @@ def test_dates_are_given_where_they_are_known(tmp_path: Path) -> None:
     assert 981_000_000 < (tmp_path / "zip" / "one.txt").stat().st_mtime < 981_300_000
 
 
+def test_an_extended_timestamp_goes_before_the_date_of_dos(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as out:
+        info = zipfile.ZipInfo("one.txt", (1980, 1, 1, 0, 0, 0))
+        info.extra = struct.pack("<HHBi", 0x5455, 5, 1, 1_600_000_000)
+        out.writestr(info, b"")
+        info = zipfile.ZipInfo("two.txt", (1980, 0, 0, 0, 0, 0))
+        out.writestr(info, b"")
+    assert extract(tmp_path / "x.zip", tmp_path / "to").whole
+    assert (tmp_path / "to" / "one.txt").stat().st_mtime == 1_600_000_000
+    assert (tmp_path / "to" / "two.txt").stat().st_mtime > 1_700_000_000
+
+
 @pytest.mark.parametrize("mtime", ["-5", "1e400", "nan", "99999999999999", "x"])
 def test_a_date_that_cannot_be_true_is_not_given(tmp_path: Path, mtime: str) -> None:
     with tarfile.open(tmp_path / "x.tar", "w", format=tarfile.PAX_FORMAT) as out:
@@ -69,15 +84,17 @@ class Impatient(Progress):
 
     def __init__(self, after: int) -> None:
         self._after = after
+        self.over = Event()
         super().__init__()
 
     def advance(self, count: int) -> None:
         super().advance(count)
         if self.label.startswith("Extracting") and self.done >= self._after:
+            self.over.set()
             raise Cancelled
 
 
-@pytest.mark.parametrize("kind", BUILD)
+@pytest.mark.parametrize("kind", ["caf", "zip", "tar"])
 def test_cancelling_leaves_whole_files_only(tmp_path: Path, kind: str) -> None:
     entries = [(f"{number}.bin", os.urandom(700_000)) for number in range(6)]
     path = archive(tmp_path, kind, entries)
@@ -87,6 +104,25 @@ def test_cancelling_leaves_whole_files_only(tmp_path: Path, kind: str) -> None:
             extract(path, to, progress=Impatient(after))
         assert files(to).items() <= dict(entries).items()
         assert len(files(to)) < 6
+
+
+def test_cancelling_stops_all_threads(tmp_path: Path) -> None:
+    progress = Impatient(1)
+
+    class Slow(Calls):
+        written = 0
+
+        def write(self, file: int, data: memoryview) -> int:
+            self.written += 1
+            if self.written > 4:
+                progress.over.wait(60)
+            return super().write(file, data)
+
+    entries = [(f"{number}.bin", os.urandom(700_000)) for number in range(20)]
+    with pytest.raises(Cancelled):
+        extract(archive(tmp_path, "rca", entries), tmp_path / "to", calls=Slow(), progress=progress)
+    assert files(tmp_path / "to").items() <= dict(entries).items()
+    assert len(files(tmp_path / "to")) < 20
 
 
 def test_the_progress_counts_the_bytes_that_are_written(tmp_path: Path) -> None:
