@@ -67,6 +67,9 @@ class Datapoint:
 Range = list[Datapoint]
 """The datapoints of one archive, in the order of their keys, which have no gaps."""
 
+Taken = tuple[RangeName, str]
+"""The keys that a dataset has already, and the object that has them."""
+
 
 def create_datas3t(progress: Progress, root: str, locations: Sequence[str], options: PackingOptions) -> Created:
     """Pack what is at the locations into ranges beneath ``root``: all of them are there then, or none.
@@ -219,7 +222,7 @@ def see_that_they_are_free(ranges: Sequence[Range], dataset: str, root: Folder) 
     """Refuse ranges that share keys with those that the dataset has. Raises Refused and SourceError."""
     there = sorted(_there(dataset, root), key=lambda each: each[0].first)
     firsts = [named.first for named, _ in there]
-    widest = list(accumulate(there, lambda one, other: max(one, other, key=lambda each: each[0].last)))
+    widest = list(accumulate(there, _wider))
     shared = [
         (datapoints, *widest[before - 1])
         for datapoints in ranges
@@ -234,7 +237,11 @@ def see_that_they_are_free(ranges: Sequence[Range], dataset: str, root: Folder) 
         )
 
 
-def _there(dataset: str, root: Folder) -> Iterator[tuple[RangeName, str]]:
+def _wider(one: Taken, other: Taken) -> Taken:
+    return one if one[0].last >= other[0].last else other
+
+
+def _there(dataset: str, root: Folder) -> Iterator[Taken]:
     """The ranges of a dataset, also those of which only the metadata is there."""
     for above, beneath in _HOLDERS:
         holder: Folder | None = root
