@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from inspector.operations.audit import Plan, Todo, prepare
 from inspector.operations.audit import run as run_audit
 from inspector.operations.audit_check import NO_ARCHIVE, UNCHECKED, Result
 from inspector.operations.audit_csv import write_csv
+from inspector.operations.audit_dask import run_on_cluster
 from inspector.operations.audit_places import Choice
 from inspector.operations.audit_results import Amount, Results
 from inspector.operations.audit_summary import Run, Summary, as_object, as_text, summary
@@ -48,7 +49,7 @@ def _audited(options: argparse.Namespace, results: Results, out: Lines) -> Summa
         if options.json:
             _write(out, results.results(f"WHERE state <> '{NO_ARCHIVE}' ORDER BY location"))
         clock.start(todo)
-        work = run_audit(plan, results, clock.progress, options.workers)
+        work = _work(options, plan, results, clock.progress)
         try:
             with closing(work):
                 for result in work:
@@ -59,6 +60,12 @@ def _audited(options: argparse.Namespace, results: Results, out: Lines) -> Summa
             _say_what_is_left(options, results)
             raise
     return summary(results, Run(todo.left, clock.seconds, todo.earlier))
+
+
+def _work(options: argparse.Namespace, plan: Plan, results: Results, progress: Progress) -> Generator[Result]:
+    if options.dask:
+        return run_on_cluster(options.dask, plan, results, progress)
+    return run_audit(plan, results, progress, options.workers)
 
 
 def _write(out: Lines, results: Iterator[Result] | tuple[Result]) -> None:
@@ -77,11 +84,8 @@ def _own(options: argparse.Namespace) -> frozenset[str]:
 def _say_what_is_left(options: argparse.Namespace, results: Results) -> None:
     done, left = results.amount(done=True), results.amount(done=False)
     if options.results:
-        verb = "is" if done.files == 1 else "are"
-        complain(
-            f"Interrupted: {count(done.files, 'result')} {verb} kept in {options.results}, and {count(left.files, 'file')} "
-            "left; the same command goes on from there."
-        )
+        kept = f"{count(done.files, 'result')} {'is' if done.files == 1 else 'are'} kept in {options.results}"
+        complain(f"Interrupted: {kept}, and {count(left.files, 'file')} left; the same command goes on from there.")
     else:
         complain("Interrupted, and nothing is kept: --results FILE keeps results, so that an audit can be taken up.")
 

@@ -230,18 +230,19 @@ def _serve(
     progress = _Pulse(*meter)
     while True:
         try:
-            pipe.send(_done(work, pipe.recv(), progress))
+            pipe.send(attempt(work, pipe.recv(), progress))
         except (EOFError, OSError):
             return
 
 
-def _done(work: Callable[[Any, Progress], Any], task: Any, progress: Progress) -> Any:
+def attempt(work: Callable[[Task, Progress], Answer], task: Task, progress: Progress) -> Answer | Lost:
+    """What comes of a task, at the border of a process: a mistake in one task must not end the others."""
     try:
         progress.advance(0)
         return work(task, progress)
     except MemoryError:
         return Lost("Checking this needed more memory than a process may have here, so nothing is known of it.")
-    except Exception as error:  # noqa: BLE001 - the border of the process: a mistake in one must not end the others
+    except Exception as error:  # noqa: BLE001 - see above
         traceback.print_exc()
         return Lost(f"This could not be checked because of a mistake in the program: {error!r}.")
 
