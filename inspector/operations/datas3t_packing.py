@@ -84,6 +84,8 @@ def create_datas3t(progress: Progress, root: str, locations: Sequence[str], opti
 
 
 def _folder(root: str) -> Path:
+    if "://" in root:
+        raise Refused(f"{visible(root)} is not on this machine; datasets are packed into folders here.")
     try:
         folder = Path(os.path.realpath(root))
         taken = folder.exists() and not folder.is_dir()
