@@ -29,6 +29,8 @@ RATIO = 200
 """A member that grows more than so many times in decoding is worth a warning..."""
 RATIO_FROM = 1 << 20
 """...if it has so many bytes."""
+DEFLATE = 1032
+"""The most bytes that deflate makes of one."""
 _BLOCK = 4096
 """Members whose names are compared at a time."""
 
@@ -80,6 +82,13 @@ class Batch:
     def size(self, member: int) -> int:
         """How many bytes it will have."""
         return self.wanted.archive.members.size(self.source(member))
+
+
+def _most(member: Member, archive: int) -> int | None:
+    """The most bytes that a member can have in an archive of so many; None where decoding has counted them."""
+    if member.codec is Codec.STORED:
+        return archive
+    return DEFLATE * (min(member.stored, archive) + 1) if member.codec is Codec.DEFLATE else None
 
 
 class Planner:
@@ -161,6 +170,9 @@ class Planner:
             return "it is not known where its bytes are"
         if member.codec is Codec.UNKNOWN:
             return "it is encrypted, or compressed in a way that is not read here"
+        most = _most(member, batch.wanted.archive.source.size)
+        if most is not None and member.size > most:
+            return f"it claims {rounded(member.size)}, and what the archive has of it gives {rounded(most)} at most"
         if path.endswith(b"/") and member.size and not member.marks & FOLDER:
             return "its name is that of a folder, but it has content"
         return ""

@@ -22,8 +22,11 @@ from inspector.operations.listing import NoSuchMember, load
 from inspector.operations.reading import Reading
 from tests.conftest import SAMPLES
 from tests.operations.extracting import BUILD, archive, extract, files, linked_tar, tree
+from tests.samples.writers import index_json
 
 SUFFIXES = {".caf", ".rca", ".zip", ".tar", ".taco", ".tacozip"}
+FLIPS = int(os.environ.get("INSPECTOR_FLIPS", "5"))
+"""How often every sample is damaged."""
 EVERY = sorted(path for folder in SAMPLES for path in folder.iterdir() if path.suffix in SUFFIXES or path.is_dir())
 ENTRIES = [("one.txt", b"one"), ("deep/er/two.bin", bytes(range(256))), ("deep/empty", b""), ("three.txt", b"three")]
 
@@ -271,6 +274,44 @@ def test_hashes_that_were_not_compared_on_opening_are_before_extracting(
     result = extract(path, tmp_path / "to")
     assert [trouble.path for trouble in result.damaged.told] == ["3.bin", "4.bin", "5.bin"]
     assert files(tmp_path / "to") == {name: content for name, content in entries if name[0] not in "345"}
+
+
+def test_a_size_that_cannot_be_true_keeps_no_other_member_back(tmp_path: Path) -> None:
+    path = tmp_path / "x.caf"
+    index = index_json([("a", 0, 4), ("huge", 4, 10**15)])
+    path.write_bytes(b"four" + index + len(index).to_bytes(4, "little"))
+    result = extract(path, tmp_path / "caf")
+    assert (files(tmp_path / "caf"), result.refused.count) == ({"a": b"four"}, 1)
+
+    path = archive(tmp_path, "zip", [("a", b"four"), ("huge", b"x" * 9)])
+    data = bytearray(path.read_bytes())
+    for at in (data.rindex(b"PK\1\2") + 10, data.rindex(b"PK\3\4") + 8):
+        data[at : at + 2] = b"\x08\0"  # deflated
+    for at in (data.rindex(b"PK\1\2") + 24, data.rindex(b"PK\3\4") + 22):
+        data[at : at + 4] = b"\xf0\xff\xff\xff"
+    path.write_bytes(data)
+    result = extract(path, tmp_path / "zip")
+    assert (files(tmp_path / "zip"), result.refused.count) == ({"a": b"four"}, 1)
+    assert "4.0 GiB" in result.refused.told[0].sentence
+
+
+@pytest.mark.parametrize("path", [path for path in EVERY if path.is_file()], ids=lambda path: path.name)
+def test_whatever_a_file_holds_extracting_ends_and_stays_inside(tmp_path: Path, path: Path) -> None:
+    chance = random.Random(path.name)
+    room = tmp_path / "room"
+    room.mkdir()
+    changed = room / path.name
+    for number in range(FLIPS):
+        data = bytearray(path.read_bytes())
+        for _ in range(chance.randrange(1, 6)):
+            if data:
+                data[chance.randrange(len(data))] = chance.randrange(256)
+        changed.write_bytes(data)
+        to = room / f"{number}"
+        result = extract(changed, to, ExtractionOptions(chance.choice(list(OnConflict)), doubtful=True))
+        assert (result.files, result.size) == (len(files(to)), sum(map(len, files(to).values())))
+        assert list(tmp_path.iterdir()) == [room]
+    assert {each.name for each in room.iterdir()} <= {path.name, *map(str, range(FLIPS))}
 
 
 def test_an_archive_that_is_cut_off_says_that_something_may_be_missing(tmp_path: Path) -> None:
