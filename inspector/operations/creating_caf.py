@@ -26,15 +26,29 @@ DEFAULT_SIZE = TARGET_SIZE
 
 @dataclass(slots=True)
 class Volume:
-    """One archive of a series: what will be in it, and how large it will be, in bytes, with its index and footer."""
+    """One archive of a series: what will be in it, and the books that say so."""
 
     path: Path
-    size: int = 0
     inputs: list[Input] = field(default_factory=list)
+    books: Writer = field(default_factory=Writer)
+
+    def takes(self, each: Input, most: int) -> bool:
+        """Whether it would have at most ``most`` bytes, its index and footer among them, with one more input."""
+        return self.books.size_with(each.name, size_of(each)) <= most
+
+    def take(self, each: Input) -> None:
+        """Write an input into the books."""
+        try:
+            self.books.begin(each.name)
+            self.books.add(size_of(each))
+            self.books.end()
+        except WriteError as error:
+            raise Refused(str(error)) from error
+        self.inputs.append(each)
 
     def new_archive(self) -> NewArchive:
         """It as a value."""
-        return NewArchive(str(self.path), len(self.inputs), self.size)
+        return NewArchive(str(self.path), len(self.inputs), self.books.size)
 
     def places(self) -> Iterator[Place]:
         """Where each of its members will be."""
@@ -85,21 +99,17 @@ def plan(inputs: Sequence[Input], target: Path, max_size: int) -> list[Volume]:
 
     Raises Refused for an input that does not fit even into an archive of its own.
     """
-    writer, volumes = Writer(), [Volume(target)]
+    volumes = [Volume(target)]
     for each in inputs:
-        name, size = each.name, size_of(each)
-        if volumes[-1].inputs and writer.size_with(name, size) > max_size:
+        if volumes[-1].inputs and not volumes[-1].takes(each, max_size):
             volumes.append(Volume(volume_path(target, len(volumes))))
-            writer = Writer()
-        if (needed := writer.size_with(name, size)) > max_size:
+        if not volumes[-1].takes(each, max_size):
+            needed, size = Writer().size_with(each.name, size_of(each)), size_of(each)
             raise Refused(
                 f"{visible(each.where)} needs an archive of {in_bytes(needed)} (its {in_bytes(size)} and the index), "
                 f"and the limit is {in_bytes(max_size)} ({rounded(max_size)}). Nothing was written."
             )
-        _take(writer, each)
-        volumes[-1].inputs.append(each)
-        volumes[-1].size = writer.size
-    volumes[-1].size = writer.size
+        volumes[-1].take(each)
     return volumes
 
 
@@ -122,16 +132,6 @@ def earlier(target: Path) -> list[Path]:
     return []
 
 
-def _take(writer: Writer, each: Input) -> None:
-    """Write a member into the books."""
-    try:
-        writer.begin(each.name)
-        writer.add(size_of(each))
-        writer.end()
-    except WriteError as error:
-        raise Refused(str(error)) from error
-
-
 def _write(volumes: Sequence[Volume], progress: Progress, *, overwrite: bool) -> None:
     total = sum(size_of(each) for volume in volumes for each in volume.inputs)
     progress.begin(f"Writing {visible(volumes[0].path.name)}", total)
@@ -142,11 +142,9 @@ def _write(volumes: Sequence[Volume], progress: Progress, *, overwrite: bool) ->
 
 
 def _write_one(volume: Volume, out: NewFile, progress: Progress) -> None:
-    writer = Writer()
     for each in volume.inputs:
         put(each, out, progress)
-        _take(writer, each)
-    for piece in writer.finish():
+    for piece in volume.books.finish():
         out.write(piece)
 
 

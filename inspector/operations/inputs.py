@@ -80,7 +80,8 @@ class FileInput:
     def rest(self, descriptor: int, start: int) -> Iterator[bytes]:
         """The bytes from ``start`` on, of the file that ``opened`` gave. Raises SourceError."""
         left = self.size - start
-        os.lseek(descriptor, start, os.SEEK_SET)
+        if start:
+            os.lseek(descriptor, start, os.SEEK_SET)
         while left and (piece := self._read(descriptor, min(left, PIECE))):
             left -= len(piece)
             yield piece
@@ -230,6 +231,7 @@ def _identity(path: Path) -> Identity | None:
 def _beneath(root: str, own: set[Identity], progress: Progress) -> Iterator[Input]:
     """The files beneath a folder; without recursion, because folders may be deep."""
     waiting = _listed(root)
+    before = len(os.path.join(root, ""))  # noqa: PTH118 - what stands before every name
     while waiting:
         found = waiting.pop()
         try:
@@ -242,7 +244,7 @@ def _beneath(root: str, own: set[Identity], progress: Progress) -> Iterator[Inpu
         _refuse_special(found.path, status)
         progress.advance(1)
         if Identity.of(status) not in own:
-            name = os.fsencode(os.path.relpath(found.path, root).replace(os.sep, "/"))
+            name = os.fsencode(found.path[before:].replace(os.sep, "/"))
             yield FileInput(name, root, Identity.of(status))
 
 
