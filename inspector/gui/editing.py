@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector.core.edit import Edit, Patch
 from inspector.core.numbers import count
+from inspector.gui.client import Job
 from inspector.gui.document import Document
 from inspector.operations.edit_history import EditHistory
 from inspector.operations.edit_views import Mended, WriteResult
@@ -41,6 +42,8 @@ class Editing(QObject):
         self.broken: tuple[str, ...] | None = None
         """The checksums that what is pending makes wrong, None while that is not known."""
         self._shown: Edit | None = None
+        self._unsure = False
+        self._previewer: Job | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(PAUSE)
@@ -54,12 +57,14 @@ class Editing(QObject):
     @property
     def size(self) -> int:
         """The size of the file with the pending changes, in bytes."""
-        return self.pending.new_size if self.pending is not None else self._document.status.size
+        if self.pending is not None:
+            return self.pending.new_size
+        return self._shown.old_size if self._shown is not None else self._document.status.size
 
     @property
     def previewing(self) -> bool:
         """Whether the archive is still to be decoded with what is pending."""
-        return self.pending is not self._shown
+        return self._unsure or self.pending is not self._shown
 
     def possible(self) -> dict[str, bool]:
         """Of what can be done with changes, by the name of the action, whether it can be done now."""
@@ -87,6 +92,9 @@ class Editing(QObject):
 
     def add(self, edit: Edit, again: bool = False) -> None:
         """Add a change of what is shown; ``again``: as part of the last step."""
+        if edit.old_size != self.size:
+            self._document.said.emit("The archive is still being read with the last change: try that again.")
+            return
         try:
             self.history.add(edit, again)
         except ValueError:
@@ -125,10 +133,11 @@ class Editing(QObject):
     def _preview(self) -> None:
         edit = self.pending
         if self.previewing:
-            self._document.start("preview", edit, done=lambda broken: self._previewed(edit, broken))
+            self._previewer = self._document.start("preview", edit, done=lambda broken: self._previewed(edit, broken))
 
     def _previewed(self, edit: Edit | None, broken: tuple[str, ...] | None) -> None:
         self._shown = edit
+        self._unsure = False
         self.broken = broken if self.pending is edit else None
         self._document.decoded_anew()
         self.previewed.emit()
@@ -168,6 +177,7 @@ class Editing(QObject):
     def settle(self, result: WriteResult) -> None:
         """The file on disk was changed, by writing or by a repair: nothing is pending any more."""
         self._timer.stop()
+        self._overtake()
         self.history.clear()
         self._shown = self.broken = None
         self.revert = result.revert
@@ -175,6 +185,13 @@ class Editing(QObject):
         self.changed.emit()
         self.written.emit(result)
         self._document.decoded_anew()
+
+    def _overtake(self) -> None:
+        """A preview that was asked for before the file changed may come after that: show the file once more then."""
+        if self._previewer is not None and self._previewer.running:
+            self._previewer.cancel()
+            self._unsure = True
+            self._timer.start()
 
     def save_copy(self, path: str, replace: bool) -> None:
         """Write the file with the pending changes to another one."""

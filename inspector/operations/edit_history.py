@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from inspector.core.edit import Edit, combined
+from bisect import bisect_right, insort
+
+from inspector.core.edit import Edit, Patch, combined
+from inspector.core.span import Span
 
 
 class EditHistory:
@@ -11,6 +14,7 @@ class EditHistory:
     def __init__(self) -> None:
         self._states: list[Edit | None] = [None]
         self._at = 0
+        self._stood: list[tuple[int, bytes]] = []
 
     @property
     def pending(self) -> Edit | None:
@@ -60,6 +64,23 @@ class EditHistory:
         del self._states[self._at + 1 :]
         self._states.append(edit)
         self._at += 1
+        for patch in edit.patches if edit is not None else ():
+            self._remember(patch)
+
+    def _remember(self, patch: Patch) -> None:
+        """Keep what stands on disk where a patch is, as runs that do not overlap, in file order."""
+        at, stop = patch.offset, patch.offset + len(patch.old)
+        index = max(0, bisect_right(self._stood, at, key=_start) - 1)
+        gaps: list[Span] = []
+        while index < len(self._stood) and self._stood[index][0] < stop:
+            start, data = self._stood[index]
+            gaps.append(Span(at, start))
+            at = max(at, start + len(data))
+            index += 1
+        for gap in (*gaps, Span(at, stop)):
+            if gap.start < gap.stop:
+                run = patch.old[gap.start - patch.offset : gap.stop - patch.offset]
+                insort(self._stood, (gap.start, run), key=_start)
 
     def undo(self) -> None:
         """Take back one step, where there is one."""
@@ -71,13 +92,16 @@ class EditHistory:
 
     def clear(self) -> None:
         """Nothing is pending, and nothing can be undone: the file on disk is another one now."""
-        self._states, self._at = [None], 0
+        self._states, self._at, self._stood = [None], 0, []
 
     def known(self) -> list[tuple[int, bytes]]:
         """Runs of bytes with their offsets, to be laid over what a view holds, one after another.
 
-        Every byte that any step touches is among them, so what is held may be of any step.
+        Every byte that any step has touched is among them, so what is held may be of any step.
         """
         pending = self.pending
-        olds = [(patch.offset, patch.old) for state in self._states if state is not None for patch in state.patches]
-        return olds + [(patch.offset, patch.new) for patch in (pending.patches if pending is not None else ())]
+        return self._stood + [(patch.offset, patch.new) for patch in (pending.patches if pending is not None else ())]
+
+
+def _start(run: tuple[int, bytes]) -> int:
+    return run[0]

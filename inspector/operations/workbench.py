@@ -6,9 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from inspector.core.edit import Edit, OverlaySource
+from inspector.core.edit import Edit, OverlaySource, Patch
 from inspector.core.names import visible
 from inspector.core.progress import Progress
+from inspector.core.source import Source
 from inspector.operations import patch_file
 from inspector.operations.creating import Created
 from inspector.operations.dependents import broken, mend_checksums
@@ -97,8 +98,12 @@ class Workbench(Session):
         return replace(shown, changed=changed)
 
     def header_edit(self, draft: HeaderDraft) -> Edit:
-        """The edit of what is shown that makes the header what the draft says. Raises Refused and SourceError."""
-        return preview_header(self._archive(), draft)
+        """The edit of what is shown that makes the header what the draft says. Raises Refused and SourceError.
+
+        Its old bytes are those on disk, where that has as many: what is pending may be other than what is shown.
+        """
+        edit, disk = preview_header(self._archive(), draft), self._file()
+        return replace(edit, patches=tuple(_of_disk(patch, disk) for patch in edit.patches))
 
     def header_target(self, member: int) -> Entry:
         """Offset and length of a member's data; raises Refused where it is not known where that is."""
@@ -244,8 +249,7 @@ class Workbench(Session):
             wanted = self._wanted(now.members.numbers(chosen))
             if most is not None and size_of(wanted) > most:
                 return Lent((), TOO_MUCH)
-            heads = [*map(now.shelf.path, now.members.heads(chosen)), *now.members.folders(chosen)]
-            return lend(wanted, heads, Path(folder), progress)
+            return lend(wanted, now.members.heads(chosen), Path(folder), progress)
 
     def lend_one(self, progress: Progress, member: int, folder: str) -> Lent:
         """Extract a member for another program to open; raises Refused for what may be run (see ``lending``)."""
@@ -260,6 +264,11 @@ class Workbench(Session):
             raise Refused("Nothing was extracted: not all of the archive has been read.")
         every = everything(self._name, self._now.archives)
         return every if members is None else numbered(every, members)
+
+
+def _of_disk(patch: Patch, disk: Source) -> Patch:
+    stands = disk.read(patch.offset, len(patch.old))
+    return replace(patch, old=stands + patch.old[len(stands) :])
 
 
 QUICK = SESSION_QUICK | {"interrupted", "header", "header_edit", "header_target"}

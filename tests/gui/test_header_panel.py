@@ -147,6 +147,23 @@ def test_undo_and_redo_go_through_the_steps(hand: Hand) -> None:
     assert hand.entries() == [*start, (0, 0)]
 
 
+def test_a_change_right_after_undoing_is_one_of_what_was_undone(hand: Hand) -> None:
+    before = hand.path.read_bytes()
+    first, second = hand.entries()
+    hand.to(0, LENGTH)
+    hand.enter("5")
+    press(hand.window, "undo")
+    hand.panel.buttons["add"].click()  # the archive is still shown as it was before undoing
+    hand.qtbot.waitUntil(lambda: hand.tab.editing.pending is not None, timeout=WAIT)
+    previewed(hand.qtbot, hand.window, hand.tab)
+    assert hand.entries() == [first, second, (0, 0)]
+    pending = hand.tab.editing.pending
+    assert pending is not None
+    assert all(before[each.offset : each.offset + len(each.old)] == each.old for each in pending.patches)
+    hand.run("write")
+    assert tacozip.read_header(str(hand.path))[:2] == [first, second]
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

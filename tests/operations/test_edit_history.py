@@ -71,3 +71,15 @@ def test_labels_say_what_undoing_and_redoing_would_do() -> None:
     assert (history.undo_label, history.redo_label) == ("Change 3", "Change 4")
     history.clear()
     assert (history.pending, history.can_undo, history.redo_label) == (None, False, "")
+
+
+@given(st.lists(st.tuples(st.integers(0, 19), st.binary(min_size=1, max_size=4)), max_size=12))
+def test_what_stands_on_disk_is_known_of_every_byte_ever_touched(steps: list[tuple[int, bytes]]) -> None:
+    history, touched = EditHistory(), set()
+    for offset, data in steps:
+        new = data[: len(BASE) - offset]
+        history.add(change(shown(history), offset, new))
+        touched |= set(range(offset, offset + len(new)))
+        history.undo()  # what comes next takes the place of this step
+    known = {offset + at: byte for offset, run in history.known() for at, byte in enumerate(run)}
+    assert known == {offset: BASE[offset] for offset in touched}

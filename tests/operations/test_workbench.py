@@ -124,3 +124,23 @@ def test_nothing_is_interrupted_where_nothing_was_written(workbench: Make) -> No
     bench, _ = workbench("plain.zip")
     assert bench.interrupted() is None
     assert "is waiting to be finished" in bench.recover(Progress(), WayOut.FINISH).sentence
+
+
+def test_an_edit_of_the_header_is_one_of_the_disk_whatever_is_shown(workbench: Make) -> None:
+    bench, path = workbench("two-entries.tacozip")
+    before = path.read_bytes()
+    draft = HeaderDraft(1, ((200, 64),) + ((0, 0),) * 6)
+    bench.preview(Progress(), change(bench, 50))
+    edit = bench.header_edit(draft)
+    assert [patch.old for patch in edit.patches] == [before[patch.offset : patch.span.stop] for patch in edit.patches]
+    bench.write(Progress(), edit)
+    assert path.read_bytes() != before
+
+
+def test_a_preview_names_the_checksums_that_break(workbench: Make) -> None:
+    bench, _ = workbench("two-entries.tacozip")
+    broken = bench.preview(Progress(), change(bench, 50))
+    assert broken is not None
+    assert len(broken) == 2
+    assert all("TACO_HEADER" in name for name in broken)
+    assert bench.preview(Progress(), None) is None

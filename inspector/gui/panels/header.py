@@ -4,42 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex
+from PySide6.QtCore import QModelIndex
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
     QHBoxLayout,
     QLabel,
-    QLineEdit,
     QPushButton,
     QSpinBox,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
 
-from inspector.core.finding import Severity
+from inspector.core.edit import Edit
 from inspector.core.numbers import hexadecimal, in_bytes
 from inspector.core.span import Span, Spans
 from inspector.gui.document import Document
 from inspector.gui.editing import Editing
-from inspector.gui.hex.painting import scheme_for
-from inspector.gui.hex.palette import COLOURS
-from inspector.gui.icons import severity_icon
 from inspector.gui.models.header_entries import LENGTH, OFFSET, TARGET, HeaderEntries
+from inspector.gui.panels.number_editor import NumberEditor
 from inspector.gui.panels.parts import Details, Emptiable, table_view
 from inspector.gui.selection import Selection
 from inspector.gui.words import not_there_yet
 from inspector.operations.header_draft import (
     MOST_ENTRIES,
-    EntryView,
     HeaderDraft,
     HeaderView,
     add,
     clear,
     move,
-    parse_number,
     remove,
     set_count,
     set_entry,
@@ -52,43 +45,6 @@ from inspector.operations.refused import Refused
 ORIGIN = "header"
 WIDTHS = {0: 84, OFFSET: 190, LENGTH: 190, TARGET: 300}
 Change = Callable[[HeaderDraft], HeaderDraft]
-
-
-class _NumberEditor(QStyledItemDelegate):
-    """Marks what is wrong while it is typed.
-
-    ``judge(row, column, number)`` says what is wrong with a number, or nothing; ``say`` is told that.
-    """
-
-    def __init__(self, parent: QWidget, judge: Callable[[int, int, int], str], say: Callable[[str], None]) -> None:
-        super().__init__(parent)
-        self._say = say
-        self._wrong = judge
-
-    def createEditor(
-        self,
-        parent: QWidget,
-        option: QStyleOptionViewItem,  # noqa: ARG002 - Qt's signature
-        index: QModelIndex | QPersistentModelIndex,
-    ) -> QWidget:
-        """Qt override."""
-        editor = QLineEdit(parent)
-        editor.setAccessibleName("Offset" if index.column() == OFFSET else "Length")
-        editor.addAction(severity_icon(Severity.ERROR), QLineEdit.ActionPosition.TrailingPosition).setVisible(False)
-        place = (index.row(), index.column())
-        editor.textChanged.connect(lambda text: self._judge(editor, place, text))
-        return editor
-
-    def _judge(self, editor: QLineEdit, place: tuple[int, int], text: str) -> None:
-        try:
-            why = self._wrong(*place, parse_number(text))
-        except Refused as error:
-            why = str(error)
-        damage = COLOURS[scheme_for(editor.palette())].damage
-        editor.setStyleSheet(f"border: 2px solid {damage};" if why else "")
-        for mark in editor.actions():
-            mark.setVisible(bool(why))
-        self._say(why)
 
 
 class HeaderPanel(QWidget):
@@ -108,13 +64,15 @@ class HeaderPanel(QWidget):
             | QAbstractItemView.EditTrigger.AnyKeyPressed
         )
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
-        self.table.setItemDelegate(_NumberEditor(self.table, self._wrong, self._say))
+        self.table.setItemDelegate(NumberEditor(self.table, self._wrong, self._say))
         self.count = QSpinBox()
         self.count.setRange(0, MOST_ENTRIES)
         self.count.setAccessibleName("Entries in use")
         self.hexadecimal = QCheckBox("He&x")
         self.buttons = self._make_buttons()
         self.about = Details("About the TACO header")
+        self._stale = self._adding = False
+        self._waiting: list[Change] = []
         self._lit = Span(0, 0)
         self._marked: Span | None = None
         self._spans: Spans = ()
@@ -167,6 +125,7 @@ class HeaderPanel(QWidget):
 
     def _connect(self) -> None:
         self._document.rowsChanged.connect(self._refresh)
+        self._editing.changed.connect(self._pending_changed)
         self._document.statusChanged.connect(self._refresh)
         self._document.selected.connect(self._selected)
         self.model.typed.connect(self._typed)
@@ -202,6 +161,7 @@ class HeaderPanel(QWidget):
 
     def _show_none(self, sentence: str) -> None:
         self._draft = None
+        self._waiting.clear()
         self.model.show(None)
         self._stack.show_sentence(sentence)
 
@@ -211,6 +171,19 @@ class HeaderPanel(QWidget):
         entries = tuple((entry.offset, entry.length) for entry in view.entries)
         self._draft = HeaderDraft(min(view.count, MOST_ENTRIES), entries)
         self._show(view)
+        self._stale = False
+        waiting, self._waiting = self._waiting, []
+        for change in waiting:
+            self._change(change)
+
+    def _pending_changed(self) -> None:
+        """Unless this panel has changed the header, it does not know what it is now before it has been read."""
+        self._stale = self._stale or not self._adding
+
+    def _add(self, edit: Edit) -> None:
+        self._adding = True
+        self._editing.add(edit)
+        self._adding = False
 
     def _show(self, view: HeaderView) -> None:
         self.model.show(view)
@@ -220,6 +193,7 @@ class HeaderPanel(QWidget):
         self._stack.show_view(self._editor)
         self._say("")
         self._enable()
+        self._light_up(self.table.currentIndex().row())
 
     def _say(self, sentence: str) -> None:
         view = self.model.view
@@ -250,15 +224,16 @@ class HeaderPanel(QWidget):
 
     def _current_changed(self, index: QModelIndex) -> None:
         self._enable()
-        entry = self.model.entry(index.row())
-        if entry is not None:
-            self._light_up(entry)
+        self._light_up(index.row())
 
-    def _light_up(self, entry: EntryView) -> None:
-        """Mark the bytes an entry points to, without taking the keyboard away."""
-        stop = min(entry.offset + entry.length, self._document.size)
-        if self.table.hasFocus() and entry.length and entry.offset < stop:
-            self._lit = Span(entry.offset, stop)
+    def _light_up(self, row: int) -> None:
+        """Mark the bytes the entry in a row points to, without taking the keyboard away."""
+        entry, size = self.model.entry(row), self._document.size
+        if entry is None or not self.table.hasFocus():
+            return
+        span = Span(entry.offset, min(entry.offset + entry.length, size))
+        if span.start < span.stop and span != self._lit:
+            self._lit = span
             self._document.go_to(0, *self._lit, ORIGIN)
 
     def _wrong(self, row: int, column: int, number: int) -> str:
@@ -320,6 +295,9 @@ class HeaderPanel(QWidget):
         """Make a change pending; a wrong one is said and leaves all as it is."""
         if self._draft is None:
             return
+        if self._stale:
+            self._waiting.append(change)
+            return
         try:
             draft = change(self._draft)
         except Refused as error:
@@ -329,4 +307,4 @@ class HeaderPanel(QWidget):
             return
         self._draft = draft
         self._document.client.call("header", draft, done=self._show)
-        self._document.client.call("header_edit", draft, done=self._editing.add, failed=self._say)
+        self._document.client.call("header_edit", draft, done=self._add, failed=self._say)
