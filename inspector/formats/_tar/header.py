@@ -13,6 +13,8 @@ BLOCK = 512
 ZEROS = bytes(BLOCK)
 """A block of zeros; two of them end an archive."""
 
+_ASCII = bytes(range(0x80))
+
 PAX_LOCAL, PAX_GLOBAL, GNU_NAME, GNU_LINK = b"x", b"g", b"L", b"K"
 EXTENSIONS = frozenset((PAX_LOCAL, PAX_GLOBAL, GNU_NAME, GNU_LINK, b"X"))
 """Type flags of headers that say more about the header after them (``X`` is Sun's ``x``)."""
@@ -83,7 +85,7 @@ def checksums(block: bytes) -> tuple[int, int]:
     """The sum of a block's bytes with spaces in place of the checksum: unsigned, and signed as old programs did."""
     rest = block[:148] + block[156:]
     unsigned = sum(rest) + 8 * 0x20
-    return unsigned, unsigned - 256 * sum(byte > 0x7F for byte in rest)
+    return unsigned, unsigned - 256 * len(rest.translate(None, _ASCII))
 
 
 @dataclass(frozen=True, slots=True)
