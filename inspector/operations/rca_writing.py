@@ -135,6 +135,7 @@ def _pieces(writer: Writer, inputs: Sequence[Input], progress: Progress) -> Iter
     start, joined = 0, bytearray()
     for each in inputs:
         for offset, data in writer.blob(each.name, _counted(each, progress)):
+            progress.advance(0)  # what a large blob has been compressed to takes its time too
             if joined and (offset != start + len(joined) or len(joined) >= _JOINED):
                 yield Piece(start, bytes(joined))
                 joined.clear()

@@ -22,6 +22,7 @@ from inspector.sources.journal import Journal, save
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, ONE, THREE, TWO, full_chunk, noisy, opened
 from tests.operations.rca_appends import Given, append, create, given, held
+from tests.sources.disks import Watched
 
 GARBAGE = "rca-trailing-garbage"
 Sample = Callable[[str], Path]
@@ -158,6 +159,18 @@ def test_cancelling_leaves_the_archive_as_it_was(path: Path) -> None:
     with pytest.raises(Cancelled):
         make(other, inputs, RcaOptions(), progress)
     assert alone(path)
+
+
+def test_cancelling_ends_the_writing_of_a_large_blob_at_once(path: Path) -> None:
+    create(path, ONE)
+    before = path.read_bytes()
+    progress = Progress()
+    disk = Watched(lambda _, name, __: progress.cancel() if name == "write" else None)
+    with pytest.raises(Cancelled):
+        grow(path, given(noisy(12_000_000, 1)), RcaOptions(), progress, disk)
+
+    assert len(disk.named("write")) < 3
+    assert path.read_bytes() == before
 
 
 def test_what_another_program_appends_meanwhile_is_not_lost(path: Path) -> None:
