@@ -89,7 +89,7 @@ def append_rca(progress: Progress, target: str, locations: Sequence[str], option
     SourceError and Cancelled: the archive then holds what it held.
     """
     path = local_path(target)
-    return grow(path, gather(locations, progress, [path]), options, progress)
+    return grow(path, gather(locations, progress, [path.resolve()]), options, progress)
 
 
 def grow(

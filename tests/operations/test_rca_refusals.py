@@ -92,8 +92,22 @@ def test_an_archive_is_not_added_to_itself(path: Path) -> None:
 
     with pytest.raises(Refused, match="cannot be put in"):
         append_rca(Progress(), str(path), [str(path)], RcaOptions())
-    append_rca(Progress(), str(path), [str(path.parent)], RcaOptions())
-    assert held(path.read_bytes()) == ONE
+    (path.parent.parent / "link").symlink_to(path)
+    for target in (path, path.parent.parent / "link"):
+        append_rca(Progress(), str(target), [str(path.parent)], RcaOptions())
+        assert held(path.read_bytes()) == ONE
+
+
+def test_the_file_that_a_link_leads_to_grows(path: Path) -> None:
+    create(path, ONE)
+    link = path.with_name("link")
+    link.symlink_to(path)
+
+    result = append(link, TWO)
+
+    assert held(path.read_bytes()) == [*ONE, *TWO]
+    assert link.is_symlink()
+    assert "is a symbolic link" in result.warnings[0]
 
 
 def test_a_name_that_is_there_already_is_refused(path: Path) -> None:
