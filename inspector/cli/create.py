@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 
 from inspector.cli.append import rca_options
+from inspector.cli.connecting import connection_of
 from inspector.cli.made import say
 from inspector.cli.progress_bar import ProgressBar
 from inspector.core.progress import Progress
@@ -36,6 +37,7 @@ def _caf(progress: Progress, options: argparse.Namespace) -> Created:
         max_size=limit,
         catalog=options.catalog,
         overwrite=options.overwrite,
+        connection=connection_of(options),
     )
 
 
@@ -52,7 +54,14 @@ def _datas3t(progress: Progress, options: argparse.Namespace) -> Created:
 
 def _taco(progress: Progress, options: argparse.Namespace) -> Created:
     entries = [each if isinstance(each, str) else parse_entry(*each) for each in options.entries]
-    return create_taco(progress, options.target, options.inputs, entries=entries, overwrite=options.overwrite)
+    return create_taco(
+        progress,
+        options.target,
+        options.inputs,
+        entries=entries,
+        overwrite=options.overwrite,
+        connection=connection_of(options),
+    )
 
 
 _MAKE: dict[str, Callable[[Progress, argparse.Namespace], Created]] = {

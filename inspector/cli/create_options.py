@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from inspector.cli.connecting import add_connecting
 from inspector.cli.rca_options import add_rca
 from inspector.core.numbers import size_in
 
@@ -29,11 +30,15 @@ def add_create(command: argparse.ArgumentParser) -> None:
     _add_caf(added["caf"])
     add_rca(added["rca"])
     _add_taco(added["taco"])
+    for name in ("caf", "taco"):
+        add_connecting(added[name])
     _add_datas3t(added["datas3t"])
 
 
 def _add_common(kind: argparse.ArgumentParser) -> None:
-    kind.add_argument("inputs", metavar="INPUT", nargs="+", help="files, and folders for all files beneath them")
+    kind.add_argument(
+        "inputs", metavar="INPUT", nargs="+", help="files, objects, and folders or prefixes for all beneath them"
+    )
     kind.add_argument("--json", action="store_true", help="JSON, one object for each archive that was made")
 
 

@@ -19,6 +19,7 @@ from inspector.operations.creating import Created, NewArchive, created, put, see
 from inspector.operations.inputs import Input, check_names, gather
 from inspector.operations.refused import Refused
 from inspector.sources.new_files import NewFile, NewFiles
+from inspector.sources.s3.connection import DEFAULT, Connection
 
 DEFAULT_SIZE = TARGET_SIZE
 """Where the next archive begins unless another size is said, in bytes."""
@@ -66,6 +67,7 @@ def create_caf(
     max_size: int = DEFAULT_SIZE,
     catalog: str = "",
     overwrite: bool = False,
+    connection: Connection = DEFAULT,
 ) -> Created:
     """Make ``target`` of what is at the locations, and further archives beside it where it would exceed ``max_size``.
 
@@ -80,7 +82,7 @@ def create_caf(
         catalogue.see_that_it_is_usable(Path(catalog))
     series = earlier(first)
     never = [first, *series, *([Path(catalog)] if catalog else [])]
-    inputs = gather(locations, progress, never)
+    inputs = gather(locations, progress, never, connection)
     warnings = check_names(inputs)
     volumes = plan(inputs, first, max_size)
     paths = [volume.path for volume in volumes]

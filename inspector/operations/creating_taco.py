@@ -16,6 +16,7 @@ from inspector.operations.creating import Created, NewArchive, created, put, see
 from inspector.operations.inputs import Input, check_names, gather
 from inspector.operations.refused import Refused
 from inspector.sources.new_files import NewFile, NewFiles
+from inspector.sources.s3.connection import DEFAULT, Connection
 
 Wanted = tuple[int, int] | str
 """An entry of the header: offset and length, in bytes, or the name of the member whose data it shall be."""
@@ -28,6 +29,7 @@ def create_taco(
     *,
     entries: Sequence[Wanted] = (),
     overwrite: bool = False,
+    connection: Connection = DEFAULT,
 ) -> Created:
     """Make ``target`` of what is at the locations, its header with up to seven entries.
 
@@ -35,7 +37,7 @@ def create_taco(
     """
     path = Path(target)
     see_that_it_may_be_written([path], overwrite=overwrite)
-    inputs = gather(locations, progress, [path])
+    inputs = gather(locations, progress, [path], connection)
     warnings = check_names(inputs)
     try:
         placed = slots((each.name, size_of(each), each.modified) for each in inputs)

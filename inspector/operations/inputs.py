@@ -1,4 +1,4 @@
-"""What is put into a new archive: files, and the files of folders, under the names that they get as members."""
+"""What is put into a new archive: files, the files of folders, objects on S3, under the names they get as members."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from inspector.operations.opening import local_path
 from inspector.operations.refused import Refused
 from inspector.sources.disk import reason
 from inspector.sources.identity import Identity
+from inspector.sources.s3.address import is_s3
+from inspector.sources.s3.connection import DEFAULT, Connection
 
 PIECE = 1 << 20
 """The most bytes read at once."""
@@ -123,16 +125,22 @@ class FileInput:
         return SourceError(f"{visible(self.where)} cannot be read: {reason(error)}.")
 
 
-def gather(locations: Iterable[str], progress: Progress, never: Collection[Path] = ()) -> list[Input]:
+def gather(
+    locations: Iterable[str], progress: Progress, never: Collection[Path] = (), connection: Connection = DEFAULT
+) -> list[Input]:
     """The inputs at the locations, in their order; the files of a folder sorted by the components of their names.
 
+    A location is a file, a folder, an object on S3 or a prefix there, which ``connection`` says how to reach.
     ``never`` are the files that will be written: in a folder they are passed over, and as a location refused. Empty
     folders are nothing. Raises Refused for a link, a device or a pipe, SourceError where something cannot be looked
     at, and Cancelled. The names are still to be checked (``check_names``).
     """
     progress.begin("Looking at what is to be put in", 0, "files")
     own = {found for path in never if (found := _identity(path)) is not None}
-    return [each for location in locations for each in _inputs(location, own, progress)]
+    inputs: list[Input] = []
+    for location in locations:
+        inputs += _objects(location, connection, progress) if is_s3(location) else _inputs(location, own, progress)
+    return inputs
 
 
 def check_names(inputs: Sequence[Input], taken: Collection[bytes] = ()) -> tuple[str, ...]:
@@ -199,6 +207,12 @@ def _collisions(names: Sequence[bytes], taken: Collection[bytes]) -> tuple[str, 
 
 
 # ---- finding -----------------------------------------------------------------------------------------------------
+
+
+def _objects(location: str, connection: Connection, progress: Progress) -> Sequence[Input]:
+    from inspector.operations.s3_inputs import objects_at  # loads boto3
+
+    return objects_at(location, connection, progress)
 
 
 def _inputs(location: str, own: set[Identity], progress: Progress) -> Iterator[Input]:

@@ -95,6 +95,10 @@ class S3Source:
         """Keep bytes of it that came with another answer."""
         self._cache.put(start, data)
 
+    def afresh(self) -> S3Source:
+        """The same object, with nothing of it kept."""
+        return S3Source(self._client, self.address, self._head, self.ledger, self._beside, sparing=self.sparing)
+
     def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
         """See Source.sibling; without a listing at hand, the first call makes one."""
         if not self.address.key.endswith(instead_of):

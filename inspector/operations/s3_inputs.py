@@ -1,0 +1,76 @@
+"""Objects on S3 that are put into a new archive: one, or all beneath a prefix. What is read of them is not kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from inspector.core.names import encoded, visible
+from inspector.core.numbers import in_bytes
+from inspector.core.progress import Progress
+from inspector.core.source import Source, SourceError
+from inspector.sources.s3.address import parse
+from inspector.sources.s3.answers import Head
+from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.opening import open_s3
+from inspector.sources.s3.prefix import S3Prefix
+from inspector.sources.s3.source import S3Source, cancelling
+
+PIECE = 1 << 20
+"""The most bytes given at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectInput:
+    """An Input: one object, which ``opening`` opens as it was when it was found; ``progress`` ends its requests."""
+
+    name: bytes
+    size: int
+    modified: int | None
+    where: str
+    opening: Callable[[], Source]
+    progress: Progress
+
+    def pieces(self) -> Iterator[bytes]:
+        """See Input."""
+        source, at = self.opening(), 0
+        while at < self.size:
+            with cancelling(self.progress):
+                piece = source.read(at, PIECE)
+            if not piece:
+                raise SourceError(f"{visible(self.where)} ends at {at:,} and should have {in_bytes(self.size)}.")
+            at += len(piece)
+            yield piece
+
+
+def objects_at(location: str, connection: Connection, progress: Progress) -> list[ObjectInput]:
+    """The object at a location, under the last part of its key, or all beneath it, sorted by their keys' parts.
+
+    Raises SourceError and Cancelled.
+    """
+    with cancelling(progress):
+        found = open_s3(location, connection, sparing=False, tail=False)
+        if isinstance(found, S3Source):
+            progress.advance(1)
+            return [_of(found, progress)]
+        return sorted(_beneath(found, progress), key=lambda each: each.name.split(b"/"))
+
+
+def _of(source: S3Source, progress: Progress) -> ObjectInput:
+    name = encoded(source.address.key.rpartition("/")[2])
+    return ObjectInput(name, source.size, _nanoseconds(source.modified), source.name, source.afresh().afresh, progress)
+
+
+def _beneath(prefix: S3Prefix, progress: Progress) -> Iterator[ObjectInput]:
+    start = len(parse(prefix.location).key)
+    for location in prefix.beneath():
+        head = prefix.known(location) or Head(0)
+        progress.advance(1)
+        name = encoded(parse(location).key[start:])
+        opening = partial(prefix.open, location)
+        yield ObjectInput(name, head.size, _nanoseconds(head.modified), location, opening, progress)
+
+
+def _nanoseconds(seconds: float) -> int | None:
+    return int(seconds * 1_000_000_000) or None
