@@ -23,6 +23,7 @@ from inspector.operations.repairable import mark_repairs
 from inspector.operations.share import CHECKING, READING, shares
 from inspector.sources.file import FileSource
 from inspector.sources.recovery import pending
+from inspector.sources.s3.address import strip_credentials
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.source import cancelling
 from inspector.sources.survey import Kind
@@ -86,7 +87,7 @@ def _read(opened: Location, progress: Progress) -> None:
 def unreadable(location: str, sentence: str) -> Report:
     """The report on what could not be opened."""
     finding = Finding(Severity.ERROR, "unreadable", sentence)
-    return Report(location, None, State.UNREADABLE, 0, 0, (), (finding,), {}, sentence)
+    return Report(strip_credentials(location), None, State.UNREADABLE, 0, 0, (), (finding,), {}, sentence)
 
 
 def check_opened(location: str, opened: Location, progress: Progress) -> Report:

@@ -10,7 +10,8 @@ from inspector.core.source import SourceError
 
 SCHEME = "s3://"
 
-_USER = re.compile(r"(?<=://)[^/?#\s]*@")
+_USER = re.compile(r"(?<=://)(?:[^/?#\s@]*@|[^/:?#\s@]*:(?!\d+(?:/|$))[^?#\s@]*@)")
+"""A user before a host; secret keys may hold slashes, ports are numbers."""
 _SECRET = re.compile(
     r"(?i)([?&;](?:X-Amz-[A-Za-z-]+|Signature|AWSAccessKeyId|Expires|security-token|x-amz-security-token)=)[^&;\s'\"]+"
 )
@@ -45,10 +46,10 @@ def parse(location: str) -> Address:
         raise SourceError(
             f"{visible(strip_credentials(location))} names no bucket; an address on S3 is s3://bucket/key."
         )
-    if "@" in bucket:
+    if "@" in bucket or ":" in bucket:
         raise SourceError(
-            f"{visible(strip_credentials(location))} had credentials in it: they do not belong into an address and "
-            "were not used. Name a profile instead."
+            "This address had credentials in it: they do not belong there and were not used. Name the bucket and the "
+            "key only, and a profile for the credentials."
         )
     return Address(bucket, key)
 

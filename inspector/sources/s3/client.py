@@ -119,6 +119,10 @@ class Client:
             self._note(entry, answer)
             return tuple(str(each.get("Name", "")) for each in answer.get("Buckets") or ())
 
+    def close(self) -> None:
+        """Close the connections that are kept open; the next request opens them again."""
+        self._s3.close()
+
     @contextmanager
     def _asking(self, method: str, address: Address, asked: Asked, ledger: Ledger, why: Why) -> Iterator[_Entry]:
         entry, when, before = _Entry(), time.time(), time.perf_counter()
@@ -171,7 +175,7 @@ def _made(session: Any, connection: Connection, style: str) -> Any:
     config = Config(
         connect_timeout=CONNECT_TIMEOUT,
         read_timeout=READ_TIMEOUT,
-        retries={"mode": "standard", "max_attempts": ATTEMPTS},
+        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
         max_pool_connections=CONNECTIONS,
         s3={"addressing_style": style},
         # Some servers answer a range with the checksum of the whole object, which no range fits.

@@ -97,6 +97,9 @@ _BY_NAME: Mapping[str, str] = {
     "UnauthorizedSSOTokenError": "The sign-in of this profile has expired. Sign in (aws sso login), then try again.",
     "TokenRetrievalError": "The sign-in of this profile has expired. Sign in (aws sso login), then try again.",
     "CredentialRetrievalError": "The credentials of this profile could not be had: {error}.",
+    "RecursionError": (
+        "{where} sends the request in a circle: the bucket {bucket} may be in another region, or the endpoint wrong."
+    ),
     "ConfigParseError": "The configuration of AWS on this machine cannot be read: {error}.",
 }
 """By the names of exceptions, or of those they are made from."""

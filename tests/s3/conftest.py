@@ -1,0 +1,133 @@
+"""A server as S3 is, a proxy before it, and buckets with the samples."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config
+
+from inspector.operations.opening import open_place
+from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.prefix import S3Prefix
+from inspector.sources.s3.source import S3Source
+from tests.s3.proxy import Proxy
+
+BUCKET = "archives"
+KEY, SECRET, TOKEN = "AKIACANARYCANARY1234", "canary/secret+key", "canary-session-token"
+
+ENVIRONMENT = {
+    "AWS_ACCESS_KEY_ID": KEY,
+    "AWS_SECRET_ACCESS_KEY": SECRET,
+    "AWS_SESSION_TOKEN": TOKEN,
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_EC2_METADATA_DISABLED": "true",
+    "AWS_CONFIG_FILE": "/nowhere/config",
+    "AWS_SHARED_CREDENTIALS_FILE": "/nowhere/credentials",
+}
+
+
+@pytest.fixture(autouse=True)
+def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What this machine knows of S3 has no part in the tests; what they know are canaries."""
+    for name in ("AWS_PROFILE", "AWS_REGION", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture(autouse=True)
+def no_waiting_between_tries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("botocore.retries.standard.ExponentialBackoff.delay_amount", lambda *_: 0)
+
+
+@pytest.fixture(scope="session")
+def moto() -> Iterator[int]:
+    """The port of a server."""
+    driver = Path(__file__).with_name("moto_driver.py")
+    with subprocess.Popen([sys.executable, str(driver)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        yield int(process.stdout.readline())
+        process.stdin.close()
+        process.wait(60)
+
+
+@pytest.fixture(scope="session")
+def straight(moto: int) -> Iterator[Any]:
+    """A client for what tests put there, past the proxy."""
+    client = boto3.client(
+        "s3",
+        endpoint_url=f"http://127.0.0.1:{moto}",
+        aws_access_key_id="x",
+        aws_secret_access_key="y",
+        region_name="us-east-1",
+        config=Config(s3={"addressing_style": "path"}),
+    )
+    client.create_bucket(Bucket=BUCKET)
+    yield client
+    client.close()
+
+
+@pytest.fixture(scope="session")
+def session_proxy(moto: int) -> Iterator[Proxy]:
+    made = Proxy(moto)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def proxy(session_proxy: Proxy) -> Proxy:
+    session_proxy.reset()
+    return session_proxy
+
+
+@dataclass
+class Store:
+    """A bucket behind the proxy."""
+
+    client: Any
+    proxy: Proxy
+
+    @property
+    def connection(self) -> Connection:
+        return Connection(endpoint=self.proxy.url)
+
+    @property
+    def options(self) -> list[str]:
+        """The same for the command line."""
+        return ["--endpoint-url", self.proxy.url]
+
+    def put(self, key: str, data: bytes) -> str:
+        """Keep an object and give its location."""
+        self.client.put_object(Bucket=BUCKET, Key=key, Body=data)
+        return f"s3://{BUCKET}/{key}"
+
+    def put_all(self, folder: Path, prefix: str) -> str:
+        """Keep what is in a folder, or the one file, and give the location."""
+        for path in folder.rglob("*") if folder.is_dir() else [folder]:
+            if path.is_file():
+                name = path.relative_to(folder).as_posix() if folder.is_dir() else ""
+                self.put(f"{prefix}/{name}" if name else prefix, path.read_bytes())
+        return f"s3://{BUCKET}/{prefix}"
+
+    def open(self, location: str, *, sparing: bool = False) -> S3Source:
+        found = open_place(location, self.connection, sparing=sparing)
+        assert isinstance(found, S3Source)
+        return found
+
+    def prefix(self, location: str) -> S3Prefix:
+        found = open_place(location, self.connection)
+        assert isinstance(found, S3Prefix)
+        return found
+
+
+@pytest.fixture
+def store(straight: Any, proxy: Proxy) -> Store:
+    return Store(straight, proxy)

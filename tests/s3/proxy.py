@@ -1,0 +1,216 @@
+"""A proxy before the server: it keeps a log of what is asked, and can answer as servers and networks do on bad days."""
+
+# ruff: noqa: ARG001, ARG005, N815 - faults have one signature, and the library names the methods
+
+from __future__ import annotations
+
+import http.client
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event, Thread
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+PIECE = 16 << 10
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One request: ``range`` and ``if_match`` are the headers, empty where there are none."""
+
+    method: str
+    path: str
+    range: str
+    if_match: str
+    headers: dict[str, str]
+
+    @property
+    def listing(self) -> bool:
+        return "list-type" in parse_qs(urlsplit(self.path).query)
+
+    def __str__(self) -> str:
+        return f"{'LIST' if self.listing else self.method} {unquote(urlsplit(self.path).path)} {self.range}".strip()
+
+
+@dataclass
+class Reply:
+    """An answer. Of the body, ``sent`` bytes are sent before the connection is closed; None: all of it.
+
+    ``gate``: after a first piece nothing more is sent until it is set.
+    """
+
+    status: int
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    sent: int | None = None
+    gate: Event | None = None
+
+
+Forward = Callable[..., Reply]
+"""Asks the server; headers that are named are left out, others may be given, and ``more`` of the query."""
+
+Fault = Callable[[Seen, Forward], Reply]
+
+
+def refuse(status: int, code: str = "", message: str = "no") -> Fault:
+    """An error as S3 says it."""
+
+    def fault(seen: Seen, forward: Forward) -> Reply:
+        xml = f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>{message}</Message></Error>" if code else ""
+        return Reply(status, {"Content-Type": "application/xml"}, b"" if seen.method == "HEAD" else xml.encode())
+
+    return fault
+
+
+def ignoring(*headers: str) -> Fault:
+    """A server that does not know some headers."""
+    return lambda seen, forward: forward(*headers)
+
+
+def in_pages(size: int) -> Fault:
+    """A server with short pages."""
+    return lambda seen, forward: forward(more=f"&max-keys={size}") if seen.listing else forward()
+
+
+def answering(**headers: str) -> Fault:
+    """A server that says something else in its headers; an underscore stands for a hyphen."""
+
+    def fault(seen: Seen, forward: Forward) -> Reply:
+        reply = forward()
+        said = {name.replace("_", "-").lower(): value for name, value in headers.items()}
+        reply.headers = {name: value for name, value in reply.headers.items() if name.lower() not in said} | said
+        return reply
+
+    return fault
+
+
+def cut(after: int) -> Fault:
+    """The connection breaks off."""
+
+    def fault(seen: Seen, forward: Forward) -> Reply:
+        reply = forward()
+        reply.sent = after
+        return reply
+
+    return fault
+
+
+def stalling(gate: Event) -> Fault:
+    """Nothing more comes after a first piece."""
+
+    def fault(seen: Seen, forward: Forward) -> Reply:
+        reply = forward()
+        reply.gate = gate
+        return reply
+
+    return fault
+
+
+class Proxy:
+    """``log`` has every request that was made, in order."""
+
+    def __init__(self, port: int) -> None:
+        self._upstream = port
+        self._faults: list[Fault] = []
+        self._lasting: Fault | None = None
+        self.log: list[Seen] = []
+        owner = self
+
+        class Handler(_Handler):
+            proxy = owner
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def asked(self) -> list[str]:
+        """What was asked for, in words: ``GET /bucket/key bytes=0-9``."""
+        return [str(seen) for seen in self.log]
+
+    def fail(self, *faults: Fault) -> None:
+        """The next requests meet these faults, one each."""
+        self._faults += faults
+
+    @contextmanager
+    def failing(self, fault: Fault) -> Iterator[None]:
+        """Every request meets the fault."""
+        self._lasting = fault
+        try:
+            yield
+        finally:
+            self._lasting = None
+
+    def reset(self) -> None:
+        self.log.clear()
+        self._faults.clear()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def reply(self, seen: Seen, body: bytes) -> Reply:
+        self.log.append(seen)
+
+        def forward(*without: str, more: str = "", **instead: str) -> Reply:
+            left_out = {name.lower() for name in without}
+            headers = {name: value for name, value in seen.headers.items() if name.lower() not in left_out}
+            return _ask(self._upstream, seen.method, seen.path + more, headers | instead, body)
+
+        fault = self._faults.pop(0) if self._faults else self._lasting
+        return fault(seen, forward) if fault else forward()
+
+
+def _ask(port: int, method: str, path: str, headers: dict[str, str], body: bytes) -> Reply:
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    try:
+        connection.request(method, path, body, headers)
+        answer = connection.getresponse()
+        return Reply(answer.status, dict(answer.getheaders()), answer.read())
+    finally:
+        connection.close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    proxy: Proxy
+    protocol_version = "HTTP/1.1"
+
+    def _answer(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        body = self.rfile.read(length)
+        found = {name: value for name, value in self.headers.items() if name.lower() != "connection"}
+        lower = {name.lower(): value for name, value in found.items()}
+        seen = Seen(self.command, self.path, lower.get("range", ""), lower.get("if-match", ""), found)
+        with suppress(ConnectionError):
+            self._send(self.proxy.reply(seen, body))
+
+    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = _answer
+
+    def _send(self, reply: Reply) -> None:
+        self.send_response_only(reply.status)
+        for name, value in reply.headers.items():
+            if name.lower() not in ("content-length", "transfer-encoding", "connection"):
+                self.send_header(name, value)
+        length = reply.headers.get("Content-Length") if self.command == "HEAD" else None
+        self.send_header("Content-Length", length or str(len(reply.body)))
+        self.end_headers()
+        if self.command == "HEAD":
+            return
+        sent = reply.body if reply.sent is None else reply.body[: reply.sent]
+        if reply.gate is not None:
+            self.wfile.write(sent[:PIECE])
+            self.wfile.flush()
+            reply.gate.wait(60)
+            sent = sent[PIECE:]
+        self.wfile.write(sent)
+        self.close_connection = reply.sent is not None
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the library's name
+        pass

@@ -1,0 +1,165 @@
+"""Every bad day of a server or a network ends in a sentence, or is got over."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import closing
+from random import Random
+from threading import Event
+
+import pytest
+
+from inspector.core.progress import Cancelled, Progress
+from inspector.core.source import SourceError
+from inspector.operations.opening import open_place
+from inspector.sources.cache import BLOCK
+from inspector.sources.s3 import client
+from inspector.sources.s3.client import client_for
+from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.source import LARGEST_WHOLE, TAIL, S3Source, cancelling
+from tests.s3.conftest import Store
+from tests.s3.proxy import Fault, Forward, Reply, Seen, answering, cut, ignoring, refuse, stalling
+
+DATA = Random(7).randbytes(2 * TAIL)
+
+
+@pytest.fixture
+def source(store: Store) -> S3Source:
+    return store.open(store.put("faults.caf", DATA))
+
+
+SENTENCES = [
+    (refuse(403, "AccessDenied"), r"Reading s3://archives/faults.caf is not allowed \(403\)"),
+    (refuse(403), r"is not allowed \(403\)"),
+    (refuse(403, "InvalidAccessKeyId"), "does not know the access key"),
+    (refuse(403, "SignatureDoesNotMatch"), "does not accept the signature"),
+    (refuse(403, "RequestTimeTooSkewed"), "clock of this machine"),
+    (refuse(400, "ExpiredToken"), "credentials have expired"),
+    (refuse(404, "NoSuchKey"), "does not exist"),
+    (refuse(404, "NoSuchBucket"), "There is no bucket archives at http://127.0.0.1"),
+    (refuse(412, "PreconditionFailed"), "was replaced while it was open"),
+    (refuse(416, "InvalidRange"), "smaller than it was said to be"),
+    (refuse(301, "PermanentRedirect"), "in another region"),
+    (refuse(500, "InternalError"), "failed .*, and again after 3 tries"),
+    (refuse(503, "SlowDown"), "asks to slow down"),
+    (refuse(503), "is not available now"),
+    (refuse(418, "Teapot", "short and stout"), "refused to give .*: Teapot: short and stout"),
+    (refuse(200, "Nonsense"), "replaced"),
+    (answering(Content_Range=f"bytes 5-{BLOCK + 4}/{len(DATA)}"), "answered with other bytes"),
+    (answering(Content_Range="bytes nonsense"), "answered with other bytes"),
+    (answering(Content_Range=f"bytes 0-{BLOCK - 1}/{len(DATA) + 1}"), "was replaced"),
+    (answering(ETag='"another"'), "was replaced"),
+    (cut(100), "broke off"),
+    (cut(0), "broke off"),
+]
+
+
+@pytest.mark.parametrize(("fault", "words"), SENTENCES, ids=[words[:30] for _, words in SENTENCES])
+def test_a_read_that_fails_is_a_sentence_and_what_is_there_stays(
+    store: Store, source: S3Source, fault: Fault, words: str
+) -> None:
+    with store.proxy.failing(fault), pytest.raises(SourceError, match=words):
+        source.read(0, 10)
+    assert source.read(len(DATA) - 10, 10) == DATA[-10:]
+    if not source.replaced:
+        assert source.read(0, 10) == DATA[:10]
+
+
+@pytest.mark.parametrize(("fault", "words"), SENTENCES[:8] + SENTENCES[11:14], ids=lambda value: str(value)[:30])
+def test_an_opening_that_fails_is_a_sentence(store: Store, fault: Fault, words: str) -> None:
+    location = store.put("faults.caf", DATA)
+    with store.proxy.failing(fault), pytest.raises(SourceError, match=words):
+        store.open(location)
+
+
+@pytest.mark.parametrize("fault", [cut(100), cut(BLOCK // 2), refuse(503, "SlowDown"), refuse(500)])
+def test_what_fails_once_or_twice_is_tried_again(store: Store, source: S3Source, fault: Fault) -> None:
+    store.proxy.fail(fault, fault)
+    assert source.read(0, 10) == DATA[:10]
+    assert source.ledger.totals.requests == 4
+
+
+def test_a_server_that_ignores_preconditions_gives_no_bytes_of_another_object(store: Store, source: S3Source) -> None:
+    store.put("faults.caf", DATA[::-1])
+    with store.proxy.failing(ignoring("If-Match")), pytest.raises(SourceError, match="was replaced"):
+        source.read(0, 10)
+
+
+def test_a_server_that_ignores_ranges_serves_small_objects_only(store: Store) -> None:
+    small = store.put("small.caf", DATA)
+    large = store.put("large.caf", bytes(LARGEST_WHOLE + 1))
+    with store.proxy.failing(ignoring("Range")):
+        assert store.open(small).read(5, 10) == DATA[5:15]
+        with pytest.raises(SourceError, match="ignores ranges"):
+            store.open(large)
+    source = store.open(large)
+    with store.proxy.failing(ignoring("Range")), pytest.raises(SourceError, match="ignores ranges"):
+        source.read(0, 10)
+    assert source.ledger.requests()[-1].received == 0
+
+
+def test_a_server_that_gives_a_wrong_end_is_asked_again(store: Store) -> None:
+    def head_for_tail(seen: Seen, forward: Forward) -> Reply:
+        return forward("Range", Range=f"bytes=0-{TAIL - 1}") if seen.range.startswith("bytes=-") else forward()
+
+    location = store.put("faults.caf", DATA)
+    with store.proxy.failing(head_for_tail):
+        source = store.open(location)
+        assert source.size == len(DATA)
+        assert source.read(len(DATA) - 10, 10) == DATA[-10:]
+
+
+def test_nothing_answers() -> None:
+    nowhere = Connection(endpoint="http://127.0.0.1:9")
+    with closing(client_for(nowhere)), pytest.raises(SourceError, match=r"no connection to http://127\.0\.0\.1:9/"):
+        open_place("s3://archives/x.caf", nowhere)
+
+
+def test_a_server_that_falls_silent(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "READ_TIMEOUT", 0.2)
+    location, gate = store.put("faults.caf", DATA), Event()
+    impatient = Connection(endpoint=store.proxy.url, region="eu-north-1")
+    with closing(client_for(impatient)), store.proxy.failing(stalling(gate)):
+        with pytest.raises(SourceError, match="sent nothing for 30 seconds"):
+            open_place(location, impatient)
+        gate.set()
+
+
+def test_cancelling_closes_the_body_in_the_middle(store: Store, source: S3Source) -> None:
+    progress, began, gate = Progress(), Event(), Event()
+    ended: list[BaseException] = []
+
+    def slow(seen: Seen, forward: Forward) -> Reply:
+        began.set()
+        return stalling(gate)(seen, forward)
+
+    def work() -> None:
+        with cancelling(progress):
+            try:
+                source.read(0, TAIL)
+            except Cancelled as error:
+                ended.append(error)
+
+    with store.proxy.failing(slow):
+        thread = threading.Thread(target=work)
+        thread.start()
+        began.wait(60)
+        progress.cancel()
+        gate.set()
+        thread.join(60)
+    assert len(ended) == 1
+    assert source.ledger.requests()[-1].received < TAIL
+
+
+def test_a_version_that_may_not_be_read_is_read_as_the_object_with_that_etag(store: Store) -> None:
+    def versioned(seen: Seen, forward: Forward) -> Reply:
+        if "versionId" in seen.path:
+            return refuse(403, "AccessDenied")(seen, forward)
+        return answering(x_amz_version_id="v1")(seen, forward)
+
+    location = store.put("faults.caf", DATA)
+    with store.proxy.failing(versioned):
+        source = store.open(location)
+        assert source.version == "v1"
+        assert source.read(0, 10) == DATA[:10]
+    assert "versionId=v1" in store.proxy.log[1].path

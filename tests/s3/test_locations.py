@@ -1,0 +1,219 @@
+"""S3 wherever a path goes: the same answers as from a folder, and as few requests as the formats allow."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_STORED, ZipFile
+
+import pytest
+import tacozip
+
+from inspector.__main__ import main
+from inspector.core.progress import Progress
+from inspector.operations.checking import check_archive
+from inspector.operations.listing import load
+from inspector.operations.location import open_location
+from inspector.resources import samples
+from tests.formats.tar.tar_building import build
+from tests.s3.conftest import BUCKET, Store
+from tests.s3.proxy import Proxy, in_pages
+
+HERE = Path(__file__).parent.parent / "samples"
+SAMPLES = [*samples(), *sorted(path for path in HERE.iterdir() if path.suffix != ".py" and path.name != "__pycache__")]
+
+Output = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def output(capsysbinary: pytest.CaptureFixture[bytes]) -> Output:
+    """The exit status of the program and what it writes."""
+
+    def run(*arguments: str) -> tuple[int, str]:
+        status = main(arguments)
+        return status, capsysbinary.readouterr().out.decode("utf-8", "surrogateescape")
+
+    return run
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
+def test_every_sample_is_checked_and_dumped_and_listed_as_on_disk(path: Path, store: Store, output: Output) -> None:
+    location = store.put_all(path, f"samples/{path.name}")
+    for command in ("check", "dump", "list"):
+        here = output(command, "--json", str(path))
+        there = output(command, "--json", *store.options, location)
+        assert (there[0], there[1].replace(location, str(path))) == here
+
+
+def members(count: int) -> list[tuple[str, bytes]]:
+    return [(f"folder/{number:06d}.bin", number.to_bytes(4, "big") * 60) for number in range(count)]
+
+
+def caf(count: int) -> bytes:
+    index, data = {}, bytearray()
+    for name, content in members(count):
+        index[name] = {"start_byte": len(data), "end_byte": len(data) + len(content)}
+        data += content
+    text = json.dumps({"format_version": "1.0", "files": index}).encode()
+    return bytes(data) + text + len(text).to_bytes(4, "little")
+
+
+def taco(count: int, folder: Path) -> bytes:
+    names = []
+    for name, content in members(count):
+        path = folder / Path(name).name
+        path.write_bytes(content)
+        names.append((str(path), name))
+    target = folder / "made.tacozip"
+    tacozip.create(str(target), *map(list, zip(*names, strict=True)), [(157, 1000)])
+    return target.read_bytes()
+
+
+def test_a_chunk_archive_of_10_000_members_takes_one_request(store: Store) -> None:
+    location = store.put("many.caf", caf(10_000))
+    (archive,) = load(location, Progress(), store.connection, sparing=True)
+    assert len(archive.members) == 10_000
+    assert archive.findings == []
+    assert store.proxy.asked() == [f"GET /{BUCKET}/many.caf bytes=-1048576"]
+
+
+def test_a_chunk_archive_with_an_index_beyond_the_first_request_takes_two(store: Store) -> None:
+    location = store.put("huge.caf", caf(20_000))
+    (archive,) = load(location, Progress(), store.connection, sparing=True)
+    assert len(archive.members) == 20_000
+    assert len(store.proxy.log) == 2
+
+
+def test_a_taco_archive_of_10_000_members_takes_two_requests(store: Store, tmp_path: Path, output: Output) -> None:
+    data = taco(10_000, tmp_path)
+    (tmp_path / "many.tacozip").write_bytes(data)
+    location = store.put("many.tacozip", data)
+    (archive,) = load(location, Progress(), store.connection, sparing=True)
+    assert archive.format == "taco"
+    assert len(archive.members) == 10_001
+    assert [seen.range for seen in store.proxy.log] == ["bytes=-1048576", "bytes=0-65535"]
+    assert [finding.code for finding in archive.findings] == ["zip-local-headers-not-read"]
+    (whole,) = load(str(tmp_path / "many.tacozip"), Progress())
+    assert list(archive.members) == list(whole.members)
+    store.proxy.reset()
+    name = "folder/005000.bin"
+    assert output("cat", *store.options, location, name) == output("cat", str(tmp_path / "many.tacozip"), name)
+    assert len(store.proxy.log) == 3
+
+
+def test_checking_reads_what_listing_left_out(store: Store, tmp_path: Path) -> None:
+    data = bytearray(taco(5_000, tmp_path))
+    where = data.index(b"folder/000777.bin")
+    data[where] ^= 1
+    (archive,) = load(store.put("many.tacozip", bytes(data)), Progress(), store.connection, sparing=True)
+    assert [finding.code for finding in archive.findings] == ["zip-local-headers-not-read"]
+    check_archive(archive, Progress())
+    assert [finding.code for finding in archive.findings] == ["zip-local-name"]
+
+
+def test_members_are_found_where_local_headers_are_longer(store: Store, tmp_path: Path) -> None:
+    """Streamed members have descriptors, and ZIP64 information that the central directory has not."""
+    path = tmp_path / "long.zip"
+    with ZipFile(path, "w", ZIP_STORED) as made:
+        for name, content in members(9_000):
+            with made.open(name, "w", force_zip64=True) as member:
+                member.write(content)
+    location = store.put("long.zip", path.read_bytes())
+    (archive,) = load(location, Progress(), store.connection, sparing=True)
+    assert archive.decoder is not None
+    for index in (0, 4_500, 8_999):
+        found = b"".join(archive.decoder.read(archive, index, Progress()))
+        assert (archive.members.path(index).decode(), found) == members(9_000)[index]
+    (whole,) = load(str(path), Progress())
+    assert list(archive.members) == list(whole.members)
+
+
+def dataset(store: Store, root: str, count: int) -> str:
+    for number in range(count):
+        first, last = 10 * number + 1, 10 * number + 10
+        tar = build([(f"{key:020d}.txt", b"x" * key) for key in range(first, last + 1)])
+        store.put(f"{root}/dataset/weather/datapoints/{first:020d}-{last:020d}.tar", tar)
+        store.put(f"{root}/dataset/weather/datapoints/{first:020d}-{last:020d}.tar.metadata", b"")
+    return f"s3://{BUCKET}/{root}/dataset/weather"
+
+
+@pytest.fixture(scope="module")
+def hundred(straight: Any, session_proxy: Proxy) -> str:
+    return dataset(Store(straight, session_proxy), "hundred", 100)
+
+
+def test_a_dataset_of_100_ranges_is_known_from_listings_alone(store: Store, hundred: str) -> None:
+    opened = open_location(f"{hundred}/", store.connection)
+    assert opened.collection is not None
+    assert opened.collection.title == "1 dataset, 100 ranges"
+    assert [str(seen).partition(" ")[0] for seen in store.proxy.log] == ["LIST", "LIST"]
+
+
+def test_a_range_takes_one_request_and_one_for_what_is_beside_it(store: Store, hundred: str) -> None:
+    archives = load(f"{hundred}/", Progress(), store.connection, sparing=True)
+    assert sum(len(archive.members) for archive in archives) == 1_000
+    asked = store.proxy.asked()
+    assert len([each for each in asked if each.startswith("LIST")]) == 2
+    assert len([each for each in asked if ".tar bytes" in each]) == 100
+    assert len(asked) == 102  # the metadata is empty, so nothing of it is asked for
+
+
+def test_a_listing_of_many_pages(store: Store) -> None:
+    for number in range(8):
+        store.put(f"pages/{number}.txt", b"")
+    with store.proxy.failing(in_pages(3)):
+        found = store.prefix(f"s3://{BUCKET}/pages/")
+        assert [entry.name for entry in found.entries()] == [f"{number}.txt" for number in range(8)]
+        assert len(found.entries()) == len(list(found.beneath()))
+    assert [str(seen).partition(" ")[0] for seen in store.proxy.log] == ["LIST"] * 6
+
+
+def test_a_prefix_opens_from_every_folder_on_the_way_and_without_its_slash(store: Store) -> None:
+    location = dataset(store, "way", 2)
+    for place in ("way", "way/", "way/dataset/", "way/dataset/weather", "way/dataset/weather/datapoints"):
+        found = open_location(f"s3://{BUCKET}/{place}", store.connection)
+        assert found.collection is not None
+        assert found.collection.datasets == ("weather",)
+        assert found.collection.ranges[0].location.startswith(f"{location}/datapoints/")
+
+
+def test_a_prefix_is_checked_like_a_folder(store: Store, output: Output, tmp_path: Path) -> None:
+    for name in ("journey.caf", "plain.zip"):
+        data = next(path for path in SAMPLES if path.name == name).read_bytes()
+        (tmp_path / "deep").mkdir(exist_ok=True)
+        (tmp_path / "deep" / name).write_bytes(data)
+    location = store.put_all(tmp_path, "folder")
+    here = output("check", "--json", str(tmp_path))
+    there = output("check", "--json", *store.options, f"{location}/")
+    assert (there[0], there[1].replace(location, str(tmp_path))) == here
+    assert there[1].count("\n") == 2
+
+
+def test_writing_is_refused_with_a_sentence(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    path = next(path for path in SAMPLES if path.name == "two-entries.tacozip")
+    location = store.put_all(path, path.name)
+    assert main(["header", *store.options, location, "--count", "1"]) == 2
+    assert "can only be read for now" in capsys.readouterr().err
+    assert main(["header", *store.options, location, "--count", "1", "--dry-run"]) == 0
+    assert {seen.method for seen in store.proxy.log} == {"GET"}
+
+
+@pytest.mark.parametrize(
+    ("location", "words"),
+    [
+        (f"s3://{BUCKET}/nothing.caf", "does not exist: there is neither an object nor a prefix"),
+        ("s3://no-such-bucket/x.caf", "no bucket no-such-bucket"),
+        ("s3://", "names no bucket"),
+        ("s3://u:hidden@bucket/x", "had credentials in it"),
+        ("s3://Not_A_Name!/x", "no address that S3 can have"),
+    ],
+)
+def test_what_is_not_there_is_a_sentence(
+    store: Store, location: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["list", *store.options, location]) == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert "hidden" not in said
