@@ -30,6 +30,7 @@ from inspector.sources.appending import appending
 from inspector.sources.disk import Disk, Unsynced
 from inspector.sources.file import FileSource
 from inspector.sources.new_files import NewFiles
+from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.temporary import TemporarySource
 
 LEVELS = range(1, 23)
@@ -52,14 +53,21 @@ class RcaOptions:
 
 
 def create_rca(
-    progress: Progress, target: str, locations: Sequence[str], options: RcaOptions, *, overwrite: bool = False
+    progress: Progress,
+    target: str,
+    locations: Sequence[str],
+    options: RcaOptions,
+    *,
+    overwrite: bool = False,
+    connection: Connection = DEFAULT,
 ) -> Created:
     """Make a new archive of what is at the locations, whole or not at all.
 
     Raises Refused, EditError, SourceError and Cancelled.
     """
     see_that_it_may_be_written([Path(target)], overwrite=overwrite)
-    return make(Path(target), gather(locations, progress, [Path(target)]), options, progress, overwrite=overwrite)
+    inputs = gather(locations, progress, [Path(target)], connection)
+    return make(Path(target), inputs, options, progress, overwrite=overwrite)
 
 
 def make(
@@ -81,7 +89,9 @@ def make(
     return created((NewArchive(str(target), len(inputs), commit.size),), warnings)
 
 
-def append_rca(progress: Progress, target: str, locations: Sequence[str], options: RcaOptions) -> Created:
+def append_rca(
+    progress: Progress, target: str, locations: Sequence[str], options: RcaOptions, *, connection: Connection = DEFAULT
+) -> Created:
     """Add what is at the locations to an archive in place, all of it or nothing.
 
     Whatever happens on the way, its own blobs stay readable, and what is left behind its end is overwritten by the
@@ -89,7 +99,7 @@ def append_rca(progress: Progress, target: str, locations: Sequence[str], option
     SourceError and Cancelled: the archive then holds what it held.
     """
     path = local_path(target)
-    return grow(path, gather(locations, progress, [path.resolve()]), options, progress)
+    return grow(path, gather(locations, progress, [path.resolve()], connection), options, progress)
 
 
 def grow(
@@ -97,13 +107,14 @@ def grow(
 ) -> Created:
     """See append_rca."""
     _check_level(options)
-    ready = _examined(target, progress)
-    warnings = (*ready.warnings(options), *check_names(inputs, ready.names))
     name = visible(str(target))
-    if not inputs:
-        return Created((), f"Nothing was added to {name}: there is nothing to add.", warnings)
-    writer = Writer(ready.chunks, options.convention or ready.convention, _room(target), options.level)
-    with appending(target, ready.source.identity, ready.end, disk or _disk(options)) as file:
+    with appending(target, disk or _disk(options)) as file:
+        ready = _examined(target, progress)
+        file.begin(ready.source.identity, ready.end)
+        warnings = (*file.warnings, *ready.warnings(options), *check_names(inputs, ready.names))
+        if not inputs:
+            return Created((), f"Nothing was added to {name}: there is nothing to add.", warnings)
+        writer = Writer(ready.chunks, options.convention or ready.convention, _room(target), options.level)
         for piece in _pieces(writer, inputs, progress):
             file.write(*piece)
         commit = writer.commit()
@@ -112,7 +123,7 @@ def grow(
     grown = in_bytes(commit.size - ready.end)
     sentence = f"{name} has {count(len(inputs), 'blob')} more, and has grown by {grown}."
     archive = NewArchive(str(target), ready.members + len(inputs), commit.size)
-    return Created((archive,), sentence, (*file.warnings, *warnings))
+    return Created((archive,), sentence, warnings)
 
 
 def _check_level(options: RcaOptions) -> None:
@@ -204,7 +215,7 @@ def _examined(target: Path, progress: Progress) -> _Ready:
         hashes = _hashes(archive, layout, progress)
     wrong = next((each for each in archive.findings if each.severity is Severity.ERROR), None)
     if wrong is not None:
-        raise EditError(f"Nothing was added to {name}, for it is damaged; repair it first. {wrong.message}")
+        raise EditError(f"{name} is damaged; repair it first. {wrong.message}")
     if source.size and not layout.chunks.chunks and rca.probe(source) is Likeness.NO:
         raise Refused(
             f"Nothing was added to {name}: it holds no blob, and its {in_bytes(source.size)} do not look like what an "

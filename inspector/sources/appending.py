@@ -25,13 +25,22 @@ Run = tuple[int, bytes]
 class Appending:
     """A held file that grows. ``identity`` is the file's after ``commit``; ``warnings`` are sentences for the user."""
 
-    def __init__(self, file: Held, end: int) -> None:
+    def __init__(self, file: Held) -> None:
         self.identity = file.identity
         self.warnings = file.warnings
         self._file = file
-        self._end = end
+        self._end = file.identity.size
         self._touched = False
         self._header: Run | None = None  # what stood where the last write goes, once that has begun
+
+    def begin(self, seen: Identity, end: int) -> None:
+        """Say where the valid end is that was found in the file when it was ``seen``; raises EditError.
+
+        What stands behind it is garbage and may be lost.
+        """
+        if difference := seen.difference(self.identity):
+            raise EditError(f"{self._file.name} {difference}. Begin again when nothing else writes to it.")
+        self._end = end
 
     def write(self, offset: int, data: bytes) -> None:
         """Write behind the end. Raises OSError."""
@@ -92,15 +101,14 @@ def _left(counted: bool, why: str) -> str:
 
 
 @contextlib.contextmanager
-def appending(path: Path, seen: Identity, end: int, disk: Disk | None = None) -> Iterator[Appending]:
-    """The file at ``path``, locked, for adding to it behind ``end``; what stands there is garbage and may be lost.
+def appending(path: Path, disk: Disk | None = None) -> Iterator[Appending]:
+    """The file at ``path``, locked so that it can be read and then added to.
 
-    ``seen`` is the identity of the file in which the end was found. What leaves the block as an exception takes
-    back what was added, and an OSError comes out as an EditError.
+    What leaves the block as an exception takes back what was added, and an OSError comes out as an EditError.
     """
     with held(path, disk or Disk()) as file:
-        _check(file, seen)
-        growing = Appending(file, end)
+        _see_that_it_is_whole(file)
+        growing = Appending(file)
         try:
             yield growing
         except OSError as error:
@@ -116,7 +124,7 @@ def appending(path: Path, seen: Identity, end: int, disk: Disk | None = None) ->
             raise
 
 
-def _check(file: Held, seen: Identity) -> None:
+def _see_that_it_is_whole(file: Held) -> None:
     try:
         interrupted = find(file.path, file.disk) is not None
     except OSError as error:
@@ -126,5 +134,3 @@ def _check(file: Held, seen: Identity) -> None:
             f"{file.name} was not changed: an earlier change of it was interrupted. Open it again, and finish that "
             "change or roll it back first."
         )
-    if difference := seen.difference(file.identity):
-        raise EditError(f"{file.name} was not changed: it {difference}. Begin again when nothing else writes to it.")

@@ -53,7 +53,7 @@ def test_nothing_is_added_to_a_damaged_archive(path: Path, at: int) -> None:
     data[at] ^= 4
     path.write_bytes(data)
 
-    refused(path, EditError, "it is damaged; repair it first")
+    refused(path, EditError, "is damaged; repair it first")
 
 
 def test_a_size_that_was_made_smaller_is_not_taken_for_an_interrupted_append(path: Path) -> None:
@@ -130,6 +130,22 @@ def test_an_archive_that_is_locked_or_has_a_journal_is_left_alone(path: Path) ->
     with pytest.raises(EditError, match="an earlier change of it was interrupted"):
         append(path, TWO)
     assert place.exists()
+
+
+def test_programs_that_append_at_the_same_time_do_not_disturb_each_other(path: Path) -> None:
+    """The archive is locked while it is looked at, so that what another one is writing is not taken for damage."""
+    create(path, ONE)
+    said: list[str] = []
+
+    def append_too() -> None:
+        with pytest.raises(EditError) as caught:
+            append(path, TWO)
+        said.append(str(caught.value))
+
+    grow(path, [Doing(b"act", b"x", act=append_too)], RcaOptions(), Progress())
+
+    assert said == ["a.rca was not changed: another program holds it locked. Wait until that is done, then try again."]
+    assert held(path.read_bytes()) == [*ONE, (b"act", b"xx")]
 
 
 @dataclass(frozen=True)
