@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from inspector.cli.connecting import connection_of
 from inspector.cli.made import say
 from inspector.cli.progress_bar import ProgressBar
 from inspector.core.progress import Progress
@@ -19,7 +20,8 @@ def run(options: argparse.Namespace) -> None:
     Raises Refused, EditError and SourceError where nothing was added.
     """
     with ProgressBar(Progress()) as progress:
-        grown = append_rca(progress, options.target, options.inputs, rca_options(options))
+        how = rca_options(options)
+        grown = append_rca(progress, options.target, options.inputs, how, connection=connection_of(options))
     say(grown, json_wanted=options.json)
 
 

@@ -43,13 +43,14 @@ def _caf(progress: Progress, options: argparse.Namespace) -> Created:
 
 def _rca(progress: Progress, options: argparse.Namespace) -> Created:
     how = rca_options(options)
-    return create_rca(progress, options.target, options.inputs, how, overwrite=options.overwrite)
+    reached = connection_of(options)
+    return create_rca(progress, options.target, options.inputs, how, overwrite=options.overwrite, connection=reached)
 
 
 def _datas3t(progress: Progress, options: argparse.Namespace) -> Created:
     per_range = PER_RANGE if options.per_range is None else options.per_range
     how = PackingOptions(options.dataset, options.first_key, per_range)
-    return create_datas3t(progress, options.target, options.inputs, how)
+    return create_datas3t(progress, options.target, options.inputs, how, connection=connection_of(options))
 
 
 def _taco(progress: Progress, options: argparse.Namespace) -> Created:

@@ -30,9 +30,9 @@ def add_create(command: argparse.ArgumentParser) -> None:
     _add_caf(added["caf"])
     add_rca(added["rca"])
     _add_taco(added["taco"])
-    for name in ("caf", "taco"):
-        add_connecting(added[name])
     _add_datas3t(added["datas3t"])
+    for each in added.values():
+        add_connecting(each)
 
 
 def _add_common(kind: argparse.ArgumentParser) -> None:

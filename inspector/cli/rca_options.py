@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import argparse
 
+from inspector.cli.connecting import add_connecting
+
 CONVENTIONS = ("spec", "rcarch")
 
 
 def add_append(command: argparse.ArgumentParser) -> None:
     """Add all that ``append`` takes."""
     command.add_argument("target", metavar="TARGET", help="the RCA archive that grows, in place")
-    command.add_argument("inputs", metavar="INPUT", nargs="+", help="files, and folders for all files beneath them")
+    command.add_argument(
+        "inputs", metavar="INPUT", nargs="+", help="files, objects, and folders or prefixes for all beneath"
+    )
     command.add_argument("--json", action="store_true", help="JSON, one object for the archive")
     add_rca(command)
+    add_connecting(command)
 
 
 def add_rca(command: argparse.ArgumentParser) -> None:

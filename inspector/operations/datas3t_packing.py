@@ -20,6 +20,7 @@ from inspector.operations.inputs import FileInput, Input, gather
 from inspector.operations.refused import Refused
 from inspector.sources.folder import Folder, LocalFolder
 from inspector.sources.objects import FolderObjects, Objects
+from inspector.sources.s3.connection import DEFAULT, Connection
 
 PER_RANGE = 1_000
 """How many keys a range is for unless another number is said."""
@@ -71,14 +72,21 @@ Taken = tuple[RangeName, str]
 """The keys that a dataset has already, and the object that has them."""
 
 
-def create_datas3t(progress: Progress, root: str, locations: Sequence[str], options: PackingOptions) -> Created:
+def create_datas3t(
+    progress: Progress,
+    root: str,
+    locations: Sequence[str],
+    options: PackingOptions,
+    *,
+    connection: Connection = DEFAULT,
+) -> Created:
     """Pack what is at the locations into ranges beneath ``root``: all of them are there then, or none.
 
     Raises Refused before anything is written: for names without a number, keys that stand twice or leave a gap inside
     a range, and ranges that overlap with those of the dataset. Raises SourceError and Cancelled.
     """
     folder = _folder(root)
-    ranges = plan(gather(locations, progress), options)
+    ranges = plan(gather(locations, progress, connection=connection), options)
     see_that_they_are_free(ranges, options.dataset, LocalFolder(folder))
     return pack(ranges, options.dataset, root, FolderObjects(folder), progress)
 

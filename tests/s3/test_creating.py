@@ -48,13 +48,31 @@ def test_an_object_has_the_last_part_of_its_key_and_locations_may_be_mixed(
     assert b"".join(inputs[0].pieces()) == LARGE
 
 
-@pytest.mark.parametrize("kind", ["caf", "taco"])
+@pytest.mark.parametrize("kind", ["caf", "rca", "taco"])
 def test_archives_are_made_of_objects(store: Store, prefix: str, tmp_path: Path, kind: str) -> None:
     assert main(["create", kind, str(tmp_path / "new"), prefix, *store.options]) == 0
 
     members = held(tmp_path / "new")
     members.pop("TACO_HEADER", None)
     assert members == {"a/z": b"22", "a/é/deep": b"", "a-b": LARGE, "b": b"1"}
+
+
+def test_an_archive_grows_by_objects(store: Store, prefix: str, tmp_path: Path) -> None:
+    assert main(["create", "rca", str(tmp_path / "new.rca"), f"{prefix}/b", *store.options]) == 0
+    assert main(["append", str(tmp_path / "new.rca"), f"{prefix}/a", *store.options]) == 0
+
+    assert held(tmp_path / "new.rca") == {"b": b"1", "z": b"22", "é/deep": b""}
+
+
+def test_ranges_are_made_of_objects(store: Store, tmp_path: Path) -> None:
+    for number in range(3):
+        store.put(f"numbered/{number}.bin", b"%d" % number)
+    location = f"s3://{BUCKET}/numbered"
+
+    made = main(["create", "datas3t", str(tmp_path), "--dataset", "weather", location, *store.options])
+
+    assert made == 0
+    assert len(list(tmp_path.rglob("*.tar"))) == 1
 
 
 def test_keys_that_are_no_names_are_refused(store: Store) -> None:
