@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from inspector.cli.connecting import connection_of
-from inspector.cli.output import complain
+from inspector.cli.output import Lines, complain
 from inspector.cli.progress_bar import ProgressBar
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
@@ -54,7 +53,8 @@ def _say(result: ExtractionResult, on_conflict: OnConflict) -> None:
     _complain(result.damaged)
     if result.stopped:
         complain(result.stopped)
-    sys.stdout.write(f"{result.sentence}\n")
+    with Lines() as out:
+        out.write(f"{result.sentence}\n")
 
 
 def _complain(troubles: Troubles, more: str = "") -> None:

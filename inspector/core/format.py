@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from inspector.core.archive import Archive, Emitter
+from inspector.core.finding import Finding
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source
@@ -61,6 +62,15 @@ def itself(archive: Archive) -> Archive:
     return archive
 
 
+def known_findings(
+    archive: Archive,
+    members: Sequence[int],  # noqa: ARG001 - a Format's function
+    progress: Progress,  # noqa: ARG001
+) -> Sequence[Finding]:
+    """What is known already, where nothing more can be found out without reading the members."""
+    return archive.findings
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """One kind of archive.
@@ -81,8 +91,9 @@ class Format:
 
     ``traits`` reads little, and raises SourceError only. ``lane`` gives members that lie one behind the other the same
     number where one is read through those before it: those of different lanes may be read at the same time, each by a
-    thread with an archive of its own, which ``apart`` makes of one that has been decoded. ``shared_digests`` says
-    that a digest covers several members at once, so that reading one of them proves nothing: a check does.
+    thread with an archive of its own, which ``apart`` makes of one that has been decoded. ``prove`` gives the
+    findings that tell whether the content of some members is what was archived: those known, and more where digests
+    cover several members at once, so that reading one of them proves nothing. It raises SourceError and Cancelled.
     """
 
     name: str
@@ -99,4 +110,4 @@ class Format:
     traits: Callable[[Archive, int], Traits] = no_traits
     lane: Callable[[Archive, int], int] = one_lane
     apart: Callable[[Archive], Archive] = itself
-    shared_digests: bool = False
+    prove: Callable[[Archive, Sequence[int], Progress], Sequence[Finding]] = known_findings

@@ -5,19 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from itertools import groupby
 from queue import SimpleQueue
 from threading import Event, Lock
 
-from inspector.core.archive import Emitter
 from inspector.core.finding import Finding
 from inspector.core.format import MemberError, one_lane
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, rounded
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.core.verdict import Verdict
 from inspector.operations.extraction_names import ended
 from inspector.operations.extraction_plan import Batch, Gathered, Planner
 from inspector.operations.extraction_views import ExtractionOptions
@@ -52,7 +49,7 @@ class Work:
 
     def run(self, size: int) -> None:
         """Write everything, ``size`` bytes. Raises Cancelled, after all threads have ended."""
-        errors = [Errors(known(batch.wanted.archive, self._progress)) for batch in self._planner.batches]
+        errors = [Errors(self._known(batch)) for batch in self._planner.batches]
         self._progress.begin("Extracting", size)
         try:
             for batch, wrong in zip(self._planner.batches, errors, strict=True):
@@ -60,6 +57,11 @@ class Work:
                 self._batch(batch, wrong)
         except SourceError as error:
             self.stopped = f"{error} {self._so_far(size)}"
+
+    def _known(self, batch: Batch) -> Sequence[Finding]:
+        """What tells whether the members of a batch are what was archived."""
+        archive = batch.wanted.archive
+        return archive.decoder.prove(archive, batch.files, self._progress) if archive.decoder else archive.findings
 
     def _so_far(self, size: int) -> str:
         return (
@@ -182,18 +184,6 @@ class Work:
             return 0, f"{end}, for it is not proved to be what was archived: {wrong.rstrip('.')}"
         finally:
             part.drop()
-
-
-def known(archive: Opened, progress: Progress) -> Sequence[Finding]:
-    """What is known to be wrong with an archive, checked now where nothing else would compare its digests."""
-    decoder = archive.decoder
-    if decoder is None or not decoder.shared_digests or archive.verdicts or not archive.checksums:
-        return archive.findings
-    if archive.checksums[0].verdict is not Verdict.NOT_CHECKED:
-        return archive.findings
-    copy = replace(archive, findings=list(archive.findings), verdicts=bytearray())
-    decoder.check(copy, Emitter(copy), progress)
-    return copy.findings
 
 
 class _Hand:

@@ -274,6 +274,12 @@ def test_hashes_that_were_not_compared_on_opening_are_before_extracting(
     result = extract(path, tmp_path / "to")
     assert [trouble.path for trouble in result.damaged.told] == ["3.bin", "4.bin", "5.bin"]
     assert files(tmp_path / "to") == {name: content for name, content in entries if name[0] not in "345"}
+    assert extract(path, tmp_path / "one", names=["0.bin"]).whole
+    assert extract(path, tmp_path / "one", names=["4.bin"]).damaged.count == 1
+
+    path.write_bytes(data[:-3])
+    extract(path, tmp_path / "cut")
+    assert sorted(files(tmp_path / "cut")) == ["0.bin", "1.bin", "2.bin", "6.bin", "7.bin"]
 
 
 def test_a_size_that_cannot_be_true_keeps_no_other_member_back(tmp_path: Path) -> None:

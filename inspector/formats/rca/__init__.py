@@ -20,7 +20,7 @@ from inspector.formats.rca.check import check, compare_hashes
 from inspector.formats.rca.chunks import BITS, header_size, layer_field, scan
 from inspector.formats.rca.fields import BlobLayerFields
 from inspector.formats.rca.hashes import Hashes
-from inspector.formats.rca.lanes import apart, lane
+from inspector.formats.rca.lanes import apart, lane, prove
 from inspector.formats.rca.layout import Layout
 from inspector.formats.rca.ledger import Ledger
 from inspector.formats.rca.repair import repairs
@@ -96,5 +96,5 @@ FORMAT = Format(
     repairs=repairs,
     lane=lane,
     apart=apart,
-    shared_digests=True,
+    prove=prove,
 )
