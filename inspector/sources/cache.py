@@ -11,7 +11,7 @@ from inspector.core.span import Span, Spans
 BLOCK = 64 << 10
 """The size of a block, in bytes."""
 MOST = 64 << 20
-"""The most bytes that one source keeps."""
+"""The most bytes that are kept of all that belongs together."""
 LARGEST = 8 << 20
 """The most bytes asked for at once."""
 _FIRST_AHEAD = 256 << 10
@@ -25,17 +25,47 @@ Fetch = Callable[[int, int], bytes]
 """Gives the bytes ``[start, stop)``; what is short ends there."""
 
 
+class Blocks:
+    """At most so many bytes of blocks, of any number of caches; the least recently used are let go first."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most // BLOCK
+        self._kept: OrderedDict[tuple[object, int], bytes] = OrderedDict()
+        self._lock = Lock()
+
+    def keep(self, owner: object, number: int, block: bytes) -> None:
+        """Keep a block for a while."""
+        with self._lock:
+            self._kept[owner, number] = block
+            self._kept.move_to_end((owner, number))
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+
+    def get(self, owner: object, number: int) -> bytes | None:
+        """The block where it is still kept."""
+        with self._lock:
+            block = self._kept.get((owner, number))
+            if block is not None:
+                self._kept.move_to_end((owner, number))
+            return block
+
+    def numbers(self, owner: object) -> list[int]:
+        """The blocks of one owner that are kept, in order."""
+        with self._lock:
+            return sorted(number for whose, number in self._kept if whose is owner)
+
+
 class BlockCache:
-    """The blocks of ``size`` bytes that ``fetch`` gives, the least recently used let go first.
+    """The blocks of ``size`` bytes that ``fetch`` gives; ``blocks`` keeps them.
 
     Any number of threads may read; two that miss the same block at once may both ask for it.
     """
 
-    def __init__(self, size: int, fetch: Fetch, most: int = MOST) -> None:
+    def __init__(self, size: int, fetch: Fetch, blocks: Blocks | None = None) -> None:
         self._size = size
         self._fetch = fetch
-        self._most = max(most, 2 * LARGEST) // BLOCK
-        self._blocks: OrderedDict[int, bytes] = OrderedDict()
+        self._blocks = Blocks() if blocks is None else blocks
+        self._owner = object()
         self._ahead: OrderedDict[int, int] = OrderedDict()
         self._expected: list[Span] = []
         self._lock = Lock()
@@ -59,11 +89,10 @@ class BlockCache:
         """Keep bytes that are there already; a block of which only a part is given is left out."""
         stop = start + len(data)
         first = -(-start // BLOCK)
-        with self._lock:
-            for number in range(first, -(-stop // BLOCK)):
-                end = min((number + 1) * BLOCK, self._size)
-                if end <= stop:
-                    self._keep(number, data[number * BLOCK - start : end - start])
+        for number in range(first, -(-stop // BLOCK)):
+            end = min((number + 1) * BLOCK, self._size)
+            if end <= stop:
+                self._blocks.keep(self._owner, number, data[number * BLOCK - start : end - start])
 
     def expect(self, start: int, stop: int) -> None:
         """The bytes ``[start, stop)`` will all be read soon: the first miss among them asks for the rest of them."""
@@ -72,8 +101,7 @@ class BlockCache:
 
     def spans(self) -> Spans:
         """What is kept, in order."""
-        with self._lock:
-            numbers = sorted(self._blocks)
+        numbers = self._blocks.numbers(self._owner)
         return tuple(
             Span(run.start * BLOCK, min(run.stop * BLOCK, self._size)) for run in _runs(numbers, most=len(numbers))
         )
@@ -88,11 +116,8 @@ class BlockCache:
         return data[start - first * BLOCK : stop - first * BLOCK]
 
     def _kept(self, first: int, last: int) -> dict[int, bytes]:
-        with self._lock:
-            found = {number: self._blocks[number] for number in range(first, last) if number in self._blocks}
-            for number in found:
-                self._blocks.move_to_end(number)
-        return found
+        kept = ((number, self._blocks.get(self._owner, number)) for number in range(first, last))
+        return {number: block for number, block in kept if block is not None}
 
     def _ask(self, run: range) -> dict[int, bytes]:
         """Fetch the blocks of ``run`` and those that are worth it behind them."""
@@ -100,11 +125,11 @@ class BlockCache:
             stop, ahead = self._reach(run)
         begin = run.start * BLOCK
         data = self._fetch(begin, min(stop * BLOCK, self._size))
+        got = dict(zip(range(run.start, stop), _cut(data), strict=False))
+        for number, block in got.items():
+            if len(block) == min(BLOCK, self._size - number * BLOCK):
+                self._blocks.keep(self._owner, number, block)
         with self._lock:
-            got = dict(zip(range(run.start, stop), _cut(data), strict=False))
-            for number, block in got.items():
-                if len(block) == min(BLOCK, self._size - number * BLOCK):
-                    self._keep(number, block)
             self._ahead[stop] = min(max(2 * ahead, _FIRST_AHEAD), LARGEST)
             while len(self._ahead) > _READERS:
                 self._ahead.popitem(last=False)
@@ -119,15 +144,9 @@ class BlockCache:
                 stop = max(stop, -(-span.stop // BLOCK))
         stop = min(stop, run.start + LARGEST // BLOCK, -(-self._size // BLOCK))
         stop = max(stop, run.stop)
-        while stop > run.stop and stop - 1 in self._blocks:
+        while stop > run.stop and self._blocks.get(self._owner, stop - 1) is not None:
             stop -= 1
         return stop, ahead
-
-    def _keep(self, number: int, block: bytes) -> None:
-        self._blocks[number] = block
-        self._blocks.move_to_end(number)
-        while len(self._blocks) > self._most:
-            self._blocks.popitem(last=False)
 
 
 def _runs(numbers: list[int], skipped: int = 0, most: int = LARGEST // BLOCK) -> Iterator[range]:

@@ -74,6 +74,20 @@ def in_pages(size: int) -> Fault:
     return lambda seen, forward: forward(more=f"&max-keys={size}") if seen.listing else forward()
 
 
+def holding(size: int, tail: bytes) -> Fault:
+    """An object of so many bytes, zeros but for its end: what no test could put there."""
+
+    def fault(seen: Seen, forward: Forward) -> Reply:
+        first, _, last = seen.range.removeprefix("bytes=").partition("-")
+        start = int(first) if first else max(0, size - int(last))
+        stop = min(size, int(last) + 1) if first else size
+        end = size - len(tail)
+        body = bytes(max(0, min(stop, end) - start)) + tail[max(0, start - end) : max(0, stop - end)]
+        return Reply(206, {"Content-Range": f"bytes {start}-{stop - 1}/{size}", "ETag": '"vast"'}, body)
+
+    return fault
+
+
 def answering(**headers: str) -> Fault:
     """A server that says something else in its headers; an underscore stands for a hyphen."""
 

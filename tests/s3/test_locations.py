@@ -19,7 +19,7 @@ from inspector.operations.location import open_location
 from inspector.resources import samples
 from tests.formats.tar.tar_building import build
 from tests.s3.conftest import BUCKET, Store
-from tests.s3.proxy import Proxy, in_pages
+from tests.s3.proxy import Proxy, holding, in_pages
 
 HERE = Path(__file__).parent.parent / "samples"
 SAMPLES = [*samples(), *sorted(path for path in HERE.iterdir() if path.suffix != ".py" and path.name != "__pycache__")]
@@ -83,6 +83,18 @@ def test_a_chunk_archive_with_an_index_beyond_the_first_request_takes_two(store:
     location = store.put("huge.caf", caf(20_000))
     (archive,) = load(location, Progress(), store.connection, sparing=True)
     assert len(archive.members) == 20_000
+    assert len(store.proxy.log) == 2
+
+
+def test_an_archive_of_30_gigabytes_takes_as_few_requests_as_a_small_one(store: Store) -> None:
+    data = 30 << 30
+    index = {f"{at}.bin": {"start_byte": at << 20, "end_byte": at + 1 << 20} for at in range(data >> 20)}
+    text = json.dumps({"format_version": "1.0", "files": index}, separators=(",", ":")).encode()
+    tail = text + len(text).to_bytes(4, "little")
+    with store.proxy.failing(holding(data + len(tail), tail)):
+        (archive,) = load(f"s3://{BUCKET}/vast.caf", Progress(), store.connection, sparing=True)
+    assert len(archive.members) == 30 << 10
+    assert archive.findings == []
     assert len(store.proxy.log) == 2
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from inspector.sources.cache import Blocks
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.answers import Head, Listed
 from inspector.sources.s3.ledger import Ledger, Why
@@ -20,6 +21,8 @@ class Beside:
     def __init__(self, client: Client, ledger: Ledger) -> None:
         self._client = client
         self._ledger = ledger
+        self.blocks = Blocks()
+        """What is kept of the bytes of all these objects."""
         self._known: dict[Address, Head | None] = {}
         self._listed: dict[Address, str] = {}
         """Prefixes of which all keys up to this one are known."""

@@ -42,7 +42,7 @@ class S3Prefix:
 
     def beneath(self) -> Iterator[str]:
         """The locations of all objects in it and beneath; one request a page. Raises SourceError."""
-        for page in self._pages(flat=True):
+        for page in self.pages(flat=True):
             for each in page.objects:
                 if not each.key.endswith("/"):
                     yield Address(self._address.bucket, each.key).location
@@ -51,7 +51,8 @@ class S3Prefix:
         """What a listing that was made says of an object; None where none spoke of it."""
         return self._beside.known(parse(location))
 
-    def _pages(self, *, flat: bool = False) -> Iterator[Page]:
+    def pages(self, *, flat: bool = False) -> Iterator[Page]:
+        """What is in it, one request a page; ``flat``: all objects beneath instead of prefixes. Raises SourceError."""
         after, more = "", True
         while more:
             look()
@@ -64,7 +65,7 @@ class S3Prefix:
     def _list(self) -> list[Entry]:
         bucket, prefix = self._address
         found: list[Entry] = []
-        for page in self._pages():
+        for page in self.pages():
             found += [_entry(bucket, prefix, each.removesuffix("/"), folder=True) for each in page.prefixes]
             # Some tools make an empty object in place of a folder.
             found += [_entry(bucket, prefix, one.key, size=one.size) for one in page.objects if one.key != prefix]

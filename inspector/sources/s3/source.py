@@ -77,7 +77,7 @@ class S3Source:
         self._client = client
         self._head = head
         self._beside = beside
-        self._cache = BlockCache(head.size, self._fetch)
+        self._cache = BlockCache(head.size, self._fetch, beside.blocks)
 
     def read(self, offset: int, length: int) -> bytes:
         """See Source.read; raises Cancelled, too, where ``cancelling`` says so."""

@@ -1,0 +1,78 @@
+"""The block cache alone: any reads in any order give the bytes, within bounds."""
+
+from __future__ import annotations
+
+from random import Random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspector.core.span import Span
+from inspector.sources.cache import BLOCK, LARGEST, BlockCache, Blocks
+
+DATA = Random(3).randbytes(3 * LARGEST + 77)
+
+
+class Fetched:
+    """What was fetched."""
+
+    def __init__(self, data: bytes = DATA) -> None:
+        self.data = data
+        self.asked: list[Span] = []
+
+    def __call__(self, start: int, stop: int) -> bytes:
+        self.asked.append(Span(start, stop))
+        return self.data[start:stop]
+
+
+reads = st.lists(
+    st.tuples(st.integers(-2, len(DATA) + 2), st.sampled_from((0, 1, 512, BLOCK, LARGEST + 1))), max_size=12
+)
+
+
+@settings(deadline=None, max_examples=50)
+@given(reads=reads, most=st.sampled_from((BLOCK, 4 * BLOCK, 64 << 20)), expected=st.integers(0, len(DATA)))
+def test_any_reads_give_the_bytes(reads: list[tuple[int, int]], most: int, expected: int) -> None:
+    fetched, blocks = Fetched(), Blocks(most)
+    cache = BlockCache(len(DATA), fetched, blocks)
+    cache.expect(expected, expected + LARGEST)
+    for offset, length in reads:
+        assert cache.read(offset, length) == (DATA[offset : offset + length] if offset >= 0 else b"")
+        assert sum(span.size for span in cache.spans()) <= most
+    assert all(0 <= start < stop <= len(DATA) and stop - start <= LARGEST for start, stop in fetched.asked)
+    assert all(start % BLOCK == 0 and (stop % BLOCK == 0 or stop == len(DATA)) for start, stop in fetched.asked)
+
+
+@settings(deadline=None)
+@given(start=st.integers(0, 5 * BLOCK), size=st.integers(0, 4 * BLOCK))
+def test_bytes_that_are_there_already_are_kept_as_far_as_they_fill_blocks(start: int, size: int) -> None:
+    data = DATA[: 5 * BLOCK + 99]
+    cache = BlockCache(len(data), Fetched(data))
+    cache.put(start, data[start : start + size])
+    for low, high in cache.spans():
+        assert start <= low < high <= start + size
+    assert cache.read(0, len(data)) == data
+
+
+def test_two_readers_that_take_turns_both_read_ahead() -> None:
+    fetched = Fetched()
+    cache = BlockCache(len(DATA), fetched)
+    for step in range(0, 4 << 20, BLOCK):
+        cache.read(step, BLOCK)
+        cache.read((12 << 20) + step, BLOCK)
+    assert len(fetched.asked) < 14
+
+
+def test_caches_share_what_is_kept() -> None:
+    blocks = Blocks(4 * BLOCK)
+    one, other = (BlockCache(len(DATA), Fetched(), blocks) for _ in range(2))
+    one.read(0, 3 * BLOCK)
+    other.read(0, 2 * BLOCK)
+    assert one.spans() == (Span(BLOCK, 3 * BLOCK),)
+    assert other.spans() == (Span(0, 2 * BLOCK),)
+
+
+def test_what_ends_early_is_given_short_and_not_kept() -> None:
+    cache = BlockCache(len(DATA), Fetched(DATA[: BLOCK + 5]))
+    assert cache.read(10, 3 * BLOCK) == DATA[10 : BLOCK + 5]
+    assert cache.spans() == (Span(0, BLOCK),)
