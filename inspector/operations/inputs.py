@@ -90,6 +90,8 @@ class FileInput:
         if left:
             self._see_that_it_is_the_same(descriptor)
             raise SourceError(f"{visible(self.where)} ends {in_bytes(left)} before the {in_bytes(self.size)} it has.")
+        if not self.size and self._read(descriptor, 1):  # the system's own files, which have content and no size
+            raise SourceError(f"{visible(self.where)} is not empty, though the system gives its size as 0 bytes.")
 
     @contextmanager
     def opened(self) -> Iterator[int]:

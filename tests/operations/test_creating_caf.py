@@ -52,6 +52,16 @@ def test_a_series_holds_the_same(files: dict[str, bytes]) -> None:
         assert all(each.size == Path(each.path).stat().st_size <= limit for each in made.archives)
 
 
+def test_deep_and_many_files_go_in(tmp_path: Path) -> None:
+    deep = "/".join("d" * 20 for _ in range(120)) + "/end"
+    files = {f"many/{number:05}": b"%d" % number for number in range(3000)} | {deep: b"1"}
+    root = plant(tmp_path / "tree", files)
+
+    create_caf(Progress(), str(tmp_path / "new.caf"), [str(root)])
+
+    assert held(tmp_path / "new.caf") == files
+
+
 def test_the_index_is_the_published_writers_and_the_data_are_in_the_order_of_the_inputs(tmp_path: Path) -> None:
     plant(tmp_path, {"b": b"12345", "a<&>": b"67"})
 

@@ -121,6 +121,17 @@ def test_a_file_that_changes_while_it_is_read_is_noticed(tmp_path: Path) -> None
         list(pieces)
 
 
+def test_a_file_with_content_and_no_size_is_not_taken_for_an_empty_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a").write_bytes(b"")
+    found = found_one(tmp_path / "a")
+    monkeypatch.setattr(os, "read", lambda *_: b"1")
+
+    with pytest.raises(SourceError, match="is not empty"):
+        list(found.pieces())
+
+
 def test_a_file_that_became_a_link_is_not_read(tmp_path: Path) -> None:
     grow(tmp_path, "a", "b")
     found = found_one(tmp_path / "a")
@@ -170,6 +181,18 @@ class Given:
 def test_hazardous_names_are_refused(name: bytes) -> None:
     with pytest.raises(Refused, match=r"Nothing was written\."):
         check_names(named(b"good", name))
+
+
+@pytest.mark.parametrize("name", [b"\xff", b"a\nb", b"\xe2\x80\xae"])
+def test_files_with_hazardous_names_are_found_and_refused(tmp_path: Path, name: bytes) -> None:
+    (tmp_path / os.fsdecode(name)).write_bytes(b"1")
+
+    (found,) = gather([str(tmp_path)], Progress())
+
+    assert (found.name, b"".join(found.pieces())) == (name, b"1")
+    with pytest.raises(Refused) as refused:
+        check_names([found])
+    assert str(refused.value).isprintable()
 
 
 def test_names_that_stand_twice_are_refused() -> None:
