@@ -25,6 +25,8 @@ class Target(StrEnum):
     CHECKS = "checks"
     EDITING = "editing"
     WRITING = "writing"
+    EXTRACTING = "extracting"
+    LENDING = "lending"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,12 @@ COMMANDS: tuple[Command, ...] = (
         "Check all archives in a folder",
         document=False,
         on=Target.CHECKS,
+    ),
+    Command(
+        "extract", "Archive", "&Extract…", ("Ctrl+E",), "Extract members to a folder", "extract", on=Target.EXTRACTING
+    ),
+    Command(
+        "open_elsewhere", "Archive", "&Open Member Elsewhere…", tip="Open it with another program", on=Target.LENDING
     ),
     Command("mend", "Archive", "&Mend…", ("Ctrl+M",), "Plan how to mend the archive", "mend"),
     Command("show_header", "Archive", "TACO &Header", ("Ctrl+Shift+H",), "Edit the header of a TACO archive", "header"),

@@ -14,7 +14,12 @@ from inspector.gui.tabs import SideTab
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.tab import Tab
 
-FOR_SHOW = frozenset(("decode", "preview", "arrange", "plant", "overview", "verdict_overview", "content", "search"))
+FOR_SHOW = frozenset(
+    (
+        *("decode", "preview", "arrange", "plant", "overview", "verdict_overview", "content", "search"),
+        "plan_extraction",
+    )
+)
 """Work that only fills what is shown: with it nothing is lost."""
 
 

@@ -108,6 +108,14 @@ class Menus:
         self.panels.addSeparator()
         self._add(self.panels, "Put Back in Place", tab.arrange_afresh)
 
+    def show_members_menu(self, place: QPoint) -> None:
+        """The context menu of the members, at a place of the screen."""
+        menu = QMenu(self._parent)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for name in ("show_content", "extract", "open_elsewhere", "copy"):
+            menu.addAction(self._fixed[name])
+        menu.popup(place)
+
     def show_bytes_menu(self, place: QPoint) -> None:
         """The context menu of the bytes, at a place of the screen."""
         menu = QMenu(self._parent)

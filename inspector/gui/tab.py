@@ -9,7 +9,9 @@ from inspector.gui.banner import Banner
 from inspector.gui.checking import Checking
 from inspector.gui.document import Document
 from inspector.gui.editing import Editing
+from inspector.gui.extracting import Extracting
 from inspector.gui.hex_editing import HexEditing
+from inspector.gui.lending import Lending
 from inspector.gui.note import Note
 from inspector.gui.panels.byte import BytePanel
 from inspector.gui.panels.changes import ChangesPanel
@@ -22,6 +24,7 @@ from inspector.gui.panels.repair import RepairPanel
 from inspector.gui.panels.structure import StructurePanel
 from inspector.gui.recovering import Recovering
 from inspector.gui.saving import Saving
+from inspector.gui.shelter import Shelter
 from inspector.gui.writing import Writing
 
 NARROWEST = 200
@@ -37,7 +40,7 @@ VERSION = 3
 class Tab(QWidget):
     """A document and everything that shows it."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, shelter: Shelter) -> None:
         super().__init__()
         self.document = document
         document.setParent(self)
@@ -58,6 +61,9 @@ class Tab(QWidget):
         self.recovering = Recovering(document, self.editing, self.banner, self)
         self.checking = Checking(document)
         self.saving = Saving(document, self.banner, self)
+        self.extracting = Extracting(document, self.banner, self.members, self)
+        self.lending = Lending(document, shelter, self)
+        self.members.drag_with(self.lending.files)
         self.findings.exportWanted.connect(self.saving.ask_report)
         self.findings.mendWanted.connect(self.mend)
         self.area = QMainWindow()

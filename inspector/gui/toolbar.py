@@ -45,7 +45,13 @@ class ToolBar(QToolBar):
         self.setMovable(False)
         self.setIconSize(QSize(18, 18))
         self.toggleViewAction().setVisible(False)
-        for name, word in (("open_files", "Open"), ("check", "Check"), ("mend", "Mend"), ("show_header", "Header")):
+        for name, word in (
+            ("open_files", "Open"),
+            ("check", "Check"),
+            ("extract", "Extract"),
+            ("mend", "Mend"),
+            ("show_header", "Header"),
+        ):
             self.addAction(actions[name])
             button = self.widgetForAction(actions[name])
             assert isinstance(button, QToolButton)
@@ -106,7 +112,7 @@ class ToolBar(QToolBar):
         edit.setPlaceholderText(hint)
         edit.setAccessibleName(name)
         edit.setClearButtonEnabled(True)
-        edit.setMinimumWidth(110)
+        edit.setMinimumWidth(80)
         edit.setMaximumWidth(width)
         return edit
 

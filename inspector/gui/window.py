@@ -27,6 +27,7 @@ from inspector.gui.menus import Menus
 from inspector.gui.message import Message
 from inspector.gui.panels.parts import Copies
 from inspector.gui.settings import Settings
+from inspector.gui.shelter import Shelter
 from inspector.gui.start_page import StartPage
 from inspector.gui.status_line import StatusLine
 from inspector.gui.tabs import Tabs
@@ -69,6 +70,7 @@ class Window(QMainWindow):
         layout.addWidget(self.message)
         layout.addWidget(self._stack)
         self.setCentralWidget(centre)
+        self.shelter = Shelter()
         self._shown: Tab | None = None
         self._arrangement: QByteArray = self.settings.state("docks")
         self._connect()
@@ -87,15 +89,9 @@ class Window(QMainWindow):
     def run(self, command: Command) -> None:
         """Do what a command says."""
         tab = self.tab()
-        targets = {
-            Target.WINDOW: self,
-            Target.LOOKS: self.looks,
-            Target.TAB: tab,
-            Target.CHECKS: self.checks,
-            Target.EDITING: tab and tab.editing,
-            Target.WRITING: tab and tab.writing,
-        }
-        target = targets[command.on]
+        own = {Target.WINDOW: self, Target.LOOKS: self.looks, Target.TAB: tab, Target.CHECKS: self.checks}
+        # What is not the window's own belongs to the tab and is called there as the target is.
+        target = own[command.on] if command.on in own else tab and getattr(tab, command.on)
         if target is not None:
             getattr(target, command.name)()
 
@@ -119,12 +115,13 @@ class Window(QMainWindow):
         from inspector.gui.document import Document
         from inspector.gui.tab import Tab
 
-        return Tab(Document(location))
+        return Tab(Document(location), self.shelter)
 
     def _add_tab(self, tab: Tab, at: int) -> None:
         self.looks.dress(tab)
         tab.hex_pane.selectionChanged.connect(self._show_selection)
         tab.hex_pane.menuWanted.connect(self.menus.show_bytes_menu)
+        tab.members.menuWanted.connect(self.menus.show_members_menu)
         tab.banner.reopen.connect(self.reload)
         tab.document.selected.connect(self._enable)
         tab.editing.changed.connect(self._enable)
@@ -204,7 +201,8 @@ class Window(QMainWindow):
                 self.actions_[name].setEnabled(can)
             self.actions_["back"].setEnabled(tab.document.history.can_go_back)
             self.actions_["forward"].setEnabled(tab.document.history.can_go_forward)
-            self.actions_["show_content"].setEnabled(tab.document.selection.member is not None)
+            for name in ("show_content", "open_elsewhere"):
+                self.actions_[name].setEnabled(tab.document.selection.member is not None)
 
     def _ask_to_close_tab(self, at: int) -> None:
         tab = self.tabs.every()[at]
@@ -271,6 +269,7 @@ class Window(QMainWindow):
             tab.document.close()
         for side in self.tabs.sides():
             side.cancel()
+        self.shelter.clear()
 
     def go_to(self) -> None:
         """Move the keyboard to the field that says where to go."""

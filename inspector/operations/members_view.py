@@ -97,26 +97,38 @@ class MembersView:
 
     def numbers(self, chosen: Chosen) -> array[int]:
         """The numbers of what is chosen, those beneath folders included."""
-        found = self.heads(chosen)
+        found, nodes = self._resolved(chosen)
         tree = self._tree
         if tree is not None:
-            for node in chosen.nodes:
+            for node in nodes:
                 found.extend(map(int, tree.members(node)))
         return found
 
-    def heads(self, chosen: Chosen) -> array[int]:
-        """The numbers of the members that are chosen themselves."""
+    def heads(self, chosen: Chosen) -> list[bytes]:
+        """The paths of the members and folders that are chosen themselves."""
+        members, nodes = self._resolved(chosen)
+        tree = self._tree
+        folders = [] if tree is None else [tree.path(node) for node in nodes]
+        return [*map(self._shelf.path, members), *folders]
+
+    def _resolved(self, chosen: Chosen) -> tuple[array[int], list[int]]:
+        """The members and the folders of the tree that are chosen, rows taken for what stands in them."""
         order = None if self._arrangement is None else self._arrangement.order
         total = len(self._shelf) if order is None else len(order)
-        found = array("Q", chosen.members)
+        members, nodes = array("Q", chosen.members), list(chosen.nodes)
         for first, count in chosen.rows:
-            places = range(max(0, first), min(total, first + count))
-            found.extend(places if order is None else map(int, order[places.start : places.stop]))
-        return found
-
-    def folders(self, chosen: Chosen) -> list[bytes]:
-        """The paths of the folders of the tree that are chosen."""
-        return [] if self._tree is None else [self._tree.path(node) for node in chosen.nodes]
+            places = _clipped(first, count, total, total)
+            members.extend(places if order is None else map(int, order[places.start : places.stop]))
+        tree = self._tree
+        for node, first, count in chosen.stretches if tree is not None else ():
+            assert tree is not None
+            for at in _clipped(first, count, tree.count(node), count):
+                leaf = tree.row(node, at)
+                if leaf.node >= 0:
+                    nodes.append(leaf.node)
+                elif leaf.member is not None:
+                    members.append(leaf.member)
+        return members, nodes
 
     def flat_place(self, index: int) -> int | None:
         """The row of a member in the flat table; None where it is hidden."""
@@ -128,6 +140,6 @@ class MembersView:
         return rows if len(rows) <= DEEPEST else ()
 
 
-def _clipped(first: int, count: int, total: int) -> range:
+def _clipped(first: int, count: int, total: int, most: int = LARGEST_PAGE) -> range:
     first = max(0, min(first, total))
-    return range(first, min(total, first + max(0, min(count, LARGEST_PAGE))))
+    return range(first, min(total, first + max(0, min(count, most))))

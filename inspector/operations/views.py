@@ -207,15 +207,17 @@ class TreeRow:
 class Chosen:
     """Members that a user has chosen: by number, in stretches ``(first, count)`` of the flat table, or in folders.
 
-    ``nodes`` are folders of the tree, with all that is beneath them.
+    ``nodes`` are folders of the tree, with all that is beneath them; ``stretches`` are rows ``(node, first, count)``
+    of one.
     """
 
     members: tuple[int, ...] = ()
     rows: tuple[tuple[int, int], ...] = ()
     nodes: tuple[int, ...] = ()
+    stretches: tuple[tuple[int, int, int], ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.members or self.rows or self.nodes)
+        return any((self.members, self.rows, self.nodes, self.stretches))
 
 
 @dataclass(frozen=True, slots=True)

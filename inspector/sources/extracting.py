@@ -100,6 +100,8 @@ class Destination:
         folder = self.folder.absolute()
         while not folder.exists() and folder != folder.parent:
             folder = folder.parent
+        if not folder.is_dir():
+            raise self._unusable(NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)))
         try:
             return self.calls.free(folder)
         except OSError as error:

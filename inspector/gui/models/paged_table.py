@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer
 
+from inspector.gui.models.dragging import Drags
 from inspector.operations.views import Page
 
 PAGE = 200
@@ -37,7 +38,7 @@ class Columns(Protocol):
         """What the model says of a column beside its title."""
 
 
-class PagedTable(QAbstractTableModel):
+class PagedTable(Drags, QAbstractTableModel):
     """The model of a table whose rows arrive later; until then they show an ellipsis."""
 
     def __init__(self, columns: Columns, parent: QObject | None = None) -> None:

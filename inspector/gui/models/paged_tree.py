@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
+from inspector.gui.models.dragging import Drags
 from inspector.operations.views import Page
 
 GROUP = 500
@@ -57,7 +58,7 @@ class _Node:
     here: bool = False
 
 
-class PagedTree(QAbstractItemModel):
+class PagedTree(Drags, QAbstractItemModel):
     """The model of a tree of rows. It owns its nodes and hands out nothing but their numbers.
 
     Signals:
@@ -90,6 +91,11 @@ class PagedTree(QAbstractItemModel):
     def row(self, index: Index) -> Any | None:
         """The row at an index, None for the root and for a range of rows."""
         return self._nodes[index.internalId()].row if index.isValid() else None
+
+    def stretch(self, index: Index) -> tuple[Any, int, int] | None:
+        """The rows ``(key of their parent, first, count)`` that an index stands for where it is a range of them."""
+        node = self._at(index)
+        return (node.key, node.first, node.total) if node.is_range else None
 
     def reveal(self, rows: tuple[int, ...]) -> None:
         """Fetch the way down to a row, given by its position at each level from the root; ``revealed`` says when."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer
+from collections.abc import Callable
+
+from PySide6.QtCore import QMimeData, QModelIndex, QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
 from inspector.gui.document import Document
@@ -21,10 +23,11 @@ from inspector.gui.models.members import (
 )
 from inspector.gui.models.paged_table import PagedTable
 from inspector.gui.models.paged_tree import PagedTree
+from inspector.gui.panels.chosen import chosen_in
 from inspector.gui.panels.parts import Emptiable, FirstColumnFits, select_row, table_view, tree_view
 from inspector.gui.selection import Selection
 from inspector.gui.words import not_there_yet
-from inspector.operations.views import MemberPlace, MemberRow, SortKey, Stage, TreeRow
+from inspector.operations.views import Chosen, MemberPlace, MemberRow, SortKey, Stage, TreeRow
 
 ORIGIN = "members"
 DEBOUNCE = 150
@@ -33,7 +36,13 @@ WIDTHS = {NAME: 190, VERDICT: 122, SIZE: 98, MARK: 80, STORED: 80, CODEC: 70, DI
 
 
 class MembersPanel(QWidget):
-    """Shows the members of a document and follows its selection."""
+    """Shows the members of a document and follows its selection.
+
+    Signals:
+        menuWanted(QPoint): the menu of the selected members is wanted at a place of the screen.
+    """
+
+    menuWanted = Signal(QPoint)
 
     def __init__(self, document: Document) -> None:
         super().__init__()
@@ -52,6 +61,8 @@ class MembersPanel(QWidget):
         self._fits = [FirstColumnFits(view, SIZE) for view in (self.tree, self.table)]
         for view in (self.tree, self.table):
             view.setColumnHidden(VERDICT, True)
+            view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+            view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self._stack = Emptiable(self.tree, self.table)
         self._buttons = QButtonGroup(self)
         self.as_tree = self._button("Tree", "Members in their folders")
@@ -113,6 +124,7 @@ class MembersPanel(QWidget):
         for view in (self.tree, self.table):
             view.selectionModel().currentRowChanged.connect(self._chosen)
             view.activated.connect(self._open)
+            view.customContextMenuRequested.connect(self._want_menu)
 
     # ---- choosing what to show ---------------------------------------------------------------------------------
 
@@ -191,6 +203,27 @@ class MembersPanel(QWidget):
         if not self._following and member is not None:
             self._placed = member.index
             self._document.select_member(member.index, ORIGIN)
+
+    def chosen(self) -> Chosen:
+        """The members and folders that are selected."""
+        return chosen_in(self.view)
+
+    @property
+    def has_keyboard(self) -> bool:
+        """Whether the keyboard is in the list of members."""
+        return self.view.hasFocus()
+
+    def drag_with(self, files: Callable[[Chosen], QMimeData | None]) -> None:
+        """Let what is selected be dragged out of the window, as ``files`` makes it."""
+        for view, model in ((self.tree, self.tree_model), (self.table, self.table_model)):
+            model.give = lambda view=view: files(chosen_in(view))
+            view.setDragEnabled(True)
+            view.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
+
+    def _want_menu(self, place: QPoint) -> None:
+        view = self.view
+        if view.indexAt(place).isValid():
+            self.menuWanted.emit(view.viewport().mapToGlobal(place))
 
     def _open(self, index: QModelIndex) -> None:
         member = self._member_at(index)

@@ -1,0 +1,237 @@
+"""Asking where members are to be extracted, with what that would do, before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QRadioButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector.core.numbers import count, rounded
+from inspector.gui.asking import ask_for_folder
+from inspector.gui.client import Job
+from inspector.gui.door import absolute
+from inspector.gui.panels.parts import SelectableLabel
+from inspector.gui.panels.troubles import TroubleTable
+from inspector.operations.extraction_views import ExtractionPlan, OnConflict
+
+DEBOUNCE = 200
+"""Milliseconds without a change before a new plan is asked for."""
+WIDTH, HEIGHT = 640, 300
+TALL = 520
+"""Pixels of height from when there is trouble to show."""
+WAYS = {
+    OnConflict.SKIP: "Leave what is there, skip the member",
+    OnConflict.RENAME: "Give the member a number: name (2).txt",
+    OnConflict.OVERWRITE: "Put the member in its place",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is to be extracted and how; ``members`` None for all of them."""
+
+    members: tuple[int, ...] | None
+    folder: str
+    on_conflict: OnConflict
+    doubtful: bool
+    keep_damaged: bool
+
+
+Planned = Callable[[ExtractionPlan], None]
+Plan = Callable[[Wish, Planned, Callable[[str], None]], Job]
+"""Starts planning; the functions get the plan, or a sentence that says why there is none."""
+
+
+class ExtractDialog(QDialog):
+    """Plans with ``plan`` whenever the wish changes; ``then`` gets the wish that is agreed to.
+
+    ``are_meant`` says whether it begins with the selected members rather than all.
+    """
+
+    def __init__(
+        self,
+        parent: QWidget,
+        total: int,
+        selected: tuple[int, ...],
+        are_meant: bool,
+        folder: str,
+        plan: Plan,
+        then: Callable[[Wish], object],
+    ) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Extract")
+        self._plan_with = plan
+        self._then = then
+        self._selected = selected
+        self._job: Job | None = None
+        self.plan: ExtractionPlan | None = None
+        self.all = QRadioButton(f"&All members ({total:,})")
+        self.chosen = QRadioButton(f"The &selected members ({len(selected):,})")
+        self.chosen.setEnabled(bool(selected))
+        (self.chosen if selected and are_meant else self.all).setChecked(True)
+        self.folder = QLineEdit(folder)
+        self.folder.setAccessibleName("Folder to extract into")
+        self.browse = QPushButton("&Browse…")
+        self.browse.setAutoDefault(False)
+        self.ways = QComboBox()
+        for way, words in WAYS.items():
+            self.ways.addItem(words, way)
+        self.ways.setAccessibleName("Where a file is there already, for all of them")
+        self.doubtful = QCheckBox()
+        self.doubtful.hide()
+        self.keep_damaged = QCheckBox("&Keep members that are damaged, as NAME.damaged")
+        self.summary = SelectableLabel()
+        self.summary.setAccessibleName("What extracting will do")
+        self.troubles = TroubleTable()
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.extract = self.buttons.addButton("&Extract", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.extract.setDefault(True)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(DEBOUNCE)
+        self._timer.timeout.connect(self._ask)
+        self._lay_out()
+        self._connect()
+        self.resize(WIDTH, HEIGHT)
+        self._ask()
+
+    def _lay_out(self) -> None:
+        which = QHBoxLayout()
+        which.addWidget(self.all)
+        which.addWidget(self.chosen)
+        which.addStretch(1)
+        grid = QGridLayout()
+        grid.addWidget(_label("&Into", self.folder), 0, 0)
+        grid.addWidget(self.folder, 0, 1)
+        grid.addWidget(self.browse, 0, 2)
+        grid.addWidget(_label("If a &file is there already", self.ways), 1, 0)
+        grid.addWidget(self.ways, 1, 1, 1, 2)
+        grid.setColumnStretch(1, 1)
+        layout = QVBoxLayout(self)
+        layout.addLayout(which)
+        layout.addLayout(grid)
+        layout.addWidget(self.keep_damaged)
+        layout.addWidget(self.doubtful)
+        layout.addWidget(self.summary)
+        layout.addWidget(self.troubles, 1)
+        layout.addStretch(0)
+        layout.addWidget(self.buttons)
+        self.summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+
+    def _connect(self) -> None:
+        self.browse.clicked.connect(lambda: ask_for_folder(self, "Extract Into", self._take_folder))
+        self.folder.textChanged.connect(self._changed)
+        self.all.toggled.connect(self._changed)
+        self.ways.currentIndexChanged.connect(self._changed)
+        self.doubtful.toggled.connect(self._changed)
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        self.finished.connect(self._forget)
+
+    def _take_folder(self, found: list[str]) -> None:
+        self.folder.setText(found[0])
+
+    def wish(self) -> Wish:
+        """What is asked for now."""
+        return Wish(
+            None if self.all.isChecked() else self._selected,
+            absolute(self.folder.text().strip()) if self.folder.text().strip() else "",
+            OnConflict(self.ways.currentData()),
+            self.doubtful.isChecked(),
+            self.keep_damaged.isChecked(),
+        )
+
+    # ---- planning ----------------------------------------------------------------------------------------------
+
+    def _changed(self) -> None:
+        self.plan = None
+        self.extract.setEnabled(False)
+        self._timer.start()
+
+    def _forget(self) -> None:
+        self._timer.stop()
+        if self._job is not None:
+            self._job.cancel()
+            self._job = None
+
+    def _ask(self) -> None:
+        self._forget()
+        self.plan = None
+        self.extract.setEnabled(False)
+        wish = self.wish()
+        if not wish.folder:
+            self.summary.setText("Say into which folder.")
+            return
+        self.summary.setText("Looking at names, places and room…")
+        self._job = self._plan_with(wish, self._take, partial(self._refuse))
+        self._job.finished.connect(self._over)
+
+    def _over(self) -> None:
+        if self.sender() is self._job:
+            self._job = None
+            if self.plan is None and self.summary.text().startswith("Looking"):
+                self.summary.setText("What extracting would do was not found out, for that was cancelled.")
+
+    def _refuse(self, sentence: str) -> None:
+        self.troubles.fill(())
+        self.summary.setText(sentence)
+
+    def _take(self, plan: ExtractionPlan) -> None:
+        self.plan = plan
+        self.troubles.show_troubles(plan)
+        if self.troubles.model.rowCount() and self.height() < TALL:
+            self.resize(self.width(), TALL)
+        if plan.doubtful.count:
+            members = count(plan.doubtful.count, "member")
+            self.doubtful.setText(f"Also the {members} with &invisible characters in the name or of more than 64 GiB")
+            self.doubtful.show()
+        self.summary.setText(summary(plan))
+        self.extract.setEnabled(not plan.obstacle and bool(plan.files or plan.folders))
+
+    def accept(self) -> None:
+        """See QDialog: only what was planned is extracted."""
+        if self.plan is not None and self.extract.isEnabled():
+            self._then(self.wish())
+            super().accept()
+
+
+def summary(plan: ExtractionPlan) -> str:
+    """What a plan comes to, in sentences."""
+    if plan.obstacle:
+        return plan.obstacle
+    if not plan.files and not plan.folders:
+        said = "Nothing would be extracted."
+    else:
+        folders = f" and {count(plan.folders, 'folder')}" if plan.folders else ""
+        said = f"{count(plan.files, 'file')}{folders}, {rounded(plan.size)}; {rounded(plan.free)} are free."
+    troubles = (
+        ("refused", plan.refused.count),
+        ("needing your word", plan.doubtful.count),
+        ("whose name is taken", plan.conflicts.count),
+    )
+    parts = [f"{count(number, 'member')} {words}" for words, number in troubles if number]
+    return " ".join((said, f"{', '.join(parts)}." if parts else "", *plan.warnings)).strip()
+
+
+def _label(text: str, buddy: QWidget) -> QLabel:
+    label = QLabel(text)
+    label.setBuddy(buddy)
+    return label

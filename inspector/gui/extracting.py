@@ -1,0 +1,105 @@
+"""Extracting members of one document: asking, starting the work, saying what it came to."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from pathlib import Path, PurePath
+
+from PySide6.QtCore import QObject, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QWidget
+
+from inspector.core.names import visible
+from inspector.core.numbers import count
+from inspector.gui.banner import Banner
+from inspector.gui.client import Job
+from inspector.gui.dialogs.extract import ExtractDialog, Planned, Wish
+from inspector.gui.dialogs.extracted import ExtractedDialog
+from inspector.gui.document import Document
+from inspector.gui.panels.members import MembersPanel
+from inspector.operations.extraction_views import ExtractionResult
+from inspector.operations.views import Stage
+
+
+class Extracting(QObject):
+    """Extracts on the user's word. ``members`` are where they are selected; ``parent`` has the dialogs."""
+
+    def __init__(self, document: Document, banner: Banner, members: MembersPanel, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._banner = banner
+        self._members = members
+        self._parent = parent
+        self._folder = ""
+
+    def extract(self) -> None:
+        """Ask where the selected members, or all of them, are to be extracted."""
+        status = self._document.status
+        if status.stage is not Stage.READY or not status.members:
+            self._document.said.emit(_why_not(status.stage))
+            return
+        self._document.client.call("chosen", self._members.chosen(), done=self._ask, failed=self._document.said.emit)
+
+    def _ask(self, selected: array[int]) -> None:
+        folder = self._folder or self._beside()
+        members = tuple(dict.fromkeys(selected))
+        total = self._document.status.members
+        # A single one may be selected only because the caret stands in it.
+        are_meant = len(members) > 1 or self._members.has_keyboard
+        ExtractDialog(self._parent, total, members, are_meant, folder, self._plan, self.start).open()
+
+    def _beside(self) -> str:
+        """A folder beside the archive that has its name."""
+        location = self._document.location
+        if "://" in location:
+            return str(Path.home() / (PurePath(location).stem or "extracted"))
+        path = PurePath(location)
+        return str(path.with_name(f"{path.name}-extracted" if path.stem == path.name else path.stem))
+
+    def _plan(self, wish: Wish, done: Planned, failed: Callable[[str], None]) -> Job:
+        arguments = (wish.members, wish.folder, wish.on_conflict, wish.doubtful)
+        return self._document.client.job("plan_extraction", *arguments, done=done, failed=failed)
+
+    def start(self, wish: Wish) -> None:
+        """Extract."""
+        self._folder = wish.folder
+        arguments = (wish.members, wish.folder, wish.on_conflict, wish.doubtful, wish.keep_damaged)
+        job = self._document.start("extract", *arguments, done=self._tell)
+        job.finished.connect(lambda: self._say_cancelled(job, wish.folder))
+
+    def _say_cancelled(self, job: Job, folder: str) -> None:
+        if job.cancelled:
+            self._document.said.emit(
+                f"Extracting was cancelled. Files that were whole by then are in {visible(folder)}, and no others."
+            )
+
+    def _tell(self, result: ExtractionResult) -> None:
+        if result.whole and not result.warnings:
+            self._banner.ask(result.sentence, "Open Folder", lambda: open_folder(result.folder))
+            return
+        self._banner.ask(told(result), "Details…", lambda: ExtractedDialog(self._parent, result, told(result)).open())
+
+
+def told(result: ExtractionResult) -> str:
+    """What an extraction came to, in sentences."""
+    groups = (
+        ("refused", result.refused.count),
+        ("damaged or not proved to be whole", result.damaged.count),
+        ("left out, needing your word", result.doubtful.count),
+        ("whose name was taken", result.conflicts.count),
+    )
+    parts = [f"{count(number, 'member')} {words}" for words, number in groups if number]
+    return (
+        " ".join((result.sentence, f"{', '.join(parts)}." if parts else "", result.stopped)).replace("  ", " ").strip()
+    )
+
+
+def open_folder(folder: str) -> None:
+    """Show a folder in the file manager."""
+    QDesktopServices.openUrl(QUrl.fromLocalFile(folder))
+
+
+def _why_not(stage: Stage) -> str:
+    early = stage in (Stage.OPENING, Stage.DECODING)
+    return "The archive is still being read: extract when that is over." if early else "There is nothing to extract."

@@ -1,0 +1,73 @@
+"""A table of a few thousand rows of text that are all there at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from inspector.core.finding import Severity
+from inspector.gui.icons import severity_icon
+from inspector.gui.words import plain, short
+
+Index = QModelIndex | QPersistentModelIndex
+NOWHERE = QModelIndex()
+
+
+@dataclass(frozen=True, slots=True)
+class FixedRow:
+    """The texts of a row; a ``mark`` stands before the first of them."""
+
+    texts: tuple[str, ...]
+    mark: Severity | None = None
+
+
+class FixedTable(QAbstractTableModel):
+    """Rows of text under ``titles``; the columns in ``numbers`` are set to the right."""
+
+    def __init__(self, titles: Sequence[str], numbers: Sequence[int] = (), parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._titles = tuple(titles)
+        self._numbers = frozenset(numbers)
+        self._rows: tuple[FixedRow, ...] = ()
+
+    def show(self, rows: Sequence[FixedRow]) -> None:
+        """Show other rows."""
+        self.beginResetModel()
+        self._rows = tuple(rows)
+        self.endResetModel()
+
+    def texts(self, row: int) -> tuple[str, ...]:
+        """What a row says."""
+        return self._rows[row].texts
+
+    def rowCount(self, parent: Index = NOWHERE) -> int:
+        """See QAbstractItemModel."""
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = NOWHERE) -> int:
+        """See QAbstractItemModel."""
+        return 0 if parent.isValid() else len(self._titles)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """See QAbstractItemModel."""
+        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return self._titles[section]
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """See QAbstractItemModel."""
+        if not index.isValid():
+            return None
+        row, column = self._rows[index.row()], index.column()
+        if role == Qt.ItemDataRole.DisplayRole:
+            return short(row.texts[column])
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain(short(row.texts[column]))
+        if role == Qt.ItemDataRole.DecorationRole and column == 0 and row.mark is not None:
+            return severity_icon(row.mark)
+        if role == Qt.ItemDataRole.TextAlignmentRole and column in self._numbers:
+            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        return None

@@ -1,0 +1,223 @@
+"""Extracting in the window: asked first, said afterwards, with the real worker writing real files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QItemSelectionModel
+from PySide6.QtWidgets import QDialogButtonBox
+from pytestqt.modeltest import ModelTester
+from pytestqt.qtbot import QtBot
+
+from inspector.gui.dialogs.extract import ExtractDialog
+from inspector.gui.dialogs.extracted import ExtractedDialog
+from inspector.gui.tab import Tab
+from inspector.gui.window import Window
+from inspector.operations.extraction_views import OnConflict
+from tests.gui.conftest import WAIT, Show, dialog_of, press, settle
+
+
+def archive(path: Path, contents: dict[str, bytes]) -> Path:
+    """A CAF archive of these members."""
+    files, at = {}, 0
+    for name, data in contents.items():
+        files[name] = {"start_byte": at, "end_byte": at + len(data)}
+        at += len(data)
+    index = json.dumps({"format_version": "1.0", "files": files}).encode()
+    path.write_bytes(b"".join(contents.values()) + index + len(index).to_bytes(4, "little"))
+    return path
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    return archive(tmp_path / "small.caf", {"a.txt": b"alpha", "sub/b.txt": b"beta", "sub/deep/c.txt": b""})
+
+
+def ask(window: Window, qtbot: QtBot) -> ExtractDialog:
+    """Press Extract and wait until it is planned."""
+    before = len(window.findChildren(ExtractDialog))
+    press(window, "extract")
+    qtbot.waitUntil(lambda: len(window.findChildren(ExtractDialog)) > before, timeout=WAIT)
+    dialog = dialog_of(window, ExtractDialog)
+    assert isinstance(dialog, ExtractDialog)
+    planned(dialog, qtbot)
+    return dialog
+
+
+def planned(dialog: ExtractDialog, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: dialog.plan is not None, timeout=WAIT)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def banner(tab: Tab) -> str:
+    return tab.banner.message.text.text()
+
+
+def test_everything_is_extracted_beside_the_archive(show: Show, window: Window, qtbot: QtBot, small: Path) -> None:
+    tab = show(small)
+    dialog = ask(window, qtbot)
+    assert dialog.isVisible()
+    assert dialog.all.isChecked()
+    assert Path(dialog.folder.text()) == small.with_suffix("")
+    assert dialog.summary.text().startswith("3 files, 9 B;")
+    assert dialog.troubles.isHidden()
+    assert not small.with_suffix("").exists()
+    dialog.extract.click()
+    settle(qtbot, window)
+    assert files(small.with_suffix("")) == {"a.txt": b"alpha", "sub/b.txt": b"beta", "sub/deep/c.txt": b""}
+    assert "3 files, 9 B, were extracted" in banner(tab)
+    assert tab.banner.message.button.text() == "Open Folder"
+
+
+def test_what_is_selected_in_the_table_is_extracted(
+    show: Show, window: Window, qtbot: QtBot, small: Path, tmp_path: Path
+) -> None:
+    tab = show(small)
+    tab.members.as_table.click()
+    settle(qtbot, window)
+    select = tab.members.table.selectionModel().select
+    for row in (0, 2):
+        select(
+            tab.members.table_model.index(row, 0),
+            QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows,
+        )
+    settle(qtbot, window)
+    dialog = ask(window, qtbot)
+    assert dialog.chosen.isChecked()
+    assert "(2)" in dialog.chosen.text()
+    dialog.folder.setText(str(tmp_path / "out"))
+    planned(dialog, qtbot)
+    dialog.accept()
+    settle(qtbot, window)
+    assert set(files(tmp_path / "out")) == {"a.txt", "sub/deep/c.txt"}
+
+
+def test_a_folder_of_the_tree_is_extracted_whole(
+    show: Show, window: Window, qtbot: QtBot, small: Path, tmp_path: Path
+) -> None:
+    tab = show(small)
+    tab.members.tree.setFocus()
+    tab.members.tree.setCurrentIndex(tab.members.tree_model.index(0, 0))
+    dialog = ask(window, qtbot)
+    assert "(2)" in dialog.chosen.text()
+    dialog.folder.setText(str(tmp_path / "out"))
+    planned(dialog, qtbot)
+    dialog.accept()
+    settle(qtbot, window)
+    assert set(files(tmp_path / "out")) == {"sub/b.txt", "sub/deep/c.txt"}
+
+
+@pytest.mark.parametrize(
+    ("way", "expected"),
+    [
+        (OnConflict.SKIP, {"a.txt": b"mine"}),
+        (OnConflict.RENAME, {"a.txt": b"mine", "a (2).txt": b"alpha"}),
+        (OnConflict.OVERWRITE, {"a.txt": b"alpha"}),
+    ],
+)
+def test_what_is_there_stays_unless_the_user_says_otherwise(
+    show: Show, window: Window, qtbot: QtBot, tmp_path: Path, way: OnConflict, expected: dict[str, bytes]
+) -> None:
+    show(archive(tmp_path / "one.caf", {"a.txt": b"alpha"}))
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "a.txt").write_bytes(b"mine")
+    dialog = ask(window, qtbot)
+    assert dialog.wish().on_conflict is OnConflict.SKIP
+    assert "a file is there already" in dialog.troubles.model.texts(0)[2]
+    dialog.ways.setCurrentIndex(dialog.ways.findData(way))
+    planned(dialog, qtbot)
+    # Where there is nothing to be extracted, the button cannot be pressed.
+    assert dialog.extract.isEnabled() is (way is not OnConflict.SKIP)
+    dialog.accept()
+    settle(qtbot, window)
+    assert files(tmp_path / "one") == expected
+
+
+def test_names_that_leave_the_folder_are_refused_before_and_after(
+    show: Show, window: Window, qtbot: QtBot, tmp_path: Path, qtmodeltester: ModelTester
+) -> None:
+    tab = show(archive(tmp_path / "bad.caf", {"../evil": b"1", "<b>good</b>": b"2", "un\u200bseen": b"3"}))
+    dialog = ask(window, qtbot)
+    qtmodeltester.check(dialog.troubles.model)
+    assert [dialog.troubles.model.texts(row)[:2] for row in range(2)] == [
+        ("refused", "../evil"),
+        ("needs your word", "un‹U+200B›seen"),
+    ]
+    dialog.troubles.table.selectRow(0)
+    assert "leads out of its folder" in dialog.troubles.details.text()
+    assert dialog.doubtful.isVisible()
+    dialog.doubtful.click()
+    planned(dialog, qtbot)
+    dialog.accept()
+    settle(qtbot, window)
+    assert files(tmp_path / "bad") == {"<b>good</b>": b"2", "un\u200bseen": b"3"}
+    assert not (tmp_path / "evil").exists()
+    assert "1 member refused" in banner(tab)
+    tab.banner.message.button.click()
+    told = dialog_of(window, ExtractedDialog)
+    assert isinstance(told, ExtractedDialog)
+    assert "../evil" in told.troubles.model.texts(0)[1]
+    told.findChild(QDialogButtonBox).rejected.emit()  # type: ignore[union-attr]
+
+
+def test_members_that_are_damaged_are_kept_only_on_a_word(
+    show: Show, window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
+    tab = show("flipped-blob-byte.rca")
+    dialog = ask(window, qtbot)
+    dialog.folder.setText(str(tmp_path / "out"))
+    planned(dialog, qtbot)
+    dialog.keep_damaged.click()
+    dialog.accept()
+    settle(qtbot, window)
+    assert "damaged or not proved" in banner(tab)
+    assert any(name.endswith(".damaged") for name in files(tmp_path / "out"))
+
+
+def test_cancelling_leaves_no_half_file(show: Show, window: Window, qtbot: QtBot, large: Path, tmp_path: Path) -> None:
+    tab = show(large)
+    dialog = ask(window, qtbot)
+    dialog.folder.setText(str(tmp_path / "out"))
+    planned(dialog, qtbot)
+    dialog.accept()
+    link = tab.document.client.link
+    qtbot.waitUntil(lambda: any((tmp_path / "out").glob(".part-*")), timeout=WAIT)
+    press(window, "cancel")
+    settle(qtbot, window)
+    qtbot.waitUntil(lambda: not any((tmp_path / "out").iterdir()), timeout=WAIT)
+    assert "cancelled" in tab.note.text.text()
+    assert link.process is not None
+
+
+def test_closing_while_extracting_leaves_no_half_file(
+    show: Show, window: Window, qtbot: QtBot, large: Path, tmp_path: Path
+) -> None:
+    tab = show(large)
+    dialog = ask(window, qtbot)
+    dialog.folder.setText(str(tmp_path / "out"))
+    planned(dialog, qtbot)
+    dialog.accept()
+    link = tab.document.client.link
+    qtbot.waitUntil(lambda: any((tmp_path / "out").glob(".part-*")), timeout=WAIT)
+    tab.document.close()
+    qtbot.waitUntil(lambda: link.process is None, timeout=WAIT)
+    assert not any((tmp_path / "out").iterdir())
+
+
+def test_a_folder_that_cannot_be_written_to_is_said_in_the_dialog(
+    show: Show, window: Window, qtbot: QtBot, small: Path
+) -> None:
+    show(small)
+    dialog = ask(window, qtbot)
+    dialog.folder.setText("")
+    qtbot.waitUntil(lambda: "into which folder" in dialog.summary.text(), timeout=WAIT)
+    dialog.folder.setText(str(small / "beneath a file"))
+    qtbot.waitUntil(lambda: "cannot be written to" in dialog.summary.text(), timeout=WAIT)
+    assert not dialog.extract.isEnabled()
+    dialog.reject()
+    settle(qtbot, window)
