@@ -21,7 +21,7 @@ def test_a_file_that_cannot_be_finished_is_not_there(
     path = tmp_path / "x"
     path.write_bytes(b"old")
     if step == "fsync":
-        monkeypatch.setattr("inspector.sources.replacing.os.fsync", failing)
+        monkeypatch.setattr("os.fsync", failing)
     else:
         monkeypatch.setattr(Path, "replace", lambda *_: failing(None))
     with pytest.raises(SourceError, match="no space left"), Replacing(path, replace=True) as target:
