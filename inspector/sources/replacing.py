@@ -36,7 +36,7 @@ class Replacing:
             self._push()
 
     def _push(self) -> None:
-        self._file.write(self._waiting)
+        self._file.write(bytes(self._waiting))
         self._waiting = bytearray()
 
     def __exit__(
