@@ -6,7 +6,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -116,8 +116,8 @@ class Results:
 
     def keep(self, result: Result) -> None:
         """Keep a result, in the place of an earlier one of the same location."""
-        location, *values, _ = astuple(result)
-        key = stored(location)
+        key, *values, _ = (getattr(result, name) for name in COLUMNS)
+        key = stored(key)
         with self._telling():
             self.connection.execute(_KEEP, (key, *values, key))
             if self._wants():
