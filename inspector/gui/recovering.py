@@ -11,6 +11,8 @@ from inspector.gui.editing import Editing
 from inspector.operations.edit_views import Interrupted, WayOut
 from inspector.operations.views import Stage
 
+LEFT = "Leave It: Nothing is done. The archive can be looked at, and changed once this is decided."
+
 
 class Recovering(QObject):
     """Asks about an interrupted change, once. ``parent`` is what its box belongs to."""
@@ -39,10 +41,12 @@ class Recovering(QObject):
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setWindowTitle("An Interrupted Change")
         box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setIcon(QMessageBox.Icon.Question)
         box.setText(found.story)
         ways = {WayOut.FINISH: found.finish, WayOut.ROLL_BACK: found.roll_back, WayOut.FORGET: found.forget}
         names = {WayOut.FINISH: "Finish It", WayOut.ROLL_BACK: "Roll It Back", WayOut.FORGET: "Forget It"}
-        box.setInformativeText("\n\n".join(f"{names[way]}: {words}" for way, words in ways.items() if words))
+        told = [f"{names[way]}: {words}" for way, words in ways.items() if words]
+        box.setInformativeText("\n\n".join((*told, LEFT)))
         for way, words in ways.items():
             if words:
                 button = box.addButton(names[way], QMessageBox.ButtonRole.ActionRole)

@@ -8,6 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication
 
+from inspector.resources import resource
+
 
 class Theme(StrEnum):
     """What the user wants to see."""
@@ -78,6 +80,10 @@ QToolBar {{ border: none; border-bottom: 1px solid {mid}; spacing: 4px; padding:
 QLineEdit {{ border: 1px solid {edge}; border-radius: 3px; padding: 2px 4px; background: {base}; }}
 QLineEdit:focus {{ border-color: {accent}; }}
 QLineEdit:disabled {{ border-color: {mid}; background: {window}; }}
+QCheckBox::indicator, QListView::indicator {{ width: 13px; height: 13px; border: 1px solid {edge};
+  border-radius: 2px; background: {base}; }}
+QCheckBox::indicator:checked, QListView::indicator:checked {{ background: {chosen}; image: url("{tick}"); }}
+QCheckBox::indicator:focus {{ border-color: {accent}; }}
 QToolButton {{ border: 1px solid transparent; border-radius: 3px; padding: 3px 5px; }}
 QToolButton:hover {{ background: {hover}; }}
 QToolButton:pressed {{ background: {mid}; }}
@@ -125,5 +131,7 @@ def apply(app: QApplication, theme: Theme) -> None:
             edge=colours[_R.Shadow] if colours is _LIGHT else colours[_R.PlaceholderText],
             base=colours[_R.Base],
             accent=colours[_R.Accent],
+            chosen=colours[_R.Highlight],
+            tick=str(resource("icons", "tick.svg")).replace("\\", "/"),
         )
     )

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 import tacozip
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QMenu
+from PySide6.QtWidgets import QFileDialog, QListWidgetItem, QMenu
 from pytestqt.qtbot import QtBot
 
 from inspector.core.verdict import State
 from inspector.gui.panels.repair import UNASKED
 from inspector.gui.tab import Tab
 from inspector.gui.window import Window
-from tests.gui.conftest import Copied, Sample, Show, dialog_of, press, previewed, settle
+from tests.gui.conftest import WAIT, Copied, Sample, Show, dialog_of, press, previewed, settle
 
 Found = Callable[[str], tuple[Tab, Path]]
 TORN = "torn-after-write-2.tacozip"
@@ -54,6 +54,12 @@ def titles(tab: Tab) -> list[str]:
     return [tab.repair.list.item(row).text() for row in range(tab.repair.list.count())]
 
 
+def tickable(tab: Tab) -> list[QListWidgetItem]:
+    """The repairs that rest on the user's word."""
+    items = [tab.repair.list.item(row) for row in range(tab.repair.list.count())]
+    return [item for item in items if item.data(Qt.ItemDataRole.CheckStateRole) is not None]
+
+
 # ---- where something was found -------------------------------------------------------------------------------------
 
 
@@ -63,7 +69,7 @@ def test_a_finding_offers_the_repair_that_answers_it(found: Found, window: Windo
     tab.findings.mending.click()
     settle(qtbot, window)
     assert not tab.repair.visibleRegion().isEmpty()
-    assert tab.repair.list.hasFocus()
+    qtbot.waitUntil(tab.repair.list.hasFocus, timeout=WAIT)
     assert "zip-rebuild-end" in tab.repair.about.text()
 
 
@@ -155,8 +161,7 @@ def test_an_assumption_waits_for_a_tick(planned: Found, window: Window, qtbot: Q
     panel = tab.repair
     assert panel.plan is not None
     assert panel.plan.waiting
-    rows = [panel.list.item(row) for row in range(panel.list.count())]
-    item = next(row for row in rows if row.flags() & Qt.ItemFlag.ItemIsUserCheckable)
+    (item,) = tickable(tab)
     before = len(panel.plan.repairs)
     item.setCheckState(Qt.CheckState.Checked)
     settle(qtbot, window)
@@ -170,7 +175,7 @@ def test_what_stays_as_it_is_stands_beneath_the_repairs(planned: Found) -> None:
     plan = tab.repair.plan
     assert plan is not None
     assert [text for text in titles(tab) if text.startswith("Stays as it is: ")][: len(plan.left)]
-    assert len(titles(tab)) == len(plan.repairs) + len(plan.waiting) + len(plan.left)
+    assert len(titles(tab)) == len(plan.repairs) + len(plan.waiting) + (plan.salvage is not None) + len(plan.left)
 
 
 def test_what_is_whole_is_salvaged(planned: Found, window: Window, qtbot: QtBot, tmp_path: Path) -> None:
@@ -190,6 +195,28 @@ def test_what_is_whole_is_salvaged(planned: Found, window: Window, qtbot: QtBot,
     saved = window.tab()
     assert saved is not None
     assert saved.document.status.state is State.SOUND
+
+
+def test_a_salvage_on_the_users_word_stays_ticked_and_writes_more(
+    planned: Found, window: Window, qtbot: QtBot, tmp_path: Path
+) -> None:
+    tab, _ = planned("flipped-blob-byte.rca")
+    panel = tab.repair
+    (item,) = tickable(tab)
+    title = item.text()
+    item.setCheckState(Qt.CheckState.Checked)
+    settle(qtbot, window)
+    assert [(each.text(), each.checkState()) for each in tickable(tab)] == [(title, Qt.CheckState.Checked)]
+    assert panel.accepted()
+    panel.salvage.click()
+    out = tmp_path / "readable.rca"
+    dialog_of(window, QFileDialog).fileSelected.emit(str(out))
+    settle(qtbot, window)
+    window.open_location(str(out))
+    settle(qtbot, window)
+    saved = window.tab()
+    assert saved is not None
+    assert saved.document.status.members == tab.document.status.members
 
 
 def test_sentences_stand_where_there_is_no_plan(

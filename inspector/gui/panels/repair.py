@@ -19,6 +19,7 @@ ORIGIN = "repair"
 UNASKED = (
     "Mend (Ctrl+M) makes a plan first: what would be done, to which bytes, and what would be lost. Nothing is written."
 )
+SALVAGED = "\nSalvage writes it into a new archive; this one stays as it is."
 _ROLE = Qt.ItemDataRole.UserRole
 _FINE = (State.SOUND, State.WARNING)
 
@@ -142,7 +143,8 @@ class RepairPanel(QWidget):
         self.plan = plan
         self.list.blockSignals(True)
         self.list.clear()
-        for row in plan.repairs:
+        salvage = (plan.salvage,) if plan.salvage is not None else ()
+        for row in (*plan.repairs, *salvage):
             self._add(row, bool(row.claim) and row.code in accepted)
         for row in plan.waiting:
             self._add(row, False)
@@ -178,7 +180,8 @@ class RepairPanel(QWidget):
 
     def _describe(self, item: QListWidgetItem | None, _: object = None) -> None:
         row = item.data(_ROLE) if item is not None else None
-        self.about.say(_described(row) if row is not None else "")
+        is_salvage = self.plan is not None and row is not None and row == self.plan.salvage
+        self.about.say(f"{_described(row)}{SALVAGED if is_salvage else ''}" if row is not None else "")
 
     def _go(self, item: QListWidgetItem) -> None:
         row, size = item.data(_ROLE), self._document.size
@@ -208,7 +211,7 @@ class RepairPanel(QWidget):
 
 def _described(row: RepairRow) -> str:
     lost = [f"Lost: {sentence}" for sentence in row.loses] or ["Nothing is lost."]
-    word = [f"Assumed: {row.claim} Tick it to have it done on your word."] if row.claim else []
+    word = [f"Assumed: {row.claim} It is done on your word: tick it."] if row.claim else []
     return "\n".join((f"{row.title}.", *lost, *word, f"Mends {', '.join(row.mends)} · {row.code}"))
 
 
