@@ -16,7 +16,7 @@ from inspector.core.source import SourceError
 from inspector.formats.datas3t.keys import DIGITS, RangeName, datapoint_key, range_name
 from inspector.formats.datas3t.write import WriteError, Writer, header, metadata
 from inspector.operations.creating import Created, NewArchive, created, size_of
-from inspector.operations.inputs import FileInput, Input, gather
+from inspector.operations.inputs import Input, gather
 from inspector.operations.refused import Refused
 from inspector.sources.folder import Folder, LocalFolder
 from inspector.sources.objects import FolderObjects, Objects
@@ -61,7 +61,7 @@ class Datapoint:
     @property
     def modified(self) -> int:
         """When it was changed last, in seconds since 1970, as far as a tar can say that."""
-        seconds = self.input.identity.mtime_ns // 10**9 if isinstance(self.input, FileInput) else 0
+        seconds = (self.input.modified or 0) // 10**9
         return min(max(seconds, _NO_TIME[0]), _NO_TIME[1])
 
 

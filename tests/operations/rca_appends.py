@@ -23,6 +23,7 @@ class Given:
     name: bytes
     data: bytes
     where: str = "memory"
+    modified: int | None = None
 
     @property
     def size(self) -> int:

@@ -315,3 +315,11 @@ def test_times_that_no_header_can_hold_are_bounded(tmp_path: Path) -> None:
     (path,) = (tmp_path / "root").rglob("*.tar")
     with tarfile.open(path) as archived:
         assert [each.mtime for each in archived] == [0, 8**11 - 1]
+
+
+def test_a_time_that_is_not_known_is_the_first_that_a_header_can_hold(tmp_path: Path) -> None:
+    make(tmp_path, [Given(b"1", b"", modified=1_700_000_000_999_999_999), Given(b"2", b"")])
+
+    (path,) = tmp_path.rglob("*.tar")
+    with tarfile.open(path) as archived:
+        assert [each.mtime for each in archived] == [1_700_000_000, 0]
