@@ -26,6 +26,9 @@ from inspector.operations.audit_places import Choice
 from inspector.operations.audit_results import Amount, Results
 from inspector.operations.audit_summary import Run, Summary, as_object, as_text, summary
 
+_LOGGED = 60.0
+"""Seconds between two lines that say how far it is, where there is no terminal."""
+
 
 def run(options: argparse.Namespace) -> int:
     """Audit a place and give the exit status: that of the worst archive in it."""
@@ -136,7 +139,7 @@ def _shown(clock: _Clock, options: argparse.Namespace) -> ExitStack:
     """A bar, unless it would stand among the lines that are written."""
     stack = ExitStack()
     if not (options.json and sys.stdout.isatty()):
-        stack.enter_context(ProgressBar(clock.progress, clock.line))
+        stack.enter_context(ProgressBar(clock.progress, clock.line, _LOGGED))
     return stack
 
 

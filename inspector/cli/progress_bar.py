@@ -31,14 +31,21 @@ def bar(progress: Progress) -> str:
 class ProgressBar:
     """A context manager that shows a Progress while work goes on, and leaves the line empty after it.
 
-    ``line`` makes the line, without its end.
+    ``line`` makes the line, without its end. Where there is no terminal nothing is shown, or with ``logged`` a line
+    of its own every so many seconds.
     """
 
-    def __init__(self, progress: Progress, line: Callable[[Progress], str] = bar) -> None:
+    def __init__(self, progress: Progress, line: Callable[[Progress], str] = bar, logged: float = 0.0) -> None:
         self._progress = progress
         self._line = line
+        self._logged = logged
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._show, daemon=True) if sys.stderr.isatty() else None
+        show = self._show if sys.stderr.isatty() else self._log if logged else None
+        self._thread = threading.Thread(target=show, daemon=True) if show else None
+
+    def _log(self) -> None:
+        while not self._ended.wait(self._logged):
+            print(self._line(self._progress), file=sys.stderr, flush=True)
 
     def _show(self) -> None:
         if self._ended.wait(_PATIENCE):

@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -19,6 +20,7 @@ import pytest
 
 from inspector.__main__ import main
 from inspector.cli.audit import _Clock, _left
+from inspector.cli.progress_bar import ProgressBar
 from inspector.core.progress import Progress
 from inspector.operations.audit import Todo
 from inspector.operations.audit_results import Amount
@@ -244,3 +246,17 @@ def test_the_bar_says_how_far_how_fast_and_how_long_still(monkeypatch: pytest.Mo
     )
     assert _left(0.5, 90.0) == ", 1 min 31 s left"
     assert _left(0.001, 36.0) == ", 9 h 59 min left"
+
+
+def test_where_there_is_no_terminal_lines_say_how_far_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    twice = threading.Semaphore(0)
+
+    def line(progress: Progress) -> str:
+        twice.release()
+        return f"so far {progress.done}"
+
+    with ProgressBar(Progress(), line, logged=0.001):
+        assert twice.acquire(timeout=60)
+        assert twice.acquire(timeout=60)
+    first, *_ = capsys.readouterr().err.splitlines()
+    assert first == "so far 0"
