@@ -27,6 +27,11 @@ class Target(StrEnum):
     WRITING = "writing"
     EXTRACTING = "extracting"
     LENDING = "lending"
+    MAKING = "making"
+
+
+OF_WINDOW = frozenset((Target.WINDOW, Target.LOOKS, Target.CHECKS, Target.MAKING))
+"""Those that belong to the window rather than to the tab shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,9 @@ class Command:
 
 
 COMMANDS: tuple[Command, ...] = (
+    Command(
+        "new_archive", "File", "&New Archive…", (K.New,), "Make an archive of files", document=False, on=Target.MAKING
+    ),
     Command("open_files", "File", "&Open…", (K.Open,), "Open archives", "open", document=False, on=Target.WINDOW),
     Command(
         "open_folder",
@@ -66,6 +74,15 @@ COMMANDS: tuple[Command, ...] = (
         "Open paths in the clipboard",
         document=False,
         on=Target.WINDOW,
+    ),
+    Command(
+        "search_catalogue",
+        "File",
+        "Search Cata&logue…",
+        ("Ctrl+Shift+L",),
+        "Find out in which archive a member is",
+        document=False,
+        on=Target.MAKING,
     ),
     Command("reload", "File", "&Reload", ("F5",), "Read the file again", "reload", on=Target.WINDOW),
     Command("close_tab", "File", "&Close", (K.Close,), "Close this archive", on=Target.WINDOW),
@@ -133,6 +150,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "open_elsewhere", "Archive", "&Open Member Elsewhere…", tip="Open it with another program", on=Target.LENDING
     ),
+    Command("append", "Archive", "&Add to RCA…", tip="Add files to an RCA archive", on=Target.MAKING),
     Command("mend", "Archive", "&Mend…", ("Ctrl+M",), "Plan how to mend the archive", "mend"),
     Command("show_header", "Archive", "TACO &Header", ("Ctrl+Shift+H",), "Edit the header of a TACO archive", "header"),
     Command("write", "Archive", "&Write Changes", (K.Save,), "Write what is pending into the file", on=Target.EDITING),

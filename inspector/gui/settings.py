@@ -56,6 +56,14 @@ class Settings:
         """Store a number under a name."""
         self._store.setValue(name, number)
 
+    def text(self, name: str) -> str:
+        """A text stored under a name, empty where none is."""
+        return str(self._store.value(name, ""))
+
+    def set_text(self, name: str, text: str) -> None:
+        """Store a text under a name."""
+        self._store.setValue(name, text)
+
     def state(self, name: str) -> QByteArray:
         """A widget's state stored under a name, empty where none is."""
         stored: Any = self._store.value(name)

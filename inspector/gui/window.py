@@ -23,6 +23,7 @@ from inspector.gui.check_lists import CheckLists
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.icons import program_icon
 from inspector.gui.looks import Looks
+from inspector.gui.making import Making
 from inspector.gui.menus import Menus
 from inspector.gui.message import Message
 from inspector.gui.panels.parts import Copies
@@ -60,6 +61,7 @@ class Window(QMainWindow):
         self.message = Message()
         self.start_page = StartPage()
         self.checks = CheckLists(self, self.tabs, self.open_location)
+        self.making = Making(self, self)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.start_page)
         self._stack.addWidget(self.tabs)
@@ -89,9 +91,9 @@ class Window(QMainWindow):
     def run(self, command: Command) -> None:
         """Do what a command says."""
         tab = self.tab()
-        own = {Target.WINDOW: self, Target.LOOKS: self.looks, Target.TAB: tab, Target.CHECKS: self.checks}
-        # What is not the window's own belongs to the tab and is called there as the target is.
-        target = own[command.on] if command.on in own else tab and getattr(tab, command.on)
+        owner = self if command.on in actions.OF_WINDOW else tab
+        # The others are called as what they belong to calls them.
+        target = owner if command.on in (Target.WINDOW, Target.TAB) else owner and getattr(owner, command.on)
         if target is not None:
             getattr(target, command.name)()
 
@@ -155,7 +157,7 @@ class Window(QMainWindow):
         found = door.from_mime(event.mimeData())
         if found:
             event.acceptProposedAction()
-            self.open_locations(found)
+            self.making.take_dropped(found)
         else:
             self.say("What was dropped is no file or folder that could be opened.")
 
@@ -269,6 +271,7 @@ class Window(QMainWindow):
             tab.document.close()
         for side in self.tabs.sides():
             side.cancel()
+        self.making.end()
         self.shelter.clear()
 
     def go_to(self) -> None:

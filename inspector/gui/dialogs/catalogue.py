@@ -1,0 +1,162 @@
+"""Searching a catalogue: in which archive a member is, and where."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QGridLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector.core.names import visible
+from inspector.core.numbers import count, grouped
+from inspector.gui import worker
+from inspector.gui.client import Client, Job
+from inspector.gui.door import absolute
+from inspector.gui.models.fixed_table import FixedRow, FixedTable
+from inspector.gui.panels.parts import Emptiable, table_view
+from inspector.operations.catalogue import Place
+from inspector.operations.workshop_views import FoundPlaces
+
+NAME, ARCHIVE, OFFSET, LENGTH = range(4)
+SIZE = (780, 460)
+FILTERS = ("Catalogues (*.sqlite *.sqlite3 *.db)", "All files (*)")
+
+
+class CatalogueDialog(QDialog):
+    """Searches while it is open, without being in the way of the window.
+
+    Signals:
+        chosen(object): a Place is to be shown.
+        used(str): the catalogue at this path has been searched.
+    """
+
+    chosen = Signal(object)
+    used = Signal(str)
+
+    def __init__(self, parent: QWidget, path: str) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Search Catalogue")
+        self.client = Client(parent=self, target=worker.make)
+        self.client.lost.connect(self._fail)
+        self._job: Job | None = None
+        self._places: tuple[Place, ...] = ()
+        self.path = QLineEdit(path)
+        self.path.setAccessibleName("Catalogue")
+        self.path.setPlaceholderText("catalogue.sqlite")
+        self.browse = QPushButton("&Browse…")
+        self.name = QLineEdit()
+        self.name.setAccessibleName("Name to find")
+        self.name.setPlaceholderText("whole name, or its beginning and *")
+        self.search = QPushButton("&Search")
+        self.search.setDefault(True)
+        self.browse.setAutoDefault(False)
+        self.model = FixedTable(("Name", "Archive", "Offset", "Length"), (OFFSET, LENGTH), self)
+        self.table = table_view(
+            self.model, {NAME: 260, ARCHIVE: 240, OFFSET: 120, LENGTH: 110}, "Members that were found"
+        )
+        self.stack = Emptiable(self.table)
+        self.stack.show_sentence(
+            "A catalogue knows in which archive each member is. Make one with New Archive, for CAF."
+        )
+        self.sentence = QLabel()
+        self.sentence.setTextFormat(Qt.TextFormat.PlainText)
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        self.open_button = self.buttons.addButton("&Open", QDialogButtonBox.ButtonRole.ActionRole)
+        self._lay_out()
+        self._connect()
+        self.resize(*SIZE)
+        (self.name if path else self.path).setFocus()
+
+    def _lay_out(self) -> None:
+        grid = QGridLayout()
+        for row, (text, edit, button) in enumerate(
+            (("&Catalogue", self.path, self.browse), ("&Name", self.name, self.search))
+        ):
+            label = QLabel(text)
+            label.setBuddy(edit)
+            for column, widget in enumerate((label, edit, button)):
+                grid.addWidget(widget, row, column)
+        layout = QVBoxLayout(self)
+        layout.addLayout(grid)
+        layout.addWidget(self.stack, 1)
+        layout.addWidget(self.sentence)
+        layout.addWidget(self.buttons)
+
+    def _connect(self) -> None:
+        self.browse.clicked.connect(self._ask_path)
+        self.search.clicked.connect(self.seek)
+        self.table.activated.connect(self._open)
+        self.table.selectionModel().selectionChanged.connect(self._enable)
+        self.open_button.clicked.connect(self._open)
+        self.buttons.rejected.connect(self.reject)
+        self.finished.connect(self.client.close)
+        self._enable()
+
+    @property
+    def settled(self) -> bool:
+        """Whether it does not search."""
+        return self._job is None
+
+    def _ask_path(self) -> None:
+        dialog = QFileDialog(self, "Catalogue")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilters(FILTERS)
+        dialog.fileSelected.connect(self.path.setText)
+        dialog.open()
+
+    def seek(self) -> None:
+        """Search."""
+        if not self.path.text().strip() or not self.name.text():
+            self.stack.show_sentence("Say which catalogue is to be searched, and for what.")
+            return
+        if self._job is not None:
+            self._job.cancel()
+        self.stack.show_sentence("Searching…")
+        self.sentence.setText("")
+        path = absolute(self.path.text().strip())
+        self._job = job = self.client.job("find", path, self.name.text(), done=self._take, failed=self._fail)
+        job.finished.connect(lambda: self._over(job))
+        self.used.emit(path)
+
+    def _over(self, job: Job) -> None:
+        if self._job is job:
+            self._job = None
+
+    def _take(self, found: FoundPlaces) -> None:
+        self._places = found.places
+        self.model.show([_row(place) for place in found.places])
+        if not found.places:
+            self.stack.show_sentence(f"No member is called {visible(self.name.text())}.")
+            return
+        self.stack.show_view(self.table)
+        more = " There are more: say more of the name." if found.more else ""
+        self.sentence.setText(f"{count(len(found.places), 'member')}.{more}")
+        self.table.selectRow(0)
+        self.table.setFocus()
+
+    def _fail(self, sentence: str) -> None:
+        self._places = ()
+        self.model.show(())
+        self.stack.show_sentence(sentence)
+
+    def _enable(self, *_: object) -> None:
+        self.open_button.setEnabled(self.table.selectionModel().hasSelection())
+
+    def _open(self, *_: object) -> None:
+        row = self.table.currentIndex().row()
+        if 0 <= row < len(self._places):
+            self.chosen.emit(self._places[row])
+
+
+def _row(place: Place) -> FixedRow:
+    return FixedRow((visible(place.path), visible(place.archive), grouped(place.offset), grouped(place.length)))

@@ -1,0 +1,156 @@
+"""New archives, adding to one, and searching a catalogue: what the actions of the window call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QDialog, QMessageBox, QWidget
+
+from inspector.gui.settings import Settings
+from inspector.gui.tabs import Tabs
+from inspector.operations.edit_views import WriteResult
+from inspector.operations.views import Stage
+
+if TYPE_CHECKING:  # not for the first paint to wait for
+    from inspector.gui.client import Client
+    from inspector.gui.tab import Tab
+    from inspector.operations.catalogue import Place
+    from inspector.operations.creating import Created
+    from inspector.operations.workshop_views import Draft
+
+ONLY = "Only an RCA archive on this computer can be added to, once it has been read and nothing is pending."
+CATALOGUE = "catalogue"
+"""The setting that is the catalogue searched last."""
+
+
+class Opens(Protocol):
+    """What these actions ask of the window."""
+
+    settings: Settings
+    tabs: Tabs
+
+    def open_location(self, location: str) -> None:
+        """Open one location."""
+
+    def open_locations(self, locations: list[str]) -> None:
+        """Open several."""
+
+    def say(self, sentence: str) -> None:
+        """Say something that is not about one document."""
+
+
+class Making(QObject):
+    """``owner`` is the window, which is ``parent`` too."""
+
+    def __init__(self, owner: Opens, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._owner = owner
+        self._parent = parent
+        self._clients: list[Client] = []
+
+    def end(self) -> None:
+        """End the work of dialogs that are still open."""
+        for client in self._clients:
+            client.close()
+
+    def new_archive(self) -> None:
+        """Make an archive in a tab of its own."""
+        from inspector.gui.panels.new_archive import NewArchiveTab  # the first paint does not wait for it
+
+        tab = NewArchiveTab()
+        tab.chosen.connect(self._owner.open_location)
+        self._owner.tabs.insert_side(tab)
+
+    # ---- adding ------------------------------------------------------------------------------------------------
+
+    def append(self) -> None:
+        """Ask what is to be added to the RCA archive that is shown."""
+        tab = self._owner.tabs.shown()
+        if tab is None or not _takes_more(tab):
+            self._owner.say(ONLY)
+            return
+        self._ask_more(tab, [])
+
+    def take_dropped(self, locations: list[str]) -> None:
+        """Open what was dropped; on an RCA archive, ask whether it is to be added to that instead."""
+        tab = self._owner.tabs.shown()
+        if tab is None or not _takes_more(tab):
+            self._owner.open_locations(locations)
+            return
+        what = f"{len(locations):,} things that were" if len(locations) > 1 else "what was"
+        box = QMessageBox(self._parent)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setWindowTitle("Add or Open")
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setText(f"Open {what} dropped, or add it to {tab.document.name}?")
+        button = box.addButton("Open", QMessageBox.ButtonRole.AcceptRole)
+        button.clicked.connect(lambda: self._owner.open_locations(locations))
+        box.setDefaultButton(button)
+        add = box.addButton("Add…", QMessageBox.ButtonRole.ActionRole)
+        add.clicked.connect(lambda: self._ask_more(tab, locations))
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.open()
+
+    def _ask_more(self, tab: Tab, locations: list[str]) -> None:
+        from inspector.gui.dialogs.append import AppendDialog
+
+        dialog = AppendDialog(self._parent, tab.document.name, tab.document.location, lambda draft: _grow(tab, draft))
+        self._keep(dialog, dialog.client)
+        dialog.inputs.add(locations)
+        dialog.open()
+
+    def _keep(self, dialog: QDialog, client: Client) -> None:
+        self._clients.append(client)
+        dialog.finished.connect(lambda: self._clients.remove(client))
+
+    # ---- catalogues --------------------------------------------------------------------------------------------
+
+    def search_catalogue(self) -> None:
+        """Search a catalogue for members."""
+        from inspector.gui.dialogs.catalogue import CatalogueDialog
+
+        dialog = CatalogueDialog(self._parent, self._owner.settings.text(CATALOGUE))
+        dialog.used.connect(lambda path: self._owner.settings.set_text(CATALOGUE, path))
+        dialog.chosen.connect(self._show)
+        self._keep(dialog, dialog.client)
+        dialog.show()
+
+    def _show(self, place: Place) -> None:
+        """Open an archive at a member of it."""
+        self._owner.open_location(place.archive)
+        tab = self._owner.tabs.shown()
+        if tab is not None:
+            _when_read(tab, lambda: tab.document.go_to(0, place.offset, place.offset + place.length))
+
+
+def _takes_more(tab: Tab) -> bool:
+    """Whether the archive of a tab can be added to."""
+    status = tab.document.status
+    is_here = "://" not in tab.document.location and not status.collection
+    is_quiet = status.stage is Stage.READY and tab.editing.pending is None
+    return status.format == "rca" and is_quiet and is_here
+
+
+def _grow(tab: Tab, draft: Draft) -> None:
+    def done(grown: Created) -> None:
+        tab.editing.settle(WriteResult(grown.sentence, grown.warnings))
+
+    tab.document.start("append", draft.locations, draft.level, draft.convention, done=done)
+
+
+def _when_read(tab: Tab, then: Callable[[], object]) -> None:
+    """Do something with a document as soon as it has been read."""
+    document = tab.document
+
+    def look() -> None:
+        if document.status.stage is Stage.READY and document.layers:
+            document.layersChanged.disconnect(look)
+            document.statusChanged.disconnect(look)
+            then()
+
+    document.layersChanged.connect(look)
+    document.statusChanged.connect(look)
+    look()

@@ -1,0 +1,227 @@
+"""The options of a new archive, a page for each kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFormLayout,
+    QGridLayout,
+    QLabel,
+    QLineEdit,
+    QSpinBox,
+    QStackedWidget,
+    QWidget,
+)
+
+from inspector.core.numbers import size_in
+from inspector.operations.workshop_views import ArchiveKind, Draft
+
+ENTRIES = 7
+CONVENTIONS = {"spec": "the specification's", "rcarch": "rcarch's"}
+_NUMBERS = re.compile(r"\s*(0x[0-9a-fA-F]+|\d[\d_]*)\s*,\s*(0x[0-9a-fA-F]+|\d[\d_]*)\s*")
+
+
+class OptionError(Exception):
+    """Something that was typed cannot be meant; the message is a sentence."""
+
+
+class RcaOptionsPage(QWidget):
+    """Level and convention; with ``own`` the archive's own convention is offered too.
+
+    Signals:
+        changed(): something was chosen.
+    """
+
+    changed = Signal()
+
+    def __init__(self, own: bool = False) -> None:
+        super().__init__()
+        self.level = QSpinBox()
+        self.level.setRange(1, 22)
+        self.level.setValue(3)
+        self.level.setAccessibleName("Compression level")
+        self.level.setToolTip("1 is fast, 22 is small; above 19 a lot of memory is needed")
+        self.convention = QComboBox()
+        if own:
+            self.convention.addItem("the archive's own", "")
+        for value, words in CONVENTIONS.items():
+            self.convention.addItem(words, value)
+        self.convention.setAccessibleName("Convention of the hashes")
+        form = _form(self)
+        form.addRow("Compression &level", self.level)
+        form.addRow("&Hashes are", self.convention)
+        self.level.valueChanged.connect(self.changed)
+        self.convention.currentIndexChanged.connect(self.changed)
+
+    def apply(self, draft: Draft) -> Draft:
+        """The draft with what is chosen."""
+        return replace(draft, level=self.level.value(), convention=str(self.convention.currentData()))
+
+
+class CafOptionsPage(QWidget):
+    """Size limit and catalogue.
+
+    Signals:
+        changed(): something was typed.
+    """
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.limit = QLineEdit()
+        self.limit.setPlaceholderText("30GiB")
+        self.limit.setToolTip("Where an archive would be larger, another one begins: NAME-0001.caf. At most 32GB")
+        self.limit.setAccessibleName("Largest size of one archive")
+        self.catalogue = QLineEdit()
+        self.catalogue.setPlaceholderText("none; a file such as catalogue.sqlite")
+        self.catalogue.setToolTip("An SQLite file that says in which archive each member is, kept up by later ones")
+        self.catalogue.setAccessibleName("Catalogue of members")
+        form = _form(self)
+        form.addRow("&Largest size", self.limit)
+        form.addRow("Cata&logue", self.catalogue)
+        self.limit.textChanged.connect(self.changed)
+        self.catalogue.textChanged.connect(self.changed)
+
+    def apply(self, draft: Draft) -> Draft:
+        """The draft with what is typed; raises OptionError."""
+        text = self.limit.text().strip()
+        try:
+            size = size_in(text) if text else 0
+        except ValueError as error:
+            raise OptionError(f"The largest size: {error}") from error
+        return replace(draft, max_size=size, catalogue=self.catalogue.text().strip())
+
+
+class TacoOptionsPage(QWidget):
+    """Up to seven entries of the header.
+
+    Signals:
+        changed(): something was chosen.
+    """
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entries = [QComboBox() for _ in range(ENTRIES)]
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.addWidget(QLabel("Header entries: members, or OFFSET,LENGTH; empty for none"), 0, 0, 1, 4)
+        for at, entry in enumerate(self.entries):
+            entry.setEditable(True)
+            entry.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+            entry.setMinimumContentsLength(12)
+            entry.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            entry.setAccessibleName(f"Header entry {at}")
+            entry.editTextChanged.connect(self.changed)
+            row, column = divmod(at, 4)
+            grid.addWidget(entry, row + 1, column)
+
+    def offer(self, names: Sequence[str]) -> None:
+        """Offer these members; what is typed stays."""
+        for entry in self.entries:
+            text = entry.currentText()
+            entry.blockSignals(True)
+            entry.clear()
+            entry.addItems(["", *names])
+            entry.setEditText(text)
+            entry.blockSignals(False)
+
+    def apply(self, draft: Draft) -> Draft:
+        """The draft with the entries. Numbers that are the name of a member too mean the member."""
+        return replace(
+            draft, entries=tuple(self._entry(entry) for entry in self.entries if entry.currentText().strip())
+        )
+
+    def _entry(self, entry: QComboBox) -> str:
+        text = entry.currentText()
+        is_member = entry.findText(text) >= 0
+        return text if _NUMBERS.fullmatch(text) and not is_member else f"={text}"
+
+
+class DatasetOptionsPage(QWidget):
+    """The dataset and how its files are numbered.
+
+    Signals:
+        changed(): something was typed.
+    """
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dataset = QLineEdit()
+        self.dataset.setAccessibleName("Name of the dataset")
+        self.numbering = QCheckBox("&Number the files in their order, from")
+        self.first = QLineEdit("0")
+        self.first.setAccessibleName("First key")
+        self.first.setEnabled(False)
+        self.per_range = QSpinBox()
+        self.per_range.setRange(1, 2**31 - 1)
+        self.per_range.setValue(1_000)
+        self.per_range.setGroupSeparatorShown(True)
+        self.per_range.setAccessibleName("Keys of one range")
+        form = _form(self)
+        form.addRow("&Dataset", self.dataset)
+        form.addRow(self.numbering, self.first)
+        form.addRow("&Keys per range", self.per_range)
+        self.numbering.toggled.connect(self.first.setEnabled)
+        for signal in (self.dataset.textChanged, self.first.textChanged, self.numbering.toggled):
+            signal.connect(self.changed)
+        self.per_range.valueChanged.connect(self.changed)
+
+    def apply(self, draft: Draft) -> Draft:
+        """The draft with what is typed; raises OptionError."""
+        text = self.first.text().strip().replace(",", "")
+        if self.numbering.isChecked() and not (text.isascii() and text.isdigit() and len(text) <= 20):
+            raise OptionError("The first key is a number: 0, 1, 2 and so on.")
+        if not self.dataset.text().strip():
+            raise OptionError("Say what the dataset is called.")
+        first = int(text) if self.numbering.isChecked() else None
+        return replace(draft, dataset=self.dataset.text().strip(), first_key=first, per_range=self.per_range.value())
+
+
+class ArchiveOptions(QStackedWidget):
+    """The page of the kind that is chosen.
+
+    Signals:
+        changed(): an option is another one.
+    """
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.caf, self.rca, self.taco = CafOptionsPage(), RcaOptionsPage(), TacoOptionsPage()
+        self.datas3t = DatasetOptionsPage()
+        self._pages: dict[ArchiveKind, CafOptionsPage | RcaOptionsPage | TacoOptionsPage | DatasetOptionsPage] = {
+            ArchiveKind.CAF: self.caf,
+            ArchiveKind.RCA: self.rca,
+            ArchiveKind.TACO: self.taco,
+            ArchiveKind.DATAS3T: self.datas3t,
+        }
+        for page in self._pages.values():
+            self.addWidget(page)
+            page.changed.connect(self.changed)
+
+    def show_kind(self, kind: ArchiveKind) -> None:
+        """Show the options of a kind."""
+        self.setCurrentWidget(self._pages[kind])
+
+    def apply(self, draft: Draft) -> Draft:
+        """The draft with the options of its kind; raises OptionError."""
+        return self._pages[draft.kind].apply(draft)
+
+
+def _form(page: QWidget) -> QFormLayout:
+    form = QFormLayout(page)
+    form.setContentsMargins(0, 0, 0, 0)
+    form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+    return form

@@ -1,0 +1,275 @@
+"""A tab in which an archive is made: its kind, its place, what goes into it, its options."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFileDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QProgressBar,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector.gui import worker
+from inspector.gui.asking import ask_for_folder
+from inspector.gui.client import Client, Job
+from inspector.gui.door import absolute
+from inspector.gui.message import Message
+from inspector.gui.pace import Pace
+from inspector.gui.panels.archive_options import ArchiveOptions, OptionError
+from inspector.gui.panels.inputs import InputsPanel
+from inspector.gui.panels.parts import ElidedLabel
+from inspector.gui.status_line import STEPS
+from inspector.gui.tabs import SideTab
+from inspector.operations.creating import Created
+from inspector.operations.views import JobState
+from inspector.operations.workshop_views import ArchiveKind, Draft
+
+KINDS = {
+    ArchiveKind.CAF: "CAF, Chunk Archive",
+    ArchiveKind.RCA: "RCA",
+    ArchiveKind.TACO: "TACO",
+    ArchiveKind.DATAS3T: "datas3t dataset",
+}
+SUFFIXES = {ArchiveKind.CAF: ".caf", ArchiveKind.RCA: ".rca", ArchiveKind.TACO: ".tacozip"}
+OFFERED = 1_000
+"""The most members that an entry of a TACO header is offered."""
+
+
+class NewArchiveTab(SideTab):
+    """Makes archives, one after another if that is wanted.
+
+    Signals:
+        chosen(str): an archive that was made is to be opened.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__("New Archive")
+        self.client = Client(parent=self, target=worker.make)
+        self.client.lost.connect(self._lose)
+        self._job: Job | None = None
+        self._pace = Pace(0.0)
+        self._made = ""
+        self.kind = QComboBox()
+        for kind, words in KINDS.items():
+            self.kind.addItem(words, kind)
+        self.kind.setAccessibleName("Kind of archive")
+        self.target = QLineEdit()
+        self.target.setAccessibleName("Where the archive is to be written")
+        self.browse = QPushButton("&Browse…")
+        self.overwrite = QCheckBox("&Replace what is there")
+        self.options = ArchiveOptions()
+        self.inputs = InputsPanel(self.client, self._draft_as_far)
+        self.trouble = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
+        self.trouble.setAccessibleName("What is still missing, or how far the work is")
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setFixedWidth(160)
+        self.bar.setAccessibleName("How far the archive is")
+        self.stop = QPushButton("Cancel")
+        self.stop.setToolTip("Stop, and leave nothing half made (Esc)")
+        self.begin = QPushButton("&Create")
+        self.message = Message()
+        self.setFocusProxy(self.target)
+        self._lay_out()
+        self._connect()
+        self._change_kind()
+
+    def _lay_out(self) -> None:
+        self._form = QWidget()
+        grid = QGridLayout(self._form)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.addWidget(_label("&Kind", self.kind), 0, 0)
+        grid.addWidget(self.kind, 0, 1)
+        grid.addWidget(_label("&Write to", self.target), 1, 0)
+        grid.addWidget(self.target, 1, 1)
+        grid.addWidget(self.browse, 1, 2)
+        grid.addWidget(self.overwrite, 0, 2)
+        grid.addWidget(self.inputs, 2, 0, 1, 3)
+        grid.addWidget(self.options, 3, 0, 1, 3)
+        grid.setColumnStretch(1, 1)
+        grid.setRowStretch(2, 1)
+        foot = QHBoxLayout()
+        foot.addWidget(self.trouble, 1)
+        for widget in (self.bar, self.stop, self.begin):
+            foot.addWidget(widget)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.message)
+        layout.addWidget(self._form, 1)
+        layout.addLayout(foot)
+        self.bar.hide()
+        self.stop.hide()
+
+    def _connect(self) -> None:
+        self.kind.currentIndexChanged.connect(self._change_kind)
+        self.target.textChanged.connect(self._enable)
+        self.browse.clicked.connect(self.ask_target)
+        self.options.changed.connect(self.inputs.look_again)
+        self.inputs.looked.connect(self._looked)
+        self.begin.clicked.connect(self.make)
+        self.stop.clicked.connect(self.cancel_making)
+        self.message.acted.connect(lambda: self.chosen.emit(self._made))
+
+    @property
+    def settled(self) -> bool:
+        """See SideTab."""
+        return self._job is None and self.inputs.settled
+
+    def cancel(self) -> None:
+        """See SideTab: the worker goes, and takes away first what is half made."""
+        self.inputs.stop()
+        self.client.close()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """See QWidget: Escape cancels."""
+        if event.key() == Qt.Key.Key_Escape and self._job is not None:
+            self.cancel_making()
+        else:
+            super().keyPressEvent(event)
+
+    # ---- what is to be made ------------------------------------------------------------------------------------
+
+    def draft(self) -> Draft:
+        """What is asked for; raises OptionError."""
+        text = self.target.text().strip()
+        draft = Draft(
+            ArchiveKind(self.kind.currentData()),
+            absolute(text) if text else "",
+            tuple(self.inputs.locations),
+            self.overwrite.isChecked(),
+        )
+        return self.options.apply(draft)
+
+    def _draft_as_far(self) -> Draft:
+        """What is asked for, as far as it can be meant: enough to look at the files."""
+        try:
+            return self.draft()
+        except OptionError:
+            return Draft(ArchiveKind(self.kind.currentData()), "", tuple(self.inputs.locations))
+
+    def _change_kind(self) -> None:
+        kind = ArchiveKind(self.kind.currentData())
+        self.options.show_kind(kind)
+        is_folder = kind is ArchiveKind.DATAS3T
+        self.overwrite.setVisible(not is_folder)
+        hint = "the folder that is the root of the bucket" if is_folder else f"a file, such as archive{SUFFIXES[kind]}"
+        self.target.setPlaceholderText(hint)
+        self.inputs.look_again()
+
+    def ask_target(self) -> None:
+        """Ask where the archive is to be written."""
+        kind = ArchiveKind(self.kind.currentData())
+        if kind is ArchiveKind.DATAS3T:
+            ask_for_folder(self, "Root of the Bucket", lambda found: self.target.setText(found[0]))
+            return
+        dialog = QFileDialog(self, "New Archive")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        # Whether something is replaced is for the box beside the name to say, once.
+        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)
+        dialog.setDefaultSuffix(SUFFIXES[kind][1:])
+        dialog.fileSelected.connect(self.target.setText)
+        dialog.open()
+
+    def _looked(self) -> None:
+        contents = self.inputs.contents
+        if contents is not None:
+            self.options.taco.offer([row.name for row in contents.rows[:OFFERED] if not row.trouble])
+        self._enable()
+
+    def missing(self) -> str:
+        """What still has to be said or changed before the archive can be made, empty where nothing."""
+        try:
+            draft = self.draft()
+        except OptionError as error:
+            return str(error)
+        if not draft.locations:
+            return "Add files or folders."
+        if not draft.target:
+            return "Say where it is to be written."
+        contents = self.inputs.contents
+        if contents is None:
+            return "The files are being looked at."
+        return contents.obstacle
+
+    def _enable(self, *_: object) -> None:
+        if self._job is None:
+            missing = self.missing()
+            self.trouble.setText(missing)
+            self.begin.setEnabled(not missing)
+
+    # ---- making it ---------------------------------------------------------------------------------------------
+
+    def make(self) -> None:
+        """Make the archive, if nothing is missing."""
+        if self._job is not None or self.missing():
+            return
+        draft = self.draft()
+        self.message.hide()
+        self._pace = Pace(monotonic())
+        self._job = job = self.client.job("create", draft, done=lambda made: self._take(draft, made), failed=self._fail)
+        job.progressed.connect(self._progressed)
+        job.finished.connect(lambda: self._over(job))
+        self._show_work(True)
+
+    def cancel_making(self) -> None:
+        """Stop; nothing half made stays."""
+        if self._job is not None:
+            self._job.cancel()
+            self.trouble.setText("Stopping…")
+
+    def _show_work(self, running: bool) -> None:
+        self._form.setEnabled(not running)
+        self.bar.setRange(0, 0)
+        self.bar.setVisible(running)
+        self.stop.setVisible(running)
+        self.begin.setVisible(not running)
+        if running:
+            self.trouble.setText("Beginning…")
+            self.stop.setFocus()
+
+    def _progressed(self, state: JobState) -> None:
+        if self._job is None or self._job.cancelled:
+            return
+        self.trouble.setText(self._pace.tell(state, monotonic()))
+        self.bar.setRange(0, STEPS if state.total else 0)
+        if state.total:
+            self.bar.setValue(min(STEPS, state.done * STEPS // state.total))
+
+    def _over(self, job: Job) -> None:
+        self._job = None
+        self._show_work(False)
+        if job.cancelled:
+            self.message.say("Making the archive was cancelled. Nothing of it is left.")
+        self._enable()
+
+    def _take(self, draft: Draft, made: Created) -> None:
+        is_set = draft.kind is ArchiveKind.DATAS3T
+        self._made = draft.target if is_set else made.archives[0].path
+        self.message.say(" ".join((made.sentence, *made.warnings)), "Open It")
+
+    def _fail(self, sentence: str) -> None:
+        self.message.say(sentence)
+
+    def _lose(self, sentence: str) -> None:
+        self._form.setEnabled(False)
+        self.begin.setEnabled(False)
+        self.message.say(f"{sentence} Close this tab and begin again.")
+
+
+def _label(text: str, buddy: QWidget) -> QLabel:
+    label = QLabel(text)
+    label.setBuddy(buddy)
+    return label
