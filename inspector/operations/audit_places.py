@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
+from inspector.core.names import encoded
 from inspector.operations.folders import Wanted, beneath, beneath_prefix
 from inspector.operations.opening import local_path, open_place
 from inspector.sources.s3.address import is_s3
@@ -46,7 +47,7 @@ class Choice:
     shard: tuple[int, int] = (1, 1)
 
     def __contains__(self, name: object) -> bool:
-        digest = blake2b(os.fsencode(str(name)), digest_size=16).digest()
+        digest = blake2b(encoded(str(name)), digest_size=16).digest()
         number, count = self.shard
         sampled = int.from_bytes(digest[:8]) % (100 * _PER_CENT) < self.sample * _PER_CENT
         return sampled and int.from_bytes(digest[8:]) % count == number - 1

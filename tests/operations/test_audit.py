@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from inspector.core.finding import Severity
 from inspector.core.progress import Progress
@@ -151,6 +153,14 @@ def test_shards_are_all_of_it_and_share_nothing(tmp_path: Path) -> None:
     with Results() as results:
         audited(tmp_path, results, choice=Choice(shard=(2, 3)))
         assert set(states(results)) == {name for name in names[:6] if name in shards[1]}
+
+
+@given(name=st.text(), count=st.integers(1, 50), sample=st.floats(0.01, 100))
+def test_every_name_is_in_one_shard(name: str, count: int, sample: float) -> None:
+    shards = [part for part in range(1, count + 1) if name in Choice(shard=(part, count))]
+    assert len(shards) == 1
+    sampled = [part for part in range(1, count + 1) if name in Choice(sample, (part, count))]
+    assert sampled == (shards if name in Choice(sample) else [])
 
 
 def test_a_sample_is_the_same_every_time_and_everywhere() -> None:
