@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> None:
     Raises SourceError where there is no archive, Refused where there is no such header or number, and EditError where
     it cannot be written.
     """
-    opened = parts(options.location, connection_of(options))
+    opened = parts(options.location, connection_of(options), sparing=True)
     if len(opened) != 1:
         raise Refused("This is a folder of several files, and a TACO header stands in one.")
     archive = opened[0].archive

@@ -58,6 +58,7 @@ def check_location(location: str, progress: Progress, connection: Connection = D
     """Open, decode and check what is at ``location``; what cannot be opened is a report too. Raises Cancelled."""
     try:
         opened = open_location(location, connection)
+        opened.at_once = True
         reading = opened.size // _READING
         parts = shares(progress, CHECKING, (reading, opened.size - reading))
         _read(opened, next(parts))

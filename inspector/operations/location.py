@@ -8,9 +8,9 @@ from pathlib import Path
 
 from inspector.core.collection import Collection
 from inspector.core.names import visible
-from inspector.core.source import BytesSource, SourceError
+from inspector.core.source import BytesSource, SourceError, expect
 from inspector.operations.collection import collection_in, overlaps_in
-from inspector.operations.opening import Opened, open_place, start
+from inspector.operations.opening import AT_ONCE, Opened, open_place, start
 from inspector.sources.folder import Folder, LocalFolder
 from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -20,7 +20,10 @@ _DESCRIPTORS_TO_SPARE = 256
 
 
 class Location:
-    """An open location. ``archives`` grows as they are opened; ``total`` is how many there will be."""
+    """An open location. ``archives`` grows as they are opened; ``total`` is how many there will be.
+
+    ``at_once``: all of it is about to be read, so of what is far away and not large, much is asked for at once.
+    """
 
     def __init__(
         self, archives: list[Opened], collection: Collection | None = None, folder: Folder | None = None
@@ -28,6 +31,7 @@ class Location:
         self.archives = archives
         self.collection = collection
         self._folder = folder
+        self.at_once = False
         self.total = len(archives) if collection is None else len(collection.ranges)
 
     @property
@@ -63,7 +67,10 @@ class Location:
             if at == 0:
                 archive.findings.extend(self.collection.findings)
             self.archives.append(archive)
-        return self.archives[at]
+        found = self.archives[at]
+        if self.at_once and self.size <= AT_ONCE:
+            expect(found.source, 0, found.source.size)
+        return found
 
 
 def open_location(location: str, connection: Connection = DEFAULT, *, sparing: bool = False) -> Location:

@@ -16,7 +16,7 @@ from inspector.core.format import Format
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.progress import Cancelled, Progress
-from inspector.core.source import Source, SourceError
+from inspector.core.source import Source, SourceError, expect
 from inspector.core.span import Span
 from inspector.core.verdict import Checksum
 from inspector.formats import recognise
@@ -28,6 +28,9 @@ from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.source import cancelling
 
 UNKNOWN = "This is no archive format that is known here, so it is shown as plain bytes."
+
+AT_ONCE = 32 << 20
+"""Bytes: what is larger is read twice, for its structure and its content, and is not kept from one to the other."""
 
 FROM_THE_START = (".rca", ".tar", ".metadata", ".index")
 """The endings of names of archives that are read from their beginning; others have an index at their end."""
@@ -118,6 +121,8 @@ def decode_anew(archive: Opened, progress: Progress) -> None:
     """Decode again what was decoded sparingly, this time with all there is to read. Raises Cancelled."""
     source: Any = archive.source
     source.sparing = False
+    if source.size <= AT_ONCE:
+        expect(source, 0, source.size)
     again = start(source)
     again.told = archive.told
     try:

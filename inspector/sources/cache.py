@@ -137,7 +137,7 @@ class BlockCache:
 
     def _reach(self, run: range) -> tuple[int, int]:
         """Where the request for ``run`` should end, as a block number, and how many bytes of that are ahead."""
-        ahead = self._ahead.pop(run.start, 0)
+        ahead = self._ahead.pop(self._followed(run.start), 0)
         stop = run.stop + ahead // BLOCK
         for span in self._expected:
             if span.start < run.stop * BLOCK and run.start * BLOCK < span.stop:
@@ -147,6 +147,13 @@ class BlockCache:
         while stop > run.stop and self._blocks.get(self._owner, stop - 1) is not None:
             stop -= 1
         return stop, ahead
+
+    def _followed(self, number: int) -> int:
+        """The block from which on a reader went on to this one: blocks between them that are kept cost it nothing."""
+        for before in range(number, number - _SKIPPED, -1):
+            if before in self._ahead or self._blocks.get(self._owner, before - 1) is None:
+                return before
+        return number
 
 
 def _runs(numbers: list[int], skipped: int = 0, most: int = LARGEST // BLOCK) -> Iterator[range]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_STORED, ZipFile
@@ -17,6 +18,8 @@ from inspector.operations.checking import check_archive
 from inspector.operations.listing import load
 from inspector.operations.location import open_location
 from inspector.resources import samples
+from inspector.sources.cache import LARGEST
+from inspector.sources.s3.source import S3Source
 from tests.formats.tar.tar_building import build
 from tests.s3.conftest import BUCKET, Store
 from tests.s3.proxy import Proxy, holding, in_pages
@@ -229,3 +232,29 @@ def test_what_is_not_there_is_a_sentence(
     said = capsys.readouterr().err
     assert words in said
     assert "hidden" not in said
+
+
+@pytest.mark.parametrize("name", ["wide.zip", "wide.tar"])
+def test_checking_takes_as_many_requests_as_there_are_stretches(store: Store, output: Output, name: str) -> None:
+    content = [(f"{number}.bin", bytes([number]) * 200_000) for number in range(100)]
+    if name.endswith(".zip"):
+        made = BytesIO()
+        with ZipFile(made, "w", ZIP_STORED) as archive:
+            for each in content:
+                archive.writestr(*each)
+        data = made.getvalue()
+    else:
+        data = build(content)
+    location = store.put(name, data)
+    assert output("check", *store.options, location)[0] == 0
+    gets = [seen for seen in store.proxy.log if not seen.listing]
+    assert len(gets) <= 2 + -(-len(data) // LARGEST) + 3
+
+
+def test_listing_a_tar_of_large_members_reads_their_headers_and_little_else(store: Store) -> None:
+    data = build([(f"{number}.bin", bytes(400_000)) for number in range(20)])
+    (archive,) = load(store.put("hops.tar", data), Progress(), store.connection, sparing=True)
+    assert len(archive.members) == 20
+    assert len([seen for seen in store.proxy.log if not seen.listing]) <= 21
+    assert isinstance(archive.source, S3Source)
+    assert archive.source.ledger.totals.received < len(data) // 2

@@ -12,7 +12,7 @@ from inspector.core.archive import Emitter
 from inspector.core.format import Format, Likeness
 from inspector.core.member import Codec, Members
 from inspector.core.progress import Progress
-from inspector.core.source import Source, SplicedSource
+from inspector.core.source import Source, SplicedSource, expect
 from inspector.formats._zstd import MAGIC
 from inspector.formats.rca.blobs import Decoding, read
 from inspector.formats.rca.blocks import BLOB, HASH, RESET, VARINT, typed, varint, walk
@@ -25,6 +25,8 @@ from inspector.formats.rca.layout import Layout
 from inspector.formats.rca.ledger import Ledger
 from inspector.formats.rca.repair import repairs
 
+AT_ONCE = 32 * 1024 * 1024
+"""The largest archive that is asked for at once, in bytes: a larger one is walked first, and then decompressed."""
 HASHED = 16 * 1024 * 1024
 """The most bytes of inner stream whose hashes are compared while decoding: hashing more would delay the listing."""
 
@@ -61,6 +63,8 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     members appearing as they are decoded. Hashes are compared at the end, of archives up to HASHED bytes; those of
     larger ones are left to a check.
     """
+    if source.size <= AT_ONCE:
+        expect(source, 0, source.size)
     chunks = scan(source, emitter)
     inner = SplicedSource(source, [chunk.payload for chunk in chunks.chunks], f"{source.name}: inner stream")
     emitter.archive.inner = inner
