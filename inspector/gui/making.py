@@ -142,15 +142,9 @@ def _grow(tab: Tab, draft: Draft) -> None:
 
 
 def _when_read(tab: Tab, then: Callable[[], object]) -> None:
-    """Do something with a document as soon as it has been read."""
+    """Do something with a document as soon as it has been read and its members are arranged."""
     document = tab.document
-
-    def look() -> None:
-        if document.status.stage is Stage.READY and document.layers:
-            document.layersChanged.disconnect(look)
-            document.statusChanged.disconnect(look)
-            then()
-
-    document.layersChanged.connect(look)
-    document.statusChanged.connect(look)
-    look()
+    if document.status.stage is Stage.READY and document.settled:
+        then()
+    else:
+        document.arranged.connect(then, Qt.ConnectionType.SingleShotConnection)

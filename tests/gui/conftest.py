@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from inspector.gui import theme
+from inspector.gui.client import Client
 from inspector.gui.document import Document
 from inspector.gui.panels.check_list import CheckTab
 from inspector.gui.settings import Settings
@@ -61,7 +62,7 @@ def window(qtbot: QtBot, settings: Settings) -> Iterator[Window]:
     with qtbot.waitExposed(made):
         made.show()
     yield made
-    links = [tab.document.client.link for tab in made.tabs.all()]
+    links = [client.link for client in made.findChildren(Client)]
     links += [link for tab in made.tabs.sides() if isinstance(tab, CheckTab) for link in tab.checks.links]
     made.end()
     made.close()

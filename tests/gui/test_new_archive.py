@@ -1,0 +1,342 @@
+"""Making archives, adding to one and searching a catalogue in the window, with real workers and real files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QMessageBox
+from pytestqt.modeltest import ModelTester
+from pytestqt.qtbot import QtBot
+
+from inspector.gui.dialogs.append import AppendDialog
+from inspector.gui.dialogs.catalogue import CatalogueDialog
+from inspector.gui.panels.new_archive import NewArchiveTab
+from inspector.gui.window import Window
+from inspector.operations.workshop_views import ArchiveKind
+from tests.gui.conftest import WAIT, Show, answer, dialog_of, press, settle
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    folder = tmp_path / "tree"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "1.txt").write_bytes(b"alpha")
+    (folder / "sub" / "2.bin").write_bytes(b"beta" * 100)
+    return folder
+
+
+def new_archive(window: Window, qtbot: QtBot, kind: ArchiveKind, *locations: Path) -> NewArchiveTab:
+    press(window, "new_archive")
+    tab = window.tabs.currentWidget()
+    assert isinstance(tab, NewArchiveTab)
+    tab.kind.setCurrentIndex(tab.kind.findData(kind))
+    tab.inputs.add([str(location) for location in locations])
+    settle(qtbot, window)
+    return tab
+
+
+def names(tab: NewArchiveTab) -> list[str]:
+    return [tab.inputs.model.texts(row)[0] for row in range(tab.inputs.model.rowCount())]
+
+
+def dropped(*paths: Path) -> QMimeData:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    return data
+
+
+def drop(widget: object, data: QMimeData) -> None:
+    left, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    event = QDropEvent(QPointF(QPoint(5, 5)), Qt.DropAction.CopyAction, data, left, none)
+    widget.dropEvent(event)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("kind", "file", "title"),
+    [(ArchiveKind.CAF, "n.caf", "CAF"), (ArchiveKind.RCA, "n.rca", "RCA"), (ArchiveKind.TACO, "n.tacozip", "TACO")],
+)
+def test_an_archive_is_made_and_opened(
+    window: Window, qtbot: QtBot, tree: Path, tmp_path: Path, kind: ArchiveKind, file: str, title: str
+) -> None:
+    tab = new_archive(window, qtbot, kind, tree)
+    assert names(tab) == ["1.txt", "sub/2.bin"]
+    assert tab.trouble.text() == "Say where it is to be written."
+    assert not tab.begin.isEnabled()
+    tab.target.setText(str(tmp_path / file))
+    assert not (tmp_path / file).exists()
+    tab.begin.click()
+    settle(qtbot, window)
+    assert "is made: 2 members" in tab.message.text.text()
+    tab.message.button.click()
+    settle(qtbot, window)
+    opened = window.tab()
+    assert opened is not None
+    assert title in opened.banner.state.text()
+    # A TACO archive's header is a member too.
+    assert f"{2 + (kind is ArchiveKind.TACO)} members" in opened.banner.state.text()
+
+
+def test_a_dataset_is_packed_with_a_first_key(window: Window, qtbot: QtBot, tree: Path, tmp_path: Path) -> None:
+    tab = new_archive(window, qtbot, ArchiveKind.DATAS3T, tree)
+    root = tmp_path / "bucket"
+    root.mkdir()
+    tab.target.setText(str(root))
+    assert tab.trouble.text() == "Say what the dataset is called."
+    page = tab.options.datas3t
+    page.dataset.setText("weather")
+    page.numbering.setChecked(True)
+    page.first.setText("nine")
+    assert "first key is a number" in tab.missing()
+    page.first.setText("9")
+    page.per_range.setValue(1)
+    settle(qtbot, window)
+    assert "in 2 ranges, keys 9 to 10" in tab.inputs.sentence.text()
+    tab.begin.click()
+    settle(qtbot, window)
+    assert len(list(root.rglob("*.tar"))) == 2
+    tab.message.button.click()
+    settle(qtbot, window)
+    assert window.tab() is not None
+
+
+def test_entries_of_a_taco_header_are_members_or_numbers(
+    window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
+) -> None:
+    tab = new_archive(window, qtbot, ArchiveKind.TACO, tree)
+    first, second, third = tab.options.taco.entries[:3]
+    assert [first.itemText(at) for at in range(first.count())] == ["", "1.txt", "sub/2.bin"]
+    first.setEditText("sub/2.bin")
+    second.setEditText("157, 0x10")
+    third.setEditText("nowhere")
+    tab.target.setText(str(tmp_path / "n.tacozip"))
+    settle(qtbot, window)
+    tab.begin.click()
+    settle(qtbot, window)
+    assert "No member is called 'nowhere'" in tab.message.text.text()
+    assert not (tmp_path / "n.tacozip").exists()
+    third.setEditText("")
+    settle(qtbot, window)
+    tab.begin.click()
+    settle(qtbot, window)
+    tab.message.button.click()
+    settle(qtbot, window)
+    opened = window.tab()
+    assert opened is not None
+    entries = opened.header.model.index
+    assert opened.header.model.rowCount() == 7
+    assert [entries(0, 2).data().replace(",", "").split()[0], entries(1, 2).data().replace(",", "").split()[0]] == [
+        "400",
+        "16",
+    ]
+
+
+def test_what_stands_against_it_is_marked_and_nothing_is_made(
+    window: Window, qtbot: QtBot, tree: Path, tmp_path: Path, qtmodeltester: ModelTester
+) -> None:
+    (tmp_path / "link").symlink_to(tree)
+    tab = new_archive(window, qtbot, ArchiveKind.CAF, tree, tree / "1.txt", tmp_path / "link")
+    qtmodeltester.check(tab.inputs.model)
+    tab.target.setText(str(tmp_path / "n.caf"))
+    remarks = {tab.inputs.model.texts(row)[0]: tab.inputs.model.texts(row)[3] for row in range(4)}
+    assert "is a link" in remarks["link"]
+    assert "more than once" in remarks["1.txt"]
+    assert not tab.begin.isEnabled()
+    assert "is a link" in tab.trouble.text()
+    tab.inputs.table.selectRow(0)
+    tab.inputs.remove.click()
+    settle(qtbot, window)
+    assert "stands twice" in tab.trouble.text()
+    tab.inputs.take_all_out()
+    settle(qtbot, window)
+    assert "Drop files and folders here" in tab.inputs.stack.shown_sentence()
+    tab.make()
+    assert not (tmp_path / "n.caf").exists()
+
+
+def test_what_is_there_is_replaced_only_when_that_is_said(
+    window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "n.caf"
+    target.write_bytes(b"mine")
+    tab = new_archive(window, qtbot, ArchiveKind.CAF, tree)
+    tab.target.setText(str(target))
+    tab.begin.click()
+    settle(qtbot, window)
+    assert "is there already" in tab.message.text.text()
+    assert target.read_bytes() == b"mine"
+    tab.overwrite.setChecked(True)
+    tab.begin.click()
+    settle(qtbot, window)
+    assert "is made" in tab.message.text.text()
+
+
+def test_cancelling_leaves_nothing(window: Window, qtbot: QtBot, tmp_path: Path) -> None:
+    out = slow(tmp_path)
+    tab = new_archive(window, qtbot, ArchiveKind.RCA, tmp_path / "big.bin")
+    tab.target.setText(str(out / "n.rca"))
+    tab.options.rca.level.setValue(19)
+    settle(qtbot, window)
+    tab.begin.click()
+    qtbot.waitUntil(lambda: any(out.iterdir()), timeout=WAIT)
+    assert tab.stop.isVisible()
+    assert not window.settled
+    qtbot.keyClick(tab, Qt.Key.Key_Escape)
+    settle(qtbot, window)
+    assert "Nothing of it is left" in tab.message.text.text()
+    assert not any(out.iterdir())
+    assert tab.begin.isVisible()
+
+
+def test_closing_asks_and_leaves_nothing(window: Window, qtbot: QtBot, tmp_path: Path) -> None:
+    out = slow(tmp_path)
+    tab = new_archive(window, qtbot, ArchiveKind.RCA, tmp_path / "big.bin")
+    tab.target.setText(str(out / "n.rca"))
+    tab.options.rca.level.setValue(19)
+    settle(qtbot, window)
+    tab.begin.click()
+    qtbot.waitUntil(lambda: any(out.iterdir()), timeout=WAIT)
+    link = tab.client.link
+    press(window, "close_tab")
+    box = dialog_of(window, QMessageBox)
+    assert isinstance(box, QMessageBox)
+    assert "“New Archive”" in box.text()
+    answer(box, "Close")
+    qtbot.waitUntil(lambda: link.process is None, timeout=WAIT)
+    assert not any(out.iterdir())
+
+
+def slow(tmp_path: Path) -> Path:
+    """Something that takes long to be compressed, and an empty folder to write into."""
+    import random
+
+    (tmp_path / "big.bin").write_bytes(random.Random(1).randbytes(48 << 20))
+    (tmp_path / "out").mkdir()
+    return tmp_path / "out"
+
+
+def test_files_are_dropped_on_the_list(window: Window, qtbot: QtBot, tree: Path) -> None:
+    tab = new_archive(window, qtbot, ArchiveKind.CAF)
+    assert tab.trouble.text() == "Add files or folders."
+    drop(tab.inputs, dropped(tree / "1.txt", tree / "sub"))
+    settle(qtbot, window)
+    assert names(tab) == ["1.txt", "2.bin"]
+    web = QMimeData()
+    web.setUrls([QUrl("https://example.org/x")])
+    drop(tab.inputs, web)
+    assert "not added" in tab.inputs.sentence.text()
+
+
+# ---- adding ------------------------------------------------------------------------------------------------------
+
+
+def rca(window: Window, qtbot: QtBot, tree: Path, tmp_path: Path) -> Path:
+    tab = new_archive(window, qtbot, ArchiveKind.RCA, tree)
+    tab.target.setText(str(tmp_path / "log.rca"))
+    tab.begin.click()
+    settle(qtbot, window)
+    press(window, "close_tab")
+    return tmp_path / "log.rca"
+
+
+def append_dialog(window: Window, qtbot: QtBot) -> AppendDialog:
+    dialog = dialog_of(window, AppendDialog)
+    assert isinstance(dialog, AppendDialog)
+    qtbot.waitUntil(lambda: dialog.inputs.settled, timeout=WAIT)
+    return dialog
+
+
+def test_files_are_added_to_an_rca_archive(
+    show: Show, window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
+) -> None:
+    tab = show(rca(window, qtbot, tree, tmp_path))
+    press(window, "append")
+    dialog = append_dialog(window, qtbot)
+    assert not dialog.add.isEnabled()
+    (tmp_path / "more.txt").write_bytes(b"more")
+    dialog.inputs.add([str(tmp_path / "more.txt")])
+    dialog = append_dialog(window, qtbot)
+    link = dialog.client.link
+    dialog.accept()
+    settle(qtbot, window)
+    assert tab.document.status.members == 3
+    assert "1 blob more" in tab.note.text.text()
+    qtbot.waitUntil(lambda: link.process is None, timeout=WAIT)
+
+
+def test_what_is_dropped_on_an_rca_archive_is_opened_or_added(
+    show: Show, window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
+) -> None:
+    show(rca(window, qtbot, tree, tmp_path))
+    drop(window, dropped(tree / "1.txt"))
+    box = dialog_of(window, QMessageBox)
+    assert isinstance(box, QMessageBox)
+    assert "log.rca" in box.text()
+    answer(box, "Add…")
+    dialog = append_dialog(window, qtbot)
+    assert dialog.inputs.locations == [str(tree / "1.txt")]
+    dialog.reject()
+    drop(window, dropped(tree / "1.txt"))
+    box = dialog_of(window, QMessageBox)
+    assert isinstance(box, QMessageBox)
+    answer(box, "Open")
+    settle(qtbot, window)
+    shown = window.tab()
+    assert shown is not None
+    assert shown.document.name == "1.txt"
+    press(window, "append")
+    assert "Only an RCA archive" in window.message.text.text()
+
+
+# ---- catalogues --------------------------------------------------------------------------------------------------
+
+
+def test_a_member_is_found_in_a_catalogue_and_shown(window: Window, qtbot: QtBot, tree: Path, tmp_path: Path) -> None:
+    tab = new_archive(window, qtbot, ArchiveKind.CAF, tree)
+    tab.target.setText(str(tmp_path / "n.caf"))
+    tab.options.caf.catalogue.setText(str(tmp_path / "all.sqlite"))
+    settle(qtbot, window)
+    tab.begin.click()
+    settle(qtbot, window)
+    dialog = catalogue(window)
+    dialog.seek()
+    assert "Say which catalogue" in dialog.stack.shown_sentence()
+    dialog.path.setText(str(tmp_path / "all.sqlite"))
+    assert seek(dialog, qtbot, "nothing") == 0
+    assert "No member is called nothing" in dialog.stack.shown_sentence()
+    assert seek(dialog, qtbot, "sub/*") == 1
+    assert dialog.model.texts(0)[0] == "sub/2.bin"
+    dialog.open_button.click()
+    settle(qtbot, window)
+    shown = window.tab()
+    assert shown is not None
+    qtbot.waitUntil(lambda: shown.document.selection.caret == 5, timeout=WAIT)
+    assert (shown.document.selection.spans[0].start, shown.document.selection.spans[0].stop) == (5, 405)
+    dialog.reject()
+    assert catalogue(window).path.text() == str(tmp_path / "all.sqlite")
+
+
+def test_what_is_no_catalogue_is_said(window: Window, qtbot: QtBot, tree: Path) -> None:
+    dialog = catalogue(window)
+    dialog.path.setText(str(tree / "1.txt"))
+    assert seek(dialog, qtbot, "x") == 0
+    assert "cannot be used" in dialog.stack.shown_sentence()
+    dialog.path.setText(str(tree / "none"))
+    assert seek(dialog, qtbot, "x") == 0
+    assert "is no file" in dialog.stack.shown_sentence()
+
+
+def catalogue(window: Window) -> CatalogueDialog:
+    press(window, "search_catalogue")
+    dialog = dialog_of(window, CatalogueDialog)
+    assert isinstance(dialog, CatalogueDialog)
+    return dialog
+
+
+def seek(dialog: CatalogueDialog, qtbot: QtBot, name: str) -> int:
+    dialog.name.setText(name)
+    dialog.search.click()
+    qtbot.waitUntil(lambda: dialog.settled, timeout=WAIT)
+    return dialog.model.rowCount()
