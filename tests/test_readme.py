@@ -78,7 +78,7 @@ def test_the_keys_are_the_windows() -> None:
     text = README.read_text(encoding="utf-8")
     table = text[text.index("| keys | do |") :].split("\n\n")[0]
     named = set(re.findall(r"(?:(?:Ctrl|Alt|Shift)\+)+\w+|\bF\d+\b", table))
-    standard = {"Ctrl+O", "Ctrl+W", "Ctrl+Q", "Ctrl+F", "Ctrl+C", "Ctrl+S", "Ctrl+Z", "Alt+Left", "Alt+Right"}
+    standard = {"Ctrl+O", "Ctrl+N", "Ctrl+W", "Ctrl+Q", "Ctrl+F", "Ctrl+C", "Ctrl+S", "Ctrl+Z", "Alt+Left", "Alt+Right"}
     own = {key for command in COMMANDS for key in command.keys if isinstance(key, str)}
 
     assert named - standard <= own
