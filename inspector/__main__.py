@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 NO_SCREEN = (
-    "archive-inspector: There is no screen to open a window on. --screenshot OUT.png LOCATION draws the window into a "
+    "There is no screen to open a window on. --screenshot OUT.png LOCATION draws the window into a "
     "picture; list, dump, check and cat work in the terminal."
 )
 
@@ -34,9 +34,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments and (sentence := mistyped(arguments[0])):
         print(f"{PROGRAM}: {sentence}", file=sys.stderr)
         return 2
-    options = window_parser().parse_args(arguments)
+    parser = window_parser()
+    options = parser.parse_args(arguments)
+    if options.install_desktop or options.uninstall_desktop:
+        if options.locations:
+            parser.error("no location is opened while the program is installed or taken away")
+        from inspector.cli import desktop
+
+        return desktop.run(install_it=options.install_desktop)
     if options.screenshot is None and _screen_is_missing():
-        print(NO_SCREEN, file=sys.stderr)
+        lost = [word for word in options.locations[:1] if word.isalpha() and not os.path.exists(word)]
+        unknown = f"{lost[0]} is no file and no command. " if lost else ""
+        print(f"{PROGRAM}: {unknown}{NO_SCREEN}", file=sys.stderr)
         return 2
     from inspector.gui import app
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 
 from inspector.cli.output import complain
 from inspector.cli.progress_bar import ProgressBar
+from inspector.core.edit import EditError
 from inspector.core.finding import Severity
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
+from inspector.operations.interrupted import interrupted
 from inspector.operations.listing import load
 from inspector.operations.location import inside
 from inspector.operations.opening import Opened
@@ -38,11 +41,20 @@ class Part:
             complain(f"{self.label}: {count(more, 'more finding')}.")
 
 
+def say_interrupted(location: str) -> None:
+    """Say on standard error that a change of this file was interrupted: what is read is in between two states."""
+    with contextlib.suppress(EditError):
+        found = interrupted(location)
+        if found is not None:
+            complain(f"{found.story} archive-inspector repair finishes it or, with --roll-back, takes it back.")
+
+
 def parts(location: str, connection: Connection = DEFAULT, *, sparing: bool = False) -> list[Part]:
     """Open and decode ``location``, with a bar on standard error; raises SourceError.
 
     ``connection`` and ``sparing`` are as in open_place.
     """
+    say_interrupted(location)
     with ProgressBar(Progress()) as progress:
         archives = load(location, progress, connection, sparing=sparing)
     keys = [inside(location, archive.source.name) for archive in archives]

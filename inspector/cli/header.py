@@ -31,6 +31,9 @@ def run(options: argparse.Namespace) -> None:
         raise Refused("This is a folder of several files, and a TACO header stands in one.")
     archive = opened[0].archive
     edit, draft = _wanted(archive, options)
+    for entry in header_view(archive, draft).entries if draft is not None else ():
+        if entry.doubtful and entry.index in header_view(archive, draft).changed:
+            complain(f"Entry {entry.index} leads {entry.words}: readers of this file cannot follow it.")
     written = _write(archive, edit) if edit is not None and not options.dry_run else None
     view = header_view(archive, draft)
     with Lines() as out:
@@ -46,7 +49,10 @@ def run(options: argparse.Namespace) -> None:
 
 def _wanted(archive: Opened, options: argparse.Namespace) -> tuple[Edit | None, HeaderDraft | None]:
     """What the options want of the header; nothing where they only show it."""
-    entries = dict(map(_assignment, options.set))
+    assigned = [_assignment(text) for text in options.set]
+    entries = dict(assigned)
+    if len(entries) != len(assigned):
+        raise Refused("--set names one entry twice; give each once.")
     count = parse_number(options.count) if options.count is not None else None
     if not entries and count is None:
         return None, None

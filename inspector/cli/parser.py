@@ -32,7 +32,7 @@ COMMANDS = {
 
 
 def window_parser() -> argparse.ArgumentParser:
-    """What can be typed without a sub-command: ``locations`` and ``screenshot``."""
+    """What can be typed without a sub-command: ``locations``, and what may be wanted instead of a window."""
     commands = "\n".join(f"  {name:<10}{what}" for name, what in COMMANDS.items())
     parser = argparse.ArgumentParser(
         prog=PROGRAM,
@@ -42,7 +42,12 @@ def window_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("locations", metavar="LOCATION", nargs="*", help="a file, or a folder that is a bucket's root")
-    parser.add_argument("--screenshot", metavar="OUT.png", help="render the window into a picture, and end")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--screenshot", metavar="OUT.png", help="render the window into a picture, and end")
+    instead.add_argument(
+        "--install-desktop", action="store_true", help="put the program into your desktop's menus, and end"
+    )
+    instead.add_argument("--uninstall-desktop", action="store_true", help="take it out of them again, and end")
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     return parser
 
@@ -108,11 +113,19 @@ def _add_extract(command: argparse.ArgumentParser) -> None:
 
 
 def _add_repair(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--to", metavar="COPY", help="write a mended copy, or save there what is whole")
+    command.add_argument(
+        "--to", type=_some_path, metavar="COPY", help="write a mended copy, or save there what is whole"
+    )
     command.add_argument(
         "--accept", action="append", default=[], metavar="CODE", help="make a repair that rests on an assumption too"
     )
     command.add_argument("--roll-back", action="store_true", help="take an interrupted change back, not finish it")
+
+
+def _some_path(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("it names no file")
+    return text
 
 
 def _depth(text: str) -> int:

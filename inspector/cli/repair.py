@@ -17,7 +17,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.span import Spans
 from inspector.core.verdict import State
-from inspector.operations.edit_views import RepairPlan, RepairRow, WayOut, WriteResult
+from inspector.operations.edit_views import Interrupted, RepairPlan, RepairRow, WayOut, WriteResult
 from inspector.operations.interrupted import interrupted, recover
 from inspector.operations.mending import carry_out, described, local_file, save_salvage
 from inspector.operations.opening import UNKNOWN
@@ -34,7 +34,10 @@ def run(options: argparse.Namespace) -> int:
 
     Raises SourceError where there is no archive, EditError and Refused where it cannot be written.
     """
-    _recover(options)
+    if (found := interrupted(options.location)) is not None:
+        if options.dry_run:
+            return _say_interrupted(found, options)
+        _recover(found, options)
     opened = parts(options.location, connection_of(options))
     if all(part.archive.decoder is None for part in opened):
         raise SourceError(f"{options.location}: {UNKNOWN}")
@@ -47,19 +50,27 @@ def run(options: argparse.Namespace) -> int:
     return status
 
 
-def _recover(options: argparse.Namespace) -> None:
+def _say_interrupted(found: Interrupted, options: argparse.Namespace) -> int:
+    """What is to be decided first; the rest can be planned when that is done."""
+    ways = {"finish": found.finish, "roll_back": found.roll_back, "forget": found.forget}
+    with Lines() as out:
+        if options.json:
+            out.write(f"{json.dumps({'source': options.location, 'interrupted': {'story': found.story, **ways}})}\n")
+        else:
+            out.write(f"{visible(found.story)}\n")
+            out.write("".join(f"  {visible(words)}\n" for words in ways.values() if words))
+    return NOT_SOUND
+
+
+def _recover(found: Interrupted, options: argparse.Namespace) -> None:
     """What an interrupted change left comes first: the archive is neither the old nor the new one."""
-    found = interrupted(options.location)
-    if found is None:
-        return
+    if options.to:
+        raise Refused(f"{found.story} Finish that change or take it back, without --to, before a copy is made.")
     complain(found.story)
-    would = found.roll_back if options.roll_back else found.finish or found.forget
-    if not would:
+    if not (found.roll_back if options.roll_back else found.finish or found.forget):
         raise Refused(
             "Nothing was done: neither finishing nor taking back that change is safe. Look at it in the window."
         )
-    if options.dry_run:
-        raise Refused(f"{would} What is to be mended after that can be planned when it has been done.")
     way = WayOut.ROLL_BACK if options.roll_back else WayOut.FINISH if found.finish else WayOut.FORGET
     complain(recover(options.location, way))
 
@@ -68,6 +79,9 @@ def _mend(part: Part, options: argparse.Namespace, out: Lines) -> int:
     with ProgressBar(Progress()) as progress:
         planned = plan(part.archive, progress, options.accept)
     shown = described(planned)
+    known = {row.code for row in (*shown.repairs, *shown.waiting, shown.salvage) if row is not None}
+    if unknown := sorted(set(options.accept) - known):
+        raise Refused(f"Nothing was done: no repair of {part.label} is called {', '.join(unknown)}.")
     if not options.json:
         out.write(_text(part.label, shown))
         out.flush()
@@ -79,8 +93,17 @@ def _mend(part: Part, options: argparse.Namespace, out: Lines) -> int:
         out.write(_json(part.label, shown, written))
     elif written is not None:
         out.write("".join(f"  {visible(sentence)}\n" for sentence in (written.sentence, *written.warnings)))
-    salvaged = written is not None and planned.state not in _FINE and bool(options.to)
-    return FINE if planned.state in _FINE or salvaged else NOT_SOUND
+    if options.to and written is None and not options.dry_run:
+        complain(f"{options.to} was not written: there is nothing to mend or to save.")
+    return _status(planned, options)
+
+
+def _status(planned: Plan, options: argparse.Namespace) -> int:
+    """Whether all is right afterwards; a salvage that leaves something behind is not all."""
+    if planned.state in _FINE:
+        return FINE
+    whole = planned.salvage is not None and not planned.salvage.loses
+    return FINE if options.to and whole else NOT_SOUND
 
 
 def _write(planned: Plan, part: Part, copy: str, progress: Progress) -> WriteResult | None:

@@ -96,10 +96,11 @@ def parse_number(text: str) -> int:
 
 def parse_entry(text: str) -> Entry:
     """``OFFSET,LENGTH``; raises Refused for anything else."""
-    offset, comma, length = text.partition(",")
-    if not comma:
-        raise Refused(f"An entry is OFFSET,LENGTH; {visible(text[:_QUOTED].encode(errors='replace'))} has no comma.")
-    return parse_number(offset), parse_number(length)
+    parts = text.split(",")
+    if len(parts) != 2:
+        shown = visible(text[:_QUOTED].encode(errors="replace"))
+        raise Refused(f"An entry is OFFSET,LENGTH, two numbers without commas in them; {shown} has {len(parts)}.")
+    return parse_number(parts[0]), parse_number(parts[1])
 
 
 def set_offset(draft: HeaderDraft, index: int, offset: int) -> HeaderDraft:

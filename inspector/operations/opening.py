@@ -27,7 +27,7 @@ from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.source import cancelling
 
-UNKNOWN = "This is no archive format that is known here, so it is shown as plain bytes."
+UNKNOWN = "This is no archive format that is known here."
 
 AT_ONCE = 32 << 20
 """Bytes: what is larger is read twice, for its structure and its content, and is not kept from one to the other."""
@@ -43,7 +43,7 @@ class Opened(Archive):
     ``unreadable`` says why there is nothing in it, empty where that is not so; ``decoded_findings`` are how many
     findings decoding made, ``decoded_dropped`` how many more it only counted: those after them are a check's.
     ``decoded_checksums`` are those that decoding gave. ``told`` gives what is known of it from other archives, once it
-    is decoded.
+    is decoded. ``cut_short``: its bytes could not be had while it was decoded, so there is nothing to check it by.
     """
 
     decoder: Format | None = None
@@ -52,6 +52,8 @@ class Opened(Archive):
     decoded_dropped: int = 0
     decoded_checksums: Sequence[Checksum] = ()
     told: Callable[[], Iterable[Finding]] = tuple
+    checked: bool = False
+    cut_short: bool = False
 
 
 def local_path(location: str) -> Path:
@@ -62,8 +64,11 @@ def local_path(location: str) -> Path:
     path = _from_url(location) if "://" in location else Path(location).expanduser()
     try:
         there = path.exists()
+        leads_nowhere = not there and path.is_symlink()
     except (OSError, ValueError) as error:  # a name too long, or with a NUL
         raise SourceError(f"{visible(location)} is no usable path: {error}.") from error
+    if leads_nowhere:
+        raise SourceError(f"{visible(location)} is a symbolic link that leads nowhere.")
     if not there:
         raise SourceError(f"{visible(location)} does not exist.")
     return path
@@ -118,16 +123,21 @@ def decode(archive: Opened, progress: Progress) -> None:
 
 
 def decode_anew(archive: Opened, progress: Progress) -> None:
-    """Decode again what was decoded sparingly, this time with all there is to read. Raises Cancelled."""
+    """Decode again what was decoded sparingly, this time with all there is to read.
+
+    Raises Cancelled, and SourceError where that cannot be read; the archive stays as it was then.
+    """
     source: Any = archive.source
     source.sparing = False
     if source.size <= AT_ONCE:
         expect(source, 0, source.size)
-    again = start(source)
-    again.told = archive.told
     try:
+        again = start(source)
+        again.told = archive.told
         decode(again, progress)
-    except Cancelled:
+        if again.cut_short:
+            raise SourceError(next(each.message for each in again.findings if each.code == "unreadable"))
+    except (Cancelled, SourceError):
         source.sparing = True
         raise
     for each in attributes_of(Opened):
@@ -144,6 +154,7 @@ def _decode(archive: Opened, progress: Progress) -> None:
         try:
             archive.decoder.decode(archive.source, emitter, progress)
         except SourceError as error:
+            archive.cut_short = True
             emitter.error("unreadable", f"{error} What follows could not be decoded.")
     archive.findings.extend(archive.told())
     archive.decoded_findings = len(archive.findings)

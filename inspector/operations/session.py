@@ -19,6 +19,7 @@ from inspector.core.verdict import State
 from inspector.operations.checks import ALL
 from inspector.operations.content import SAMPLE, decoded_content, encoding_of, image_of
 from inspector.operations.digest_job import write_beside
+from inspector.operations.coverage import COVERING, Covering
 from inspector.operations.guide import Guide
 from inspector.operations.location import Location, open_location
 from inspector.operations.opening import UNKNOWN, decode
@@ -48,28 +49,34 @@ from inspector.operations.views import (
     Target,
     TreeRow,
 )
+from inspector.sources.s3.connection import DEFAULT, Connection
 
 LARGEST_READ = 1 << 20
 """The most bytes given at once."""
 
 
-class Session:
-    """One open location. What cannot be opened is a session too, which says why in its status."""
+class Session(Covering):
+    """One open location. What cannot be opened is a session too, which says why in its status.
 
-    def __init__(self, location: str) -> None:
+    ``s3`` says how S3 is reached. What is there is decoded sparingly until it is checked.
+    """
+
+    def __init__(self, location: str, s3: Connection = DEFAULT) -> None:
         self._stage = Stage.OPENING
         self._failure = ""
+        self._error: SourceError | None = None
         self._changes = 0
         self._decoding = 0
         self._seen: object = None
         self._found = 0
         self._name = location
+        self._s3 = s3
         self._turns = Turns()
         try:
-            opened = open_location(location)
+            opened = open_location(location, s3, sparing=True)
         except SourceError as error:
             opened = Location([])
-            self._stage, self._failure = Stage.FAILED, str(error)
+            self._stage, self._failure, self._error = Stage.FAILED, str(error), error
         self._now = Scene(location, opened)
 
     # ---- state -------------------------------------------------------------------------------------------------
@@ -109,7 +116,7 @@ class Session:
         if self._stage is not Stage.READY:
             return f"{title}: being decoded."
         if collection is None and now.archives[0].decoder is None:
-            return UNKNOWN
+            return f"{UNKNOWN} It is shown as plain bytes."
         return f"{title}, {rounded(now.location.size)}, {counted(len(now.shelf), 'member')}."
 
     def _notice(self) -> None:
@@ -317,6 +324,7 @@ QUICK = frozenset(
     (
         *("status", "layers", "read", "runs", "explain", "field_rows", "field"),
         *("member_rows", "tree_rows", "member", "chosen", "place", "findings", "damage", "checksums", "goto"),
+        *COVERING,
     )
 )
 """Methods that answer at once; safe while jobs run."""

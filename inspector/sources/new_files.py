@@ -135,7 +135,9 @@ class NewFile:
             yield
         except OSError as error:
             done = f" after {self.size:,} bytes" if self.size else ""
-            raise SourceError(f"{visible(self.path.name)} cannot be written{done}: {reason(error)}.") from error
+            folder = self.path.parent
+            why = reason(error) if folder.is_dir() else f"there is no folder {visible(str(folder))}"
+            raise SourceError(f"{visible(self.path.name)} cannot be written{done}: {why}.") from error
 
 
 class NewFiles:

@@ -87,6 +87,8 @@ def test_a_dry_run_prints_the_three_writes_and_makes_none(copy: Copy, run: Run) 
         ("two-entries.tacozip", ("--set", "7=1,2"), "no entry 7"),
         ("two-entries.tacozip", ("--set", "0=x,2"), "is no number"),
         ("two-entries.tacozip", ("--set", "0"), "has no ="),
+        ("two-entries.tacozip", ("--set", "0=5,253,3,000"), "without commas"),
+        ("two-entries.tacozip", ("--set", "0=5,2", "--set", "0=5,3"), "twice"),
         ("two-entries.tacozip", ("--set", "0=18446744073709551616,0"), "does not fit"),
         ("two-entries.tacozip", ("--count", "8"), "0 to 7"),
         ("ghost.taco", ("--count", "1"), "cannot be edited"),
@@ -140,12 +142,30 @@ def test_what_is_not_mended_exits_with_1(copy: Copy, run: Run) -> None:
     status, out, _ = run("repair", path)
     assert (status, path.read_bytes()) == (1, before)
     assert "Left: " in out
-    status, _, _ = run("repair", path, "--to", path.with_name("saved.rca"))
-    assert status == 0
+    status, out, _ = run("repair", path, "--to", path.with_name("saved.rca"))
+    assert (status, "Lost: " in out) == (1, True)
     assert run("check", path.with_name("saved.rca"))[0] == 0
     status, _, said = run("repair", path, "--to", path.with_name("saved.rca"))
     assert status == 2
     assert "something is there already" in said
+
+
+@pytest.mark.parametrize(("arguments", "words"), [(("--accept", "nosuch"), "nosuch"), (("--to", ""), "--to")])
+def test_what_repair_does_not_know_changes_nothing(
+    arguments: tuple[str, ...], words: str, copy: Copy, run: Run, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = copy("trailing-commas.caf")
+    before = path.read_bytes()
+    try:
+        status, _, said = run("repair", path, *arguments)
+    except SystemExit as end:  # as argparse ends
+        status, said = end.code, capfd.readouterr().err
+    assert (status, words in said, path.read_bytes() == before) == (2, True, True)
+
+
+def test_an_entry_that_leads_nowhere_is_said(copy: Copy, run: Run) -> None:
+    _, _, said = run("header", copy("two-entries.tacozip"), "--set", "1=99999999,5")
+    assert "Entry 1 leads outside this file" in said
 
 
 def test_a_claim_is_accepted_by_its_code(copy: Copy, run: Run) -> None:
@@ -177,9 +197,12 @@ def test_an_interrupted_change_comes_first(option: tuple[str, ...], intended: bo
     kill_between_writes(path, edit)
     assert path.with_name(f".{path.name}.aij").exists()
     assert "interrupted-change" in run("check", path, "--json")[1]
-    status, _, said = run("repair", path, "--dry-run")
-    assert status == 2
-    assert "planned when it has been done" in said
+    status, out, _ = run("repair", path, "--dry-run", "--json")
+    assert status == 1
+    assert one(out)["interrupted"]["finish"]
+    assert run("repair", path, "--to", path.with_name("copy"))[0] == 2
+    assert not path.with_name("copy").exists()
+    assert "--roll-back" in run("list", path)[2]
     run("repair", path, *option)
     assert not path.with_name(f".{path.name}.aij").exists()
     assert (path.read_bytes()[60:62] == b"ab", path.read_bytes()[70:72] == b"cd") == (intended, intended)

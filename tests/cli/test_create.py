@@ -92,7 +92,7 @@ def test_a_taco_is_made_with_entries_in_their_order(run: Run, tmp_path: Path) ->
         (("caf", "new.caf", "tree", "tree"), "stands twice"),
         (("caf", "new.caf", "tree", "--max-size", "33G"), "at most"),
         (("caf", "new.caf", "tree", "--max-size", "100"), "needs an archive of"),
-        (("taco", "new.taco", "tree", "--entry", "1"), "has no comma"),
+        (("taco", "new.taco", "tree", "--entry", "1"), "two numbers without commas"),
         (("taco", "new.taco", "tree", "--entry-for", "q"), "No member is called 'q'"),
     ],
 )
