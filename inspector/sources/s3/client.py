@@ -43,16 +43,21 @@ class _Entry:
     status: int = 0
     received: int = 0
     attempts: int = 1
+    sent: int = 0
 
 
 class Client:
     """One way of reaching S3. It may be used by any number of threads. Every method raises SourceError."""
 
+    read_timeout: float = 0
+    """Seconds without an answer until a request is given up; 0 for READ_TIMEOUT."""
+
     def __init__(self, connection: Connection) -> None:
+        self.connection = connection
         self._extra = {"RequestPayer": "requester"} if connection.requester_pays else {}
         keep_quiet()
         with _sentences(Failure(None)):
-            self._s3: Any = _s3(connection)
+            self._s3: Any = _s3(connection, self.read_timeout or READ_TIMEOUT)
         keep_quiet()  # of those that were made meanwhile, too
         self.endpoint = str(self._s3.meta.endpoint_url)
 
@@ -146,6 +151,7 @@ class Client:
                     entry.status,
                     why,
                     entry.attempts,
+                    entry.sent,
                 )
             )
 
@@ -161,20 +167,20 @@ def client_for(connection: Connection) -> Client:
     return Client(connection)
 
 
-def _s3(connection: Connection) -> Any:
+def _s3(connection: Connection, timeout: float) -> Any:
     session = boto3.Session(profile_name=connection.profile or None, region_name=connection.region or None)
-    made = _made(session, connection, "auto")
+    made = _made(session, connection, "auto", timeout)
     host = str(made.meta.endpoint_url).partition("://")[2].partition("/")[0].partition(":")[0]
     if host.endswith((".amazonaws.com", ".amazonaws.com.cn", ".amazonaws.eu")):
         return made
     # Other servers seldom have a host name for each bucket.
-    return _made(session, connection, "path")
+    return _made(session, connection, "path", timeout)
 
 
-def _made(session: Any, connection: Connection, style: str) -> Any:
+def _made(session: Any, connection: Connection, style: str, timeout: float) -> Any:
     config = Config(
         connect_timeout=CONNECT_TIMEOUT,
-        read_timeout=READ_TIMEOUT,
+        read_timeout=timeout,
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
         max_pool_connections=CONNECTIONS,
         s3={"addressing_style": style},

@@ -1,4 +1,4 @@
-"""What reading from S3 has cost: every request as a value, and the totals."""
+"""What work on S3 has cost: every request as a value, and the totals."""
 
 from __future__ import annotations
 
@@ -18,16 +18,18 @@ class Why(StrEnum):
     READING = "reading"
     BESIDE = "looking for what stands beside it"
     LISTING = "listing"
+    WRITING = "writing"
+    COMPARING = "comparing what was written"
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """One request that was made.
 
-    ``when`` is in seconds since 1970 (UTC), ``method`` GET, HEAD or LIST, ``location`` the object or prefix,
-    ``[start, stop)`` the bytes asked for (a negative start counts from the end, both 0 where none were), ``received``
-    the bytes of the body that came, ``milliseconds`` until the last of them, ``status`` that of the answer (0: there
-    was none), ``attempts`` how often it was sent.
+    ``when`` is in seconds since 1970 (UTC), ``method`` GET, HEAD, LIST or one that writes, ``location`` the object or
+    prefix, ``[start, stop)`` the bytes asked for (a negative start counts from the end, both 0 where none were),
+    ``received`` the bytes of the body that came, ``milliseconds`` until the last of them, ``status`` that of the answer
+    (0: there was none), ``attempts`` how often it was sent, ``sent`` the bytes of its own body.
     """
 
     when: float
@@ -40,15 +42,17 @@ class Request:
     status: int
     why: Why
     attempts: int = 1
+    sent: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """The sums over all requests: how many were sent, bytes received, and milliseconds waited."""
+    """The sums over all requests: how many were sent, bytes received, milliseconds waited, and bytes sent."""
 
     requests: int = 0
     received: int = 0
     milliseconds: float = 0.0
+    sent: int = 0
 
 
 class Ledger:
@@ -68,6 +72,7 @@ class Ledger:
                 before.requests + request.attempts,
                 before.received + request.received,
                 before.milliseconds + request.milliseconds,
+                before.sent + request.sent,
             )
 
     @property

@@ -17,6 +17,7 @@ from inspector.sources.cache import BlockCache
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.answers import Asked, Head
 from inspector.sources.s3.beside import Beside
+from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger, Why
 from inspector.sources.s3.sentences import REPLACED, S3Error
 
@@ -82,6 +83,11 @@ class S3Source:
     def read(self, offset: int, length: int) -> bytes:
         """See Source.read; raises Cancelled, too, where ``cancelling`` says so."""
         return self._cache.read(offset, length)
+
+    @property
+    def connection(self) -> Connection:
+        """How the server is reached."""
+        return self._client.connection
 
     def expect(self, start: int, stop: int) -> None:
         """The bytes ``[start, stop)`` are about to be read."""

@@ -1,0 +1,222 @@
+"""The requests that write, and no others: they are made on a user's word only."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+from inspector.core.progress import Cancelled
+from inspector.sources.s3.address import Address
+from inspector.sources.s3.answers import Asked, Head, head_of
+from inspector.sources.s3.client import Client
+from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.ledger import Ledger, Why
+from inspector.sources.s3.sentences import S3Error
+from inspector.sources.s3.source import look
+from inspector.sources.s3.writing_sentences import writing_error
+
+_KEPT = (
+    "CacheControl",
+    "ContentDisposition",
+    "ContentEncoding",
+    "ContentLanguage",
+    "ContentType",
+    "Expires",
+    "Metadata",
+    "StorageClass",
+    "ServerSideEncryption",
+    "SSEKMSKeyId",
+    "BucketKeyEnabled",
+    "WebsiteRedirectLocation",
+)
+"""What an object is given when it is made, and says of itself under the same names."""
+_NO_TAGS = (400, 404, 405, 501)
+"""How servers answer that do not know tags."""
+_NOT_IMPLEMENTED = 501
+
+Kept = Mapping[str, Any]
+"""What a new object gets beside its bytes, as requests name it."""
+
+
+class Part(NamedTuple):
+    """A part of an object that is being made: its number from 1 on, and the ETag the server gave it."""
+
+    number: int
+    etag: str
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """An object that is being made of parts; nothing of it is there before it is completed."""
+
+    address: Address
+    id: str
+
+
+class _Stop(BaseException):
+    """Cancelled, in a form that boto3 does not take for a broken connection."""
+
+
+class _Body(io.BytesIO):
+    """Bytes on their way; at every piece the user may have had enough."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """See io.BytesIO."""
+        try:
+            look()
+        except Cancelled as error:
+            raise _Stop from error
+        return super().read(size)
+
+
+class Sender(Client):
+    """One way of writing to S3. Every method raises S3Error, and those that send bytes Cancelled."""
+
+    read_timeout = 300
+    """A server that copies gigabytes may be silent for a while."""
+
+    def state(self, address: Address, ledger: Ledger) -> tuple[Head, Kept]:
+        """What an object is now, and what a new one in its place is to be given so that only bytes change."""
+        with self._writing("HEAD", address, Asked(0), ledger) as entry:
+            answer = self._s3.head_object(Bucket=address.bucket, Key=address.key, **self._extra)
+            self._note(entry, answer)
+        return head_of(answer), {name: answer[name] for name in _KEPT if answer.get(name)}
+
+    def tags(self, address: Address, ledger: Ledger) -> str:
+        """The tags of an object, as requests name them; none where the server does not know tags."""
+        try:
+            with self._writing("GET", address, Asked(0), ledger) as entry:
+                answer = self._s3.get_object_tagging(Bucket=address.bucket, Key=address.key, **self._extra)
+                self._note(entry, answer)
+        except S3Error as error:
+            if error.status in _NO_TAGS:
+                return ""
+            raise
+        return _query((str(each["Key"]), str(each["Value"])) for each in answer.get("TagSet") or ())
+
+    def put(self, address: Address, data: bytes, kept: Kept, condition: Kept, ledger: Ledger) -> str:
+        """Make an object of bytes, where ``condition`` (IfMatch, IfNoneMatch) holds; its ETag."""
+        with self._sending("PUT", address, Asked(0, len(data)), ledger, data) as (entry, body):
+            answer = self._s3.put_object(
+                Bucket=address.bucket, Key=address.key, Body=body, **kept, **condition, **self._extra
+            )
+            self._note(entry, answer)
+        return str(answer.get("ETag") or "")
+
+    def begin(self, address: Address, kept: Kept, ledger: Ledger) -> Upload:
+        """Begin to make an object of parts."""
+        with self._writing("POST", address, Asked(0), ledger) as entry:
+            answer = self._s3.create_multipart_upload(Bucket=address.bucket, Key=address.key, **kept, **self._extra)
+            self._note(entry, answer)
+        return Upload(address, str(answer["UploadId"]))
+
+    def send(self, upload: Upload, number: int, data: bytes, ledger: Ledger) -> Part:
+        """Send a part."""
+        address = upload.address
+        with self._sending("PUT", address, Asked(0, len(data)), ledger, data) as (entry, body):
+            answer = self._s3.upload_part(
+                Bucket=address.bucket,
+                Key=address.key,
+                UploadId=upload.id,
+                PartNumber=number,
+                Body=body,
+                **self._extra,
+            )
+            self._note(entry, answer)
+        return Part(number, str(answer["ETag"]))
+
+    def copy(self, upload: Upload, number: int, source: Address, head: Head, asked: Asked, ledger: Ledger) -> Part:
+        """Let the server make a part of bytes of an object, if that is still the one ``head`` tells of."""
+        address = upload.address
+        origin = {"Bucket": source.bucket, "Key": source.key}
+        if head.version:
+            origin["VersionId"] = head.version
+        with self._writing("COPY", address, asked, ledger) as entry:
+            answer = self._s3.upload_part_copy(
+                Bucket=address.bucket,
+                Key=address.key,
+                UploadId=upload.id,
+                PartNumber=number,
+                CopySource=origin,
+                CopySourceRange=asked.header,
+                **({"CopySourceIfMatch": head.etag} if head.etag else {}),
+                **self._extra,
+            )
+            self._note(entry, answer)
+        return Part(number, str(answer["CopyPartResult"]["ETag"]))
+
+    def complete(self, upload: Upload, parts: Sequence[Part], condition: Kept, ledger: Ledger) -> str:
+        """Let the object be there, where ``condition`` (IfMatch, IfNoneMatch) holds; its ETag."""
+        address = upload.address
+        listed = [{"PartNumber": part.number, "ETag": part.etag} for part in sorted(parts)]
+        with self._writing("POST", address, Asked(0), ledger) as entry:
+            answer = self._s3.complete_multipart_upload(
+                Bucket=address.bucket,
+                Key=address.key,
+                UploadId=upload.id,
+                MultipartUpload={"Parts": listed},
+                **condition,
+                **self._extra,
+            )
+            self._note(entry, answer)
+        return str(answer.get("ETag") or "")
+
+    def abort(self, upload: Upload, ledger: Ledger) -> None:
+        """Let nothing be left of an upload."""
+        address = upload.address
+        with self._writing("DELETE", address, Asked(0), ledger) as entry:
+            answer = self._s3.abort_multipart_upload(
+                Bucket=address.bucket, Key=address.key, UploadId=upload.id, **self._extra
+            )
+            self._note(entry, answer)
+
+    def remove(self, address: Address, ledger: Ledger) -> None:
+        """Take an object away that was made a moment ago."""
+        with self._writing("DELETE", address, Asked(0), ledger) as entry:
+            answer = self._s3.delete_object(Bucket=address.bucket, Key=address.key, **self._extra)
+            self._note(entry, answer)
+
+    @contextmanager
+    def _writing(self, method: str, address: Address, asked: Asked, ledger: Ledger) -> Iterator[Any]:
+        try:
+            with self._asking(method, address, asked, ledger, Why.WRITING) as entry:
+                yield entry
+        except S3Error as error:
+            raise writing_error(error, address, self.endpoint) from error.__cause__
+
+    @contextmanager
+    def _sending(
+        self, method: str, address: Address, asked: Asked, ledger: Ledger, data: bytes
+    ) -> Iterator[tuple[Any, _Body]]:
+        try:
+            with self._writing(method, address, asked, ledger) as entry, _Body(data) as body:
+                yield entry, body
+                entry.sent = len(data)
+        except _Stop as stop:
+            raise Cancelled from stop
+
+
+def _query(pairs: Iterator[tuple[str, str]]) -> str:
+    from urllib.parse import urlencode
+
+    return urlencode(list(pairs))
+
+
+@cache
+def sender_for(connection: Connection) -> Sender:
+    """The sender for a connection, made once. Raises SourceError."""
+    return Sender(connection)
+
+
+def etag_of(parts: Sequence[Part]) -> str:
+    """The ETag that most servers give to an object made of these parts; empty where theirs are no MD5."""
+    try:
+        digests = b"".join(bytes.fromhex(part.etag.strip('"')) for part in sorted(parts))
+    except ValueError:
+        return ""
+    return f'"{hashlib.md5(digests, usedforsecurity=False).hexdigest()}-{len(parts)}"'
