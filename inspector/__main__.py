@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 NO_SCREEN = (
     "There is no screen to open a window on. --screenshot OUT.png LOCATION draws the window into a "
@@ -43,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return desktop.run(install_it=options.install_desktop)
     if options.screenshot is None and _screen_is_missing():
-        lost = [word for word in options.locations[:1] if word.isalpha() and not os.path.exists(word)]
+        lost = [word for word in options.locations[:1] if word.isalpha() and not Path(word).exists()]
         unknown = f"{lost[0]} is no file and no command. " if lost else ""
         print(f"{PROGRAM}: {unknown}{NO_SCREEN}", file=sys.stderr)
         return 2
