@@ -118,6 +118,7 @@ def _report(emitter: Emitter, header: TacoHeader, member: int, *, listed: bool) 
 
 def _report_entries(emitter: Emitter, header: TacoHeader) -> None:
     """Entries are an application's own, so one that reads strangely is worth a word and no more."""
+    size = emitter.archive.source.size
     used = [(entry, header.entry_span(index)) for index, entry in enumerate(header.entries[: header.count])]
     inside = []
     for index, ((offset, length), place) in enumerate(used):
@@ -125,7 +126,13 @@ def _report_entries(emitter: Emitter, header: TacoHeader) -> None:
         if length and offset < header.payload.stop:
             message = f"Entry {index} ({grouped(offset)}, {in_bytes(length)}) begins inside the header itself."
             emitter.info("taco-entry-in-header", message, place)
-        if length and stop <= emitter.archive.source.size:
+        if stop > size:
+            message = (
+                f"Entry {index} ({grouped(offset)}, {in_bytes(length)}) leads outside this file of {in_bytes(size)}: "
+                "it is about another file, or wrong."
+            )
+            emitter.info("taco-entry-outside", message, place)
+        elif length:
             inside.append((offset, stop, index, place))
     for one, other in combinations(sorted(inside), 2):
         if other[0] < one[1]:

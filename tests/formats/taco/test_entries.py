@@ -64,10 +64,13 @@ def test_entries_that_overlap_are_said_together(folder: Path) -> None:
     assert b"".join(data[span.start : span.stop] for span in finding.spans) == struct.pack("<4Q", 500, 100, 599, 1)
 
 
-def test_entries_elsewhere_are_not_compared(folder: Path) -> None:
+def test_entries_elsewhere_are_not_compared_but_said_to_be_outside(folder: Path) -> None:
     outside = [(10_000, 500), (10_100, 500), (2**64 - 1, 2**64 - 1)]
     archive = checked(with_entries(folder, [*outside, (300, 0), (300, 10)]), "x.tacozip")
-    assert archive.findings == []
+    assert [(finding.code, finding.severity) for finding in archive.findings] == [
+        ("taco-entry-outside", Severity.INFO)
+    ] * 3
+    assert [span.start for finding in archive.findings for span in finding.spans] == [45, 61, 77]
 
 
 @pytest.mark.parametrize("name", ["x.tacozip", "X.TACO", "x.taco.zip"])
