@@ -9,15 +9,19 @@ from typing import Any
 from inspector.cli.archives import parts
 from inspector.cli.connecting import connection_of
 from inspector.cli.output import Lines, complain
+from inspector.cli.progress_bar import ProgressBar
 from inspector.cli.writes import write_lines, write_objects
 from inspector.core.edit import Edit
 from inspector.core.names import visible
+from inspector.core.progress import Progress
 from inspector.operations.edit_views import WriteResult
 from inspector.operations.header_draft import Entry, HeaderDraft, HeaderView, parse_entry, parse_number, with_changes
-from inspector.operations.mending import local_file, write_edit
+from inspector.operations.mending import writable, write_edit
 from inspector.operations.opening import Opened
 from inspector.operations.refused import Refused
+from inspector.operations.s3_writing import sending_lines
 from inspector.operations.taco_header import header_draft, header_view, preview
+from inspector.sources.s3.source import S3Source
 
 
 def run(options: argparse.Namespace) -> None:
@@ -34,13 +38,16 @@ def run(options: argparse.Namespace) -> None:
     for entry in header_view(archive, draft).entries if draft is not None else ():
         if entry.doubtful and entry.index in header_view(archive, draft).changed:
             complain(f"Entry {entry.index} leads {entry.words}: readers of this file cannot follow it.")
-    written = _write(archive, edit) if edit is not None and not options.dry_run else None
+    written = _write(archive, edit, whole=options.whole) if edit is not None and not options.dry_run else None
     view = header_view(archive, draft)
     with Lines() as out:
         if options.json:
             out.write(_json(opened[0].label, view, edit, written))
         else:
-            out.write("".join(f"{visible(line)}\n" for line in _lines(view, edit, options.dry_run)))
+            lines = _lines(view, edit, options.dry_run)
+            if edit is not None and options.dry_run and isinstance(archive.source, S3Source):
+                lines += ["This would be sent:", *sending_lines(edit, whole=options.whole)]
+            out.write("".join(f"{visible(line)}\n" for line in lines))
             if written is not None:
                 out.write(f"{visible(written.sentence)}\n")
     for warning in written.warnings if written is not None else ():
@@ -67,8 +74,13 @@ def _assignment(text: str) -> tuple[int, Entry]:
     return parse_number(index), parse_entry(entry)
 
 
-def _write(archive: Opened, edit: Edit) -> WriteResult:
-    return write_edit(local_file(archive), edit)
+def _write(archive: Opened, edit: Edit, *, whole: bool) -> WriteResult:
+    source = writable(archive)
+    if isinstance(source, S3Source):
+        for line in sending_lines(edit, whole=whole):
+            complain(line)
+    with ProgressBar(Progress()) as progress:
+        return write_edit(source, edit, progress, whole=whole)
 
 
 def _lines(view: HeaderView, edit: Edit | None, dry_run: bool) -> list[str]:

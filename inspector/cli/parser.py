@@ -74,6 +74,9 @@ def command_parser() -> argparse.ArgumentParser:
     for name in ("header", "repair"):
         added[name].add_argument("location", metavar="LOCATION", help="the archive")
         added[name].add_argument("--dry-run", action="store_true", help="say what would be written, and write nothing")
+        added[name].add_argument(
+            "--whole", action="store_true", help="send all of an object on S3 where the server cannot copy what stays"
+        )
     add_create(added["create"])
     add_append(added["append"])
     added["find"].add_argument("catalogue", metavar="CATALOGUE", help="what create caf --catalog has made")

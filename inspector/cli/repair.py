@@ -19,10 +19,12 @@ from inspector.core.span import Spans
 from inspector.core.verdict import State
 from inspector.operations.edit_views import Interrupted, RepairPlan, RepairRow, WayOut, WriteResult
 from inspector.operations.interrupted import interrupted, recover
-from inspector.operations.mending import carry_out, described, local_file, save_salvage
+from inspector.operations.mending import carry_out, described, save_salvage, writable
 from inspector.operations.opening import UNKNOWN
 from inspector.operations.refused import Refused
 from inspector.operations.repairing import Plan, plan
+from inspector.operations.s3_writing import sending_lines
+from inspector.sources.s3.source import S3Source
 
 FINE = 0
 NOT_SOUND = 1
@@ -84,11 +86,14 @@ def _mend(part: Part, options: argparse.Namespace, out: Lines) -> int:
         raise Refused(f"Nothing was done: no repair of {part.label} is called {', '.join(unknown)}.")
     if not options.json:
         out.write(_text(part.label, shown))
+        if shown.edit is not None and isinstance(part.archive.source, S3Source) and not options.to:
+            lines = sending_lines(shown.edit, whole=options.whole)
+            out.write("".join(f"{line}\n" for line in ("  Sent:", *(f"    {each}" for each in lines))))
         out.flush()
     written: WriteResult | None = None
     if not options.dry_run and shown.before is not State.SOUND:
         with ProgressBar(Progress()) as progress:
-            written = _write(planned, part, options.to, progress)
+            written = _write(planned, part, options, progress)
     if options.json:
         out.write(_json(part.label, shown, written))
     elif written is not None:
@@ -106,11 +111,11 @@ def _status(planned: Plan, options: argparse.Namespace) -> int:
     return FINE if options.to and whole else NOT_SOUND
 
 
-def _write(planned: Plan, part: Part, copy: str, progress: Progress) -> WriteResult | None:
-    source = local_file(part.archive)
+def _write(planned: Plan, part: Part, options: argparse.Namespace, progress: Progress) -> WriteResult | None:
+    source, copy = writable(part.archive), options.to
     if copy and planned.state not in _FINE and planned.salvage is not None:
         return save_salvage(planned, source, copy, progress)
-    return carry_out(planned, source, copy, progress) if planned.mends else None
+    return carry_out(planned, source, copy, progress, whole=options.whole) if planned.mends else None
 
 
 # ---- words -----------------------------------------------------------------------------------------------------

@@ -18,9 +18,11 @@ from inspector.operations.edit_views import RepairPlan, RepairRow, WriteResult
 from inspector.operations.refused import Refused
 from inspector.operations.repairable import left
 from inspector.operations.repairing import Beside, Plan
+from inspector.operations.s3_writing import put_beside, write_edit_to_s3
 from inspector.sources.file import FileSource
 from inspector.sources.in_place import patched_copy, write
 from inspector.sources.replacing import Replacing
+from inspector.sources.s3.source import S3Source, cancelling
 
 _FINE = (State.SOUND, State.WARNING)
 
@@ -70,21 +72,23 @@ def _rest(plan: Plan) -> str:
     return f"{'; '.join(ways).capitalize()}." if ways else "No repair is known for what is left."
 
 
-def local_file(archive: Archive) -> FileSource:
-    """The file that an archive is read from. Raises Refused where it is none of this machine."""
-    if not isinstance(archive.source, FileSource):
-        raise Refused(
-            f"{visible(archive.source.name)} is not on this machine, and can only be read for now: download it, and "
-            "change the file."
-        )
+def writable(archive: Archive) -> FileSource | S3Source:
+    """The file or object that an archive is read from. Raises Refused where it is neither."""
+    if not isinstance(archive.source, (FileSource, S3Source)):
+        raise Refused(f"{visible(archive.source.name)} is neither a file nor an object on S3, so it cannot be changed.")
     return archive.source
 
 
-def write_edit(source: FileSource, edit: Edit) -> WriteResult:
-    """Write an edit into the file that ``source`` reads, if it still is as it was when that was opened.
+def write_edit(
+    source: FileSource | S3Source, edit: Edit, progress: Progress | None = None, *, whole: bool = False
+) -> WriteResult:
+    """Write an edit into what ``source`` reads, if that still is as it was when it was opened.
 
-    Raises EditError where nothing was written.
+    ``whole`` sends all of an object where the server cannot copy what stays. Raises EditError where nothing was
+    written, and Cancelled.
     """
+    if isinstance(source, S3Source):
+        return write_edit_to_s3(source, edit, progress or Progress(), whole=whole)
     written = write(source.path, edit, source.identity)
     cut, done = edit.dropped, []
     if edit.patches:
@@ -95,10 +99,18 @@ def write_edit(source: FileSource, edit: Edit) -> WriteResult:
     return WriteResult(f"{edit.label}: {', '.join(done)}.", written.warnings, written.undo)
 
 
-def carry_out(plan: Plan, source: FileSource, copy: str, progress: Progress, *, over: bool = False) -> WriteResult:
+def carry_out(
+    plan: Plan,
+    source: FileSource | S3Source,
+    copy: str,
+    progress: Progress,
+    *,
+    over: bool = False,
+    whole: bool = False,
+) -> WriteResult:
     """Make the repairs of a plan: in place, or to the file ``copy`` where that is not empty, ``over`` what is there.
 
-    Raises Refused and EditError where nothing was written, SourceError and Cancelled.
+    ``whole`` is as in write_edit. Raises Refused and EditError where nothing was written, SourceError and Cancelled.
     """
     if not plan.mends:
         raise Refused(_sentence(plan))
@@ -106,14 +118,21 @@ def carry_out(plan: Plan, source: FileSource, copy: str, progress: Progress, *, 
         return _mend_copy(plan, source, Path(copy), progress, over=over)
     result = WriteResult(f"{plan.repairs[0].title}.")
     if plan.edit is not None:
-        result = write_edit(source, plan.edit)
-    _write_beside(source.path, plan.beside, progress)
+        result = write_edit(source, plan.edit, progress, whole=whole)
+    if isinstance(source, S3Source):
+        for each in plan.beside:
+            put_beside(source, each, progress)
+    else:
+        _write_beside(source.path, plan.beside, progress)
     return result
 
 
-def _mend_copy(plan: Plan, source: FileSource, target: Path, progress: Progress, *, over: bool) -> WriteResult:
+def _mend_copy(
+    plan: Plan, source: FileSource | S3Source, target: Path, progress: Progress, *, over: bool
+) -> WriteResult:
     nothing = Edit("", (), source.size, source.size)
-    patched_copy(source, plan.edit or nothing, target, progress, replace=over)
+    with cancelling(progress):
+        patched_copy(source, plan.edit or nothing, target, progress, replace=over)
     _write_beside(target, plan.beside, progress)
     return WriteResult(f"The mended copy is {visible(str(target))}.")
 
@@ -130,7 +149,9 @@ def _path(path: Path, beside: Beside) -> Path:
     return path.with_name(path.name.removesuffix(beside.instead_of) + beside.suffix)
 
 
-def save_salvage(plan: Plan, source: FileSource, copy: str, progress: Progress, *, over: bool = False) -> WriteResult:
+def save_salvage(
+    plan: Plan, source: FileSource | S3Source, copy: str, progress: Progress, *, over: bool = False
+) -> WriteResult:
     """Write what is provably whole into a new archive at ``copy``, ``over`` what is there, but never the archive.
 
     Raises Refused where there is nothing to save, MemberError, SourceError and Cancelled: then there is no new file.
@@ -138,9 +159,9 @@ def save_salvage(plan: Plan, source: FileSource, copy: str, progress: Progress, 
     if plan.salvage is None or plan.salvage.content is None:
         raise Refused("There is nothing to save into a new archive.")
     target = Path(copy)
-    if target.exists() and target.samefile(source.path):
+    if isinstance(source, FileSource) and target.exists() and target.samefile(source.path):
         raise Refused(f"{visible(target.name)} is the archive itself: choose another name.")
-    with Replacing(target, replace=over) as out:
+    with cancelling(progress), Replacing(target, replace=over) as out:
         for piece in plan.salvage.content(progress):
             out.write(piece)
     return WriteResult(f"What is whole is saved in {visible(str(target))}.", plan.salvage.loses)

@@ -14,7 +14,7 @@ from pathlib import Path
 from inspector.core.edit import Edit, EditError, OverlaySource
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.core.source import SourceError, blocks
+from inspector.core.source import Source, SourceError, blocks
 from inspector.sources.disk import Disk, read_all, reason
 from inspector.sources.file import FileSource
 from inspector.sources.held import Held, held
@@ -138,12 +138,12 @@ def _half(file: Held, place: Path, why: str, back: str) -> str:
     )
 
 
-def patched_copy(source: FileSource, edit: Edit, target: Path, progress: Progress, *, replace: bool = False) -> None:
-    """Write the file as the change would leave it to ``target``, whole or not at all; ``replace`` what stands there.
+def patched_copy(source: Source, edit: Edit, target: Path, progress: Progress, *, replace: bool = False) -> None:
+    """Write the archive as the change would leave it to ``target``, whole or not at all; ``replace`` what stands there.
 
     Raises SourceError, for ``target`` being the file itself too, and Cancelled.
     """
-    if _same(source, target):
+    if isinstance(source, FileSource) and _same(source, target):
         raise SourceError(f"{visible(target.name)} is the archive itself: choose another name for the copy.")
     progress.begin("Writing the copy", edit.new_size)
     with Replacing(target, replace=replace) as out:
@@ -152,8 +152,8 @@ def patched_copy(source: FileSource, edit: Edit, target: Path, progress: Progres
             progress.advance(len(piece))
         if progress.done != edit.new_size:
             raise SourceError(
-                f"No copy was written: {visible(source.path.name)} ends after {progress.done:,} bytes now, and had "
-                f"{source.size:,} when it was opened. Open it again."
+                f"No copy was written: {visible(source.name.rpartition('/')[2])} ends after {progress.done:,} bytes "
+                f"now, and had {source.size:,} when it was opened. Open it again."
             )
 
 

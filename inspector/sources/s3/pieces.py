@@ -74,3 +74,14 @@ def _split(start: int, stop: int, size: int, *, copied: bool) -> Iterator[Piece]
 def moved(pieces: Sequence[Piece]) -> int:
     """How many bytes of the object are sent."""
     return sum(piece.size for piece in pieces if not piece.copied)
+
+
+def joined(pieces: Sequence[Piece]) -> list[Piece]:
+    """Neighbours that are made in the same way as one."""
+    found: list[Piece] = []
+    for piece in pieces:
+        if found and found[-1].copied == piece.copied:
+            found[-1] = Piece(found[-1].start, piece.stop, piece.copied)
+        else:
+            found.append(piece)
+    return found

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 from inspector.core.progress import Cancelled
 from inspector.sources.s3.address import Address
@@ -37,7 +38,7 @@ _KEPT = (
 """What an object is given when it is made, and says of itself under the same names."""
 _NO_TAGS = (400, 404, 405, 501)
 """How servers answer that do not know tags."""
-_NOT_IMPLEMENTED = 501
+NOT_IMPLEMENTED = 501
 
 Kept = Mapping[str, Any]
 """What a new object gets beside its bytes, as requests name it."""
@@ -80,6 +81,12 @@ class Sender(Client):
     read_timeout = 300
     """A server that copies gigabytes may be silent for a while."""
 
+    @property
+    def keeps_conditions(self) -> bool:
+        """Whether the server is known to hold to the conditions of requests that write."""
+        host = self.endpoint.partition("://")[2].partition("/")[0]
+        return host.endswith((".amazonaws.com", ".amazonaws.com.cn", ".amazonaws.eu"))
+
     def state(self, address: Address, ledger: Ledger) -> tuple[Head, Kept]:
         """What an object is now, and what a new one in its place is to be given so that only bytes change."""
         with self._writing("HEAD", address, Asked(0), ledger) as entry:
@@ -97,7 +104,7 @@ class Sender(Client):
             if error.status in _NO_TAGS:
                 return ""
             raise
-        return _query((str(each["Key"]), str(each["Value"])) for each in answer.get("TagSet") or ())
+        return urlencode([(str(each["Key"]), str(each["Value"])) for each in answer.get("TagSet") or ()])
 
     def put(self, address: Address, data: bytes, kept: Kept, condition: Kept, ledger: Ledger) -> str:
         """Make an object of bytes, where ``condition`` (IfMatch, IfNoneMatch) holds; its ETag."""
@@ -148,7 +155,10 @@ class Sender(Client):
                 **self._extra,
             )
             self._note(entry, answer)
-        return Part(number, str(answer["CopyPartResult"]["ETag"]))
+        result = answer.get("CopyPartResult")
+        if not result:  # it took the request for one that sends nothing
+            raise S3Error("The server does not copy.", NOT_IMPLEMENTED, "NotImplemented")
+        return Part(number, str(result["ETag"]))
 
     def complete(self, upload: Upload, parts: Sequence[Part], condition: Kept, ledger: Ledger) -> str:
         """Let the object be there, where ``condition`` (IfMatch, IfNoneMatch) holds; its ETag."""
@@ -199,12 +209,6 @@ class Sender(Client):
                 entry.sent = len(data)
         except _Stop as stop:
             raise Cancelled from stop
-
-
-def _query(pairs: Iterator[tuple[str, str]]) -> str:
-    from urllib.parse import urlencode
-
-    return urlencode(list(pairs))
 
 
 @cache

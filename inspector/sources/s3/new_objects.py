@@ -1,0 +1,226 @@
+"""New objects that take their places together, each when all of them are whole: see NewFiles for their like on disk."""
+
+from __future__ import annotations
+
+import contextlib
+from types import TracebackType
+from typing import Self
+
+from inspector.core.names import visible
+from inspector.core.progress import Progress
+from inspector.core.source import SourceError
+from inspector.sources.s3.address import Address
+from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.ledger import Ledger
+from inspector.sources.s3.pieces import LEAST, SENT
+from inspector.sources.s3.sender import NOT_IMPLEMENTED, Kept, Part, Sender, Upload, sender_for
+from inspector.sources.s3.sentences import S3Error
+from inspector.sources.s3.source import look
+
+_HELD = 64 << 20
+"""Bytes of small objects that are kept in memory until all take their places; further ones are sent as parts."""
+_MOST_PARTS = 10_000
+_GROWING = 1_000
+"""After so many parts they become larger, so that no object needs more than are allowed."""
+_MISSING, _NOT_AS_BEFORE = 404, 412
+
+
+class NewObject:
+    """An object that is sent in parts while it is written. NewObjects makes them.
+
+    ``size`` is how many bytes it has so far, ``etag`` is empty until it has its place. Its methods are those of NewFile;
+    each raises SourceError, and Cancelled where ``cancelling`` says so.
+    """
+
+    def __init__(self, address: Address, kept: Kept, sender: Sender, ledger: Ledger) -> None:
+        self.address = address
+        self.size = 0
+        self.etag = ""
+        self.upload: Upload | None = None
+        self._kept = kept
+        self._sender = sender
+        self._ledger = ledger
+        self._waiting = bytearray()
+        self._parts: dict[int, Part] = {}
+        self._starts: list[int] = []
+        self._held: dict[int, bytearray] = {}
+        self._marked: list[range] = []
+
+    @property
+    def waiting(self) -> int:
+        """How many bytes are in memory to be sent."""
+        return len(self._waiting)
+
+    def write(self, data: bytes) -> None:
+        """Write behind what is there."""
+        self._waiting += data
+        self.size += len(data)
+        while len(self._waiting) >= self._part_size() + LEAST:
+            self._send(self._part_size())
+
+    def keep(self, offset: int, length: int) -> None:
+        """Say, before they are written, that these bytes will be written over."""
+        assert offset >= self.size
+        self._marked.append(range(offset, offset + length))
+
+    def overwrite(self, offset: int, data: bytes) -> None:
+        """Write over bytes that have been written and are kept, or not yet sent."""
+        assert offset + len(data) <= self.size
+        sent = self.size - len(self._waiting)
+        for at, byte in enumerate(data, offset):
+            if at >= sent:
+                self._waiting[at - sent] = byte
+            else:
+                number = max(number for number in self._held if self._starts[number - 1] <= at)
+                self._held[number][at - self._starts[number - 1]] = byte
+        self._marked = [each for each in self._marked if offset > each.start or offset + len(data) < each.stop]
+        for number in list(self._held):
+            if self._touches(number, offset, offset + len(data)):
+                self._send_again(number)
+
+    def copy(self, descriptor: int, length: int, progress: Progress) -> int:  # noqa: ARG002 - as NewFile has it
+        """See NewFile.copy: no system copies to S3 by itself, so nothing is taken."""
+        return 0
+
+    def finish(self) -> None:
+        """Send what is left."""
+        if self._waiting:
+            self._send(len(self._waiting))
+
+    def place(self, condition: Kept) -> None:
+        """Let it be there, where ``condition`` holds."""
+        if self.upload is None:
+            data = bytes(self._waiting)
+            etag = self._sender.put(self.address, data, self._kept, condition, self._ledger)
+        else:
+            self.finish()
+            etag = self._sender.complete(self.upload, list(self._parts.values()), condition, self._ledger)
+        self.etag, self._waiting, self.upload = etag, bytearray(), None
+
+    def discard(self) -> str:
+        """Let nothing be left of it before it has its place; words on what could not be removed."""
+        if self.upload is None:
+            return ""
+        try:
+            self._sender.abort(self.upload, self._ledger)
+        except SourceError as error:
+            if not (isinstance(error, S3Error) and error.status == _MISSING):
+                return f"Parts of {visible(self.address.location)} could not be removed: {error}"
+        return ""
+
+    def _part_size(self) -> int:
+        return SENT << len(self._parts) // _GROWING
+
+    def _send(self, length: int) -> None:
+        if self.upload is None:
+            self.upload = self._sender.begin(self.address, self._kept, self._ledger)
+        look()
+        number = len(self._parts) + 1
+        if number > _MOST_PARTS:
+            raise SourceError(f"{visible(self.address.location)} would need more parts than S3 allows.")
+        start, data = self.size - len(self._waiting), self._waiting[:length]
+        self._starts.append(start)
+        self._parts[number] = self._sender.send(self.upload, number, bytes(data), self._ledger)
+        del self._waiting[:length]
+        if any(each.start < start + length and start < each.stop for each in self._marked):
+            self._held[number] = data
+
+    def _touches(self, number: int, start: int, stop: int) -> bool:
+        begin = self._starts[number - 1]
+        return start < begin + len(self._held[number]) and begin < stop
+
+    def _send_again(self, number: int) -> None:
+        assert self.upload is not None
+        data = self._held[number]
+        if any(self._touches(number, each.start, each.stop) for each in self._marked):
+            return  # more of it will be written over
+        self._parts[number] = self._sender.send(self.upload, number, bytes(data), self._ledger)
+        del self._held[number]
+
+
+class NewObjects:
+    """A context manager for objects that are there when its block has ended without an exception, and not otherwise.
+
+    Raises SourceError. Where several take their places and a later one cannot, the earlier ones are taken away again;
+    with ``replace`` they have replaced others and stay, and the sentence names them.
+    """
+
+    def __init__(self, connection: Connection, *, replace: bool = False, ledger: Ledger | None = None) -> None:
+        self.ledger = ledger or Ledger()
+        self._sender = sender_for(connection)
+        self._replace = replace
+        self._objects: list[NewObject] = []
+
+    def add(self, address: Address, kept: Kept | None = None) -> NewObject:
+        """Begin an object; ``kept`` is what it gets beside its bytes. The one before it is finished."""
+        if sum(each.waiting for each in self._objects) > _HELD or (self._objects and self._objects[-1].upload):
+            self._objects[-1].finish()
+        self._objects.append(NewObject(address, kept or {}, self._sender, self.ledger))
+        return self._objects[-1]
+
+    def see_that_it_is_free(self, address: Address) -> None:
+        """Raise SourceError where there is something already, and ``replace`` was not said."""
+        if self._replace:
+            return
+        try:
+            self._sender.state(address, self.ledger)
+        except S3Error as error:
+            if error.status == _MISSING and error.code != "NoSuchBucket":
+                return
+            raise
+        raise _taken(address)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        left = []
+        try:
+            if kind is None:
+                for each in self._objects:
+                    self._place(each)
+                return
+        except BaseException as failure:
+            left = self._discard()
+            if left and isinstance(failure, SourceError):
+                raise SourceError(f"{failure} {' '.join(left)}") from failure
+            raise
+        if kind is not None:
+            left = self._discard()
+            if left and isinstance(error, SourceError):
+                raise SourceError(f"{error} {' '.join(left)}") from error
+
+    def _place(self, each: NewObject) -> None:
+        condition = {} if self._replace else {"IfNoneMatch": "*"}
+        try:
+            try:
+                each.place(condition)
+            except S3Error as error:
+                if error.status != NOT_IMPLEMENTED or not condition:
+                    raise
+                self.see_that_it_is_free(each.address)
+                each.place({})
+        except S3Error as error:
+            if error.status == _NOT_AS_BEFORE:
+                raise _taken(each.address) from error
+            raise
+
+    def _discard(self) -> list[str]:
+        """Take away what can be taken away; sentences on what stays."""
+        words = [each.discard() for each in self._objects]
+        for each in self._objects:
+            if each.etag and self._replace:
+                words.append(f"{visible(each.address.location)} is new already.")
+            elif each.etag:
+                with contextlib.suppress(SourceError):
+                    if self._sender.state(each.address, self.ledger)[0].etag == each.etag:
+                        self._sender.remove(each.address, self.ledger)
+        return [each for each in words if each]
+
+
+def _taken(address: Address) -> SourceError:
+    return SourceError(
+        f"{visible(address.location)} is there already. Choose another key, or ask for it to be overwritten."
+    )

@@ -1,0 +1,160 @@
+"""Changes of objects on S3: only what has to be sent is sent, and nobody sees half a change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+import tacozip
+
+from inspector.__main__ import main
+from inspector.core.edit import Edit, EditError, Patch
+from inspector.core.progress import Progress
+from inspector.sources.s3.writing import write_object
+from tests.s3.conftest import BUCKET, Store
+from tests.s3.writing import MEBI, content, header_of, taco, unfinished
+
+DATA = Random(11).randbytes(18 * MEBI)
+
+
+def patched(data: bytes, *at: int) -> tuple[Edit, bytes]:
+    """An edit of four bytes at each of these places, and what it leaves."""
+    after = bytearray(data)
+    patches = []
+    for each in at:
+        patches.append(Patch(each, data[each : each + 4], b"new!"))
+        after[each : each + 4] = b"new!"
+    return Edit("Change bytes", tuple(patches), len(data), len(data)), bytes(after)
+
+
+@pytest.mark.parametrize(
+    ("at", "sent"),
+    [
+        ([14, 41, 18 * MEBI - 100], 5 * MEBI + 100),
+        ([9 * MEBI], 5 * MEBI),
+        ([18 * MEBI - 4], 4),
+        ([0], 5 * MEBI),
+        ([6 * MEBI, 12 * MEBI], 6 * MEBI + 4),
+        ([3 * MEBI], 5 * MEBI),
+    ],
+)
+def test_what_changes_is_sent_and_the_rest_is_copied_by_the_server(store: Store, at: list[int], sent: int) -> None:
+    source = store.open(store.put("writing/large.bin", DATA))
+    edit, after = patched(DATA, *at)
+
+    write_object(source, edit, Progress())
+
+    assert content(store, "writing/large.bin") == after
+    assert source.ledger.totals.sent == sent
+    assert unfinished(store) == []
+
+
+def test_a_small_object_is_sent_whole_in_one_request(store: Store) -> None:
+    source = store.open(store.put("writing/small.bin", DATA[:1000]))
+    edit, after = patched(DATA[:1000], 14, 900)
+    store.proxy.reset()
+
+    write_object(source, edit, Progress())
+
+    assert content(store, "writing/small.bin") == after
+    puts = [seen for seen in store.proxy.log if seen.method in ("PUT", "POST")]
+    assert [(seen.method, seen.if_match) for seen in puts] == [("PUT", source.etag)]
+
+
+def test_growing_and_shrinking(store: Store) -> None:
+    data = DATA[: 7 * MEBI]
+    source = store.open(store.put("writing/grows.bin", data))
+    write_object(
+        source, Edit("Grow", (Patch(len(data) - 1, data[-1:], b"12345"),), len(data), len(data) + 4), Progress()
+    )
+    assert content(store, "writing/grows.bin") == data[:-1] + b"12345"
+
+    source = store.open(f"s3://{BUCKET}/writing/grows.bin")
+    write_object(source, Edit("Cut", (), source.size, 6 * MEBI), Progress())
+    assert content(store, "writing/grows.bin") == data[: 6 * MEBI]
+    assert source.ledger.totals.sent == 0
+
+    source = store.open(f"s3://{BUCKET}/writing/grows.bin")
+    write_object(source, Edit("Empty", (), source.size, 0), Progress())
+    assert content(store, "writing/grows.bin") == b""
+
+
+@pytest.mark.parametrize("size", [1000, 12 * MEBI])
+def test_what_an_object_has_beside_its_bytes_is_kept(store: Store, size: int) -> None:
+    store.client.put_object(
+        Bucket=BUCKET,
+        Key="writing/kept.bin",
+        Body=DATA[:size],
+        ContentType="application/x-taco",
+        CacheControl="max-age=5",
+        ContentDisposition="attachment",
+        Metadata={"made-by": "someone"},
+        StorageClass="STANDARD_IA",
+        Tagging="a=1&b=two%20words",
+    )
+    source = store.open(f"s3://{BUCKET}/writing/kept.bin")
+
+    write_object(source, patched(DATA[:size], 5)[0], Progress())
+
+    head = store.client.head_object(Bucket=BUCKET, Key="writing/kept.bin")
+    assert head["ETag"] != source.etag
+    assert head["ContentType"] == "application/x-taco"
+    assert head["CacheControl"] == "max-age=5"
+    assert head["ContentDisposition"] == "attachment"
+    assert head["Metadata"] == {"made-by": "someone"}
+    assert head["StorageClass"] == "STANDARD_IA"
+    tags = store.client.get_object_tagging(Bucket=BUCKET, Key="writing/kept.bin")["TagSet"]
+    assert {each["Key"]: each["Value"] for each in tags} == {"a": "1", "b": "two words"}
+
+
+def test_other_bytes_than_those_the_change_is_for_are_left_alone(store: Store) -> None:
+    source = store.open(store.put("writing/other.bin", DATA[:100]))
+
+    with pytest.raises(EditError, match=r"was not changed: \[3, 4\) holds other bytes"):
+        write_object(source, Edit("Change", (Patch(3, bytes([DATA[3] ^ 1]), b"x"),), 100, 100), Progress())
+    assert content(store, "writing/other.bin") == DATA[:100]
+
+
+# ---- the header of a TACO archive, from the command line ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("sizes", [[1000, 0, 17], [6 * MEBI, 8 * MEBI]], ids=["small", "large"])
+def test_a_header_is_edited_in_place(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str], sizes: list[int]
+) -> None:
+    location = store.put("writing/header.taco", taco(tmp_path, sizes))
+
+    assert main(["header", location, "--set", "0=200,300", *store.options]) == 0
+
+    assert header_of(store, location, capsys) == [(200, 300)]
+    (tmp_path / "back.taco").write_bytes(content(store, "writing/header.taco"))
+    assert list(tacozip.read_header(str(tmp_path / "back.taco")))[0] == (200, 300)
+    assert main(["check", location, *store.options]) == 0
+    assert unfinished(store) == []
+
+
+def test_what_would_be_sent_is_shown_first(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = taco(tmp_path, [12 * MEBI])
+    location = store.put("writing/dry.taco", data)
+    capsys.readouterr()
+
+    assert main(["header", location, "--set", "0=200,300", "--dry-run", *store.options]) == 0
+
+    shown = capsys.readouterr().out
+    assert "bytes 0 to 5,242,880: 5.0 MiB, read and sent again" in shown
+    assert "copied by the server itself" in shown
+    assert content(store, "writing/dry.taco") == data
+    assert all(seen.method in ("GET", "HEAD") for seen in store.proxy.log)
+
+
+def test_an_archive_is_repaired_in_place_and_to_a_copy(store: Store, tmp_path: Path) -> None:
+    data = taco(tmp_path, [6 * MEBI, 6 * MEBI])
+    location = store.put("writing/broken.taco", data + b"garbage")
+
+    assert main(["repair", location, "--to", str(tmp_path / "copy.taco"), *store.options]) == 0
+    assert content(store, "writing/broken.taco") == data + b"garbage"
+    assert (tmp_path / "copy.taco").read_bytes() == data
+
+    assert main(["repair", location, *store.options]) == 0
+    assert content(store, "writing/broken.taco") == data
