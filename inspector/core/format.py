@@ -81,7 +81,7 @@ class Format:
 
     ``check`` reads everything that can be compared with something recorded, after ``decode``: it emits the findings
     that decoding could not make, judges every member (``Emitter.judge``), sets ``Archive.checksums``, and gives a
-    sentence that sums up (``1 of 3 segments is damaged; 8 of 11 blobs are whole.``). It may be cancelled at any
+    sentence that sums up (``1 of 3 segments is damaged; 8 of 11 blobs are proved whole.``). It may be cancelled at any
     moment and run again from the start; it raises nothing but SourceError and Cancelled. ``torn`` are the codes of
     findings that one interrupted write explains.
 

@@ -41,7 +41,7 @@ def test_the_banner_never_calls_sound_what_was_not_read(show: Show, window: Wind
 
 def test_a_check_says_what_is_damaged(checked: Show) -> None:
     tab = checked(DAMAGED)
-    assert tab.banner.sentence.text() == "Damaged: 1 of 3 segments is damaged; 4 of 6 blobs are whole."
+    assert tab.banner.sentence.text() == "Damaged: 1 of 3 segments is damaged; 4 of 6 blobs are proved whole."
     assert "(2)" in tab.findings.severities[Severity.ERROR].text()
 
 

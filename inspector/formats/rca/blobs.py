@@ -282,7 +282,11 @@ def _said_of(content: Content) -> Iterator[tuple[str, str]]:
         )
     for words in hazards(name):
         if words == "is not UTF-8":
-            yield "rca-name-not-utf-8", f", {visible(name[:80])}, is not UTF-8; it is shown with escapes."
+            shown = visible(name[:80])
+            yield (
+                "rca-name-not-utf-8",
+                f", {shown}, is not UTF-8; it is shown with escapes. Its content is not concerned.",
+            )
         elif not name:
             yield "rca-name-empty", " is empty, so nothing can be extracted under it."
         else:

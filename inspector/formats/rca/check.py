@@ -101,7 +101,7 @@ def _sentence(hashes: Hashes, whole: int) -> str:
     if not parts and whole == blobs:
         parts.append(f"{count(segments, 'segment')} and {count(blobs, 'blob')} are verified")
     else:
-        parts.append(_part(whole, blobs, "blobs", "is whole", "are whole"))
+        parts.append(_part(whole, blobs, "blobs", "is proved whole", "are proved whole"))
     garbage = 0 if layout.chunks.corrupt else sum(size(field.spans) for field in layout.chunks.tail)
     if garbage:
         parts.append(f"{in_bytes(garbage)} of an interrupted append follow")

@@ -3,7 +3,7 @@
 A hash covers a segment as a whole, so a wrong one says no more than that a byte of the segment or of the hash is not
 as it was written. Three things narrow that. Decompression depends on nothing behind the blob at hand, so where it fails
 at a blob the damage lies in that blob or before it. By rcarch's convention the next hash covers this one. And a hash
-that is wrong in one byte only has itself been changed.
+that is wrong in one byte only has most likely been changed itself.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ class _Explanation:
         # blocks. So the damage behind a wrong hash may lie as far back as the last right one: these rows begin there.
         self._since = [0] * len(hashes)
         for row in range(1, len(hashes)):
-            self._since[row] = row if hashes.proved(row - 1) else self._since[row - 1]
+            stands = hashes.proved(row - 1) or hashes.hash_only(row - 1)
+            self._since[row] = row if stands else self._since[row - 1]
 
     def _blocks(self, row: int) -> tuple[int, int]:
         """The blocks of the segment that a hash is about."""
@@ -169,8 +170,9 @@ class _Explanation:
         if row not in self._hashes.mended:
             nearest = self._hashes.digest(row, self._hashes.convention_of(row))
             return (
-                f"It differs from {nearest} in one byte only, and a change of the segment would change all of a hash: "
-                "so it is the hash that has changed, and the segment is whole."
+                f"It differs from {nearest} in one byte only, and a change of the segment would most likely change all "
+                "of a hash: so it seems to be the hash that has changed, and the segment to be whole; but no other "
+                "hash proves it."
             )
         return (
             f"Only these {HASH} bytes have changed: with the computed hash in their place the hash of "

@@ -164,7 +164,8 @@ class Hashes:
     def near(self, row: int) -> Convention | None:
         """The convention by which a wrong hash differs from the computed one in one byte only, if there is one.
 
-        A change of the segment does that to a hash once in 2**53 times: it is the hash that has changed.
+        A change of the segment does that to a hash once in 2**53 times, so it is the hash that seems to have changed;
+        but nothing in the archive proves it.
         """
         if self.verdict(row) is not Verdict.MISMATCH or self.segment(row) in self.layout.damaged:
             return None
@@ -175,12 +176,12 @@ class Hashes:
         return None
 
     def hash_only(self, row: int) -> bool:
-        """Whether nothing but a stored hash is wrong: its segment is as it was written."""
+        """Whether nothing but a stored hash seems to be wrong."""
         return row in self.mended or self.near(row) is not None
 
     def proved(self, row: int) -> bool:
         """Whether the bytes of a segment are proved to be those that were written."""
-        return bool(self._held[row]) or row - 1 in self.mended or self.hash_only(row)
+        return bool(self._held[row]) or row in self.mended or row - 1 in self.mended
 
     def convention_of(self, row: int) -> Convention:
         """The convention that a hash follows, as far as it can be told."""

@@ -55,7 +55,7 @@ class Ledger(LazyRows[Checksum]):
         if at in hashes.mended:
             return "Only the stored hash is wrong: the next hash covers it and fits the computed one."
         if hashes.near(at):
-            return "Only the stored hash is wrong: it differs from the computed one in one byte."
+            return "It seems that only the stored hash is wrong: it differs from the computed one in one byte."
         if at - 1 in hashes.mended:
             return "Right once the hash in the reset block that opens the segment is mended."
         if verdict is Verdict.NOT_CHECKABLE:

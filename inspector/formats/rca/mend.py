@@ -55,7 +55,7 @@ def _mendable(hashes: Hashes, row: int) -> bool:
 
 def _proved(hashes: Hashes, row: int) -> bool:
     """Whether a wrong reset hash is known to be all that is wrong."""
-    if hashes.segment(row) < 0 or hashes.hash_only(row):
+    if hashes.segment(row) < 0 or row in hashes.mended:
         return True
     # The wrong one was written so, which only a wrong resume does at this place.
     return explain.resumed_wrongly(hashes, row) and _written(hashes, row)
@@ -70,7 +70,7 @@ def _claim(hashes: Hashes, rows: Sequence[int]) -> str:
     if all(hashes.near(row) for row in rows):
         return (
             "Only the stored hash has changed. It differs from the computed one in one byte, and a change of the "
-            "segment would change all of it; but no other hash says so."
+            "segment would most likely change all of it; but no other hash says so."
         )
     blobs = sum(hashes.layout.blobs(*hashes.layout.blocks.segment(hashes.segment(row))) for row in rows)
     decode = "decodes, and is" if blobs == 1 else "decode, and are"

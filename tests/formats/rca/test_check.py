@@ -24,6 +24,7 @@ from tests.formats.rca.checking import (
     bad,
     checked,
     covered,
+    flipped,
     ledger,
     noisy,
     opened,
@@ -98,7 +99,7 @@ def test_where_decompression_fails_bounds_where_the_damage_lies() -> None:
     at = start + sizes[0] + 3
     data[at : at + 3] = b"\xff\xff\xff"
     archive, sentence = checked(bytes(data))
-    assert sentence == "1 of 3 segments is damaged; 3 of 6 blobs are whole."
+    assert sentence == "1 of 3 segments is damaged; 3 of 6 blobs are proved whole."
     assert [path for path, _ in ((m.path, m.size) for m in archive.members)] == [b"four", b"one", b"five", b"six"]
     assert verdicts(archive) == [WHOLE, UNSURE, WHOLE, WHOLE]
     (finding,) = [finding for finding in bad(archive) if finding.code == "rca-reset-hash-mismatch"]
@@ -115,7 +116,7 @@ def test_a_change_that_decodes_can_lie_anywhere_in_its_segment() -> None:
     data = bytearray(build.archive(noisy(300), TWO))
     data[400] ^= 4
     archive, sentence = checked(bytes(data))
-    assert sentence == "1 of 2 segments is damaged; 1 of 7 blobs is whole."
+    assert sentence == "1 of 2 segments is damaged; 1 of 7 blobs is proved whole."
     assert verdicts(archive) == [UNSURE] * 6 + [WHOLE]
     assert ledger(archive) == [WRONG, WHOLE]
     (finding,) = bad(archive)
@@ -143,18 +144,34 @@ def test_the_end_may_have_moved_where_the_last_hash_is_wrong() -> None:
 
 
 @pytest.mark.usefixtures("_both_ways")
-@pytest.mark.parametrize("convention", [build.SPEC, build.RCARCH])
-def test_a_hash_that_is_wrong_in_one_byte_has_itself_changed(convention: str) -> None:
+@pytest.mark.parametrize(
+    ("convention", "whole"), [(build.SPEC, [UNSURE] * 3 + [WHOLE] * 3), (build.RCARCH, [WHOLE] * 6)]
+)
+def test_a_hash_that_is_wrong_in_one_byte_seems_to_have_changed_itself(convention: str, whole: list[Verdict]) -> None:
+    """By rcarch's convention the next hash proves it, by the specification's nothing does."""
     data = bytearray(build.archive(ONE, TWO, THREE, convention=convention))
     at = 10 + len(build.segment(ONE)) + 2
     data[at + 5] ^= 0xA5
     archive, sentence = checked(bytes(data))
-    assert sentence == "1 of 3 hashes is wrong; 6 of 6 blobs are whole."
-    assert verdicts(archive) == [WHOLE] * 6
+    assert sentence == f"1 of 3 hashes is wrong; {whole.count(WHOLE)} of 6 blobs are proved whole."
+    assert verdicts(archive) == whole
     (finding,) = bad(archive)
     assert finding.spans == (Span(at, at + 8),)
     assert build.digest(build.segment(ONE)).hex() in finding.message
+    assert ("no other hash proves it" in finding.message) == (convention == build.SPEC)
     assert ledger(archive) == [WRONG, WHOLE if convention == build.SPEC else WRONG, WHOLE]
+
+
+def test_no_blob_is_called_whole_whose_hash_can_be_mended_on_a_word_only() -> None:
+    data = flipped(build.archive(ONE, TWO), 20)
+    archive, _ = checked(data)
+    assert verdicts(archive) == [WHOLE] * 3 + [UNSURE]
+    (finding,) = bad(archive)
+    assert "seems to be the hash that has changed" in finding.message
+    assert [repair.code for repair in FORMAT.repairs(archive, Progress()) if repair.claim] == [
+        "rca-mend-metadata",
+        "rca-salvage-readable",
+    ]
 
 
 def test_the_next_hash_of_rcarch_proves_that_only_the_hash_is_wrong() -> None:
@@ -162,7 +179,7 @@ def test_the_next_hash_of_rcarch_proves_that_only_the_hash_is_wrong() -> None:
     at = 10 + len(build.segment(ONE)) + 2
     data[at : at + 8] = b"spoilt !"
     archive, sentence = checked(bytes(data))
-    assert sentence == "1 of 3 hashes is wrong; 6 of 6 blobs are whole."
+    assert sentence == "1 of 3 hashes is wrong; 6 of 6 blobs are proved whole."
     assert verdicts(archive) == [WHOLE] * 6
     (finding,) = bad(archive)
     assert "the hash of segment 2, which covers them, is right" in finding.message
@@ -176,7 +193,7 @@ def test_by_the_specification_nothing_proves_that_only_the_hash_is_wrong() -> No
     at = 10 + len(build.segment(ONE)) + 2
     data[at : at + 8] = b"spoilt !"
     archive, sentence = checked(bytes(data))
-    assert sentence == "1 of 3 segments is damaged; 3 of 6 blobs are whole."
+    assert sentence == "1 of 3 segments is damaged; 3 of 6 blobs are proved whole."
     assert verdicts(archive) == [UNSURE] * 3 + [WHOLE] * 3
 
 
@@ -193,7 +210,7 @@ def test_where_the_blocks_may_have_shifted_the_damage_may_lie_further_up() -> No
     for place in (400, end + 400):
         data[place] ^= 4
     archive, sentence = checked(bytes(data))
-    assert sentence == "2 of 3 segments are damaged; 1 of 13 blobs is whole."
+    assert sentence == "2 of 3 segments are damaged; 1 of 13 blobs is proved whole."
     first, second = bad(archive)
     assert (first.spans[1].start, second.spans[1].start) == (10, 10)
     assert ["may begin elsewhere" in finding.message for finding in (first, second)] == [False, True]
@@ -203,7 +220,7 @@ def test_where_the_blocks_may_have_shifted_the_damage_may_lie_further_up() -> No
 def test_a_wrong_resume_is_named_and_the_right_hash_given(convention: str) -> None:
     data, first = resumed(b"deadhash", convention)
     archive, sentence = checked(data)
-    assert sentence == "1 of 2 segments cannot be checked; 1 of 2 blobs is whole."
+    assert sentence == "1 of 2 segments cannot be checked; 1 of 2 blobs is proved whole."
     assert verdicts(archive) == [UNSURE, WHOLE]
     assert ledger(archive) == [WRONG, WHOLE]
     (finding,) = bad(archive)
@@ -226,7 +243,7 @@ def test_a_hash_at_the_very_beginning_is_compared_too() -> None:
         assert archive.checksums[0].covers == ()
     wrong = build.control_block(0, b"whatever")
     archive, sentence = checked(build.chunked(wrong + body, build.digest(wrong + body)))
-    assert sentence == "1 of 2 hashes is wrong; 3 of 3 blobs are whole."
+    assert sentence == "1 of 2 hashes is wrong; 3 of 3 blobs are proved whole."
     assert build.digest(b"").hex() in message(archive, "rca-reset-hash-mismatch")
 
 
@@ -234,7 +251,7 @@ def test_a_blob_that_was_hashed_undecodable_was_written_so() -> None:
     compress = build.Compressor()
     stream = build.blob(b"a", b"1", compress) + build.blob_block(b"\xff\xff\xff no block")
     archive, sentence = checked(build.chunked(stream, build.digest(stream)))
-    assert sentence == "1 of 1 segment is damaged; 1 of 2 blobs is whole."
+    assert sentence == "1 of 1 segment is damaged; 1 of 2 blobs is proved whole."
     assert verdicts(archive) == [WHOLE]
     (finding,) = [finding for finding in archive.findings if finding.code == "rca-undecodable-as-written"]
     assert finding.severity is Severity.INFO
@@ -245,7 +262,7 @@ def test_what_is_cut_off_is_not_checkable_and_what_is_broken_a_mismatch() -> Non
     data = build.archive(ONE, [(b"small", b"x"), (b"large", noise)])
     archive, sentence = checked(data[:-100_000])
     assert verdicts(archive) == [WHOLE, WHOLE, WHOLE, UNSURE, WRONG]
-    assert sentence == "1 of 2 segments is damaged; 3 of 5 blobs are whole."
+    assert sentence == "1 of 2 segments is damaged; 3 of 5 blobs are proved whole."
     assert [(checksum.verdict, bool(checksum.computed)) for checksum in archive.checksums] == [
         (WHOLE, True),
         (UNSURE, False),
@@ -257,7 +274,7 @@ def test_a_hash_that_is_cut_off_verifies_nothing() -> None:
     stream = build.segment(ONE) + build.control_block(0, b"1234") + build.segment(TWO)
     archive, sentence = checked(build.chunked(stream, build.digest(stream[len(build.segment(ONE)) :])))
     assert verdicts(archive) == [UNSURE] * 3 + [WHOLE]
-    assert sentence == "1 of 2 segments cannot be checked; 1 of 4 blobs is whole."
+    assert sentence == "1 of 2 segments cannot be checked; 1 of 4 blobs is proved whole."
     assert archive.checksums[0].stored == b"1234".hex()
     assert "cut off" in archive.checksums[0].note
     assert state_of([archive]) is State.DAMAGED

@@ -78,7 +78,7 @@ def test_damaged_segments_past_the_first_are_counted_in_all_that_is_said() -> No
         "rca-zstd": KEPT + 1,
         "rca-reset-hash-mismatch": KEPT + 1,
     }
-    assert sentence.startswith(f"{MANY:,} of {MANY:,} segments are damaged; 0 of {MANY:,} blobs are whole")
+    assert sentence.startswith(f"{MANY:,} of {MANY:,} segments are damaged; 0 of {MANY:,} blobs are proved whole")
 
 
 def test_reset_blocks_without_a_hash_are_counted() -> None:
