@@ -97,6 +97,7 @@ def check_opened(location: str, opened: Location, progress: Progress) -> Report:
     for at, part in enumerate(shares(progress, CHECKING, opened.sizes)):
         sentences.append(check_archive(opened.archives[at], part))
         mark_repairs(opened.archives[at], part)
+        opened.archives[at].checked = True
     return report_of(location, opened, sentences[0] if opened.collection is None else summary(opened.archives))
 
 
@@ -105,10 +106,14 @@ def check_archive(archive: Opened, progress: Progress) -> str:
 
     An earlier check of it, finished or not, is forgotten first.
     """
-    if is_sparing(archive.source):
-        decode_anew(archive, progress)
     forget_check(archive)
-    if archive.decoder is None:
+    if is_sparing(archive.source) and not archive.cut_short:
+        try:
+            decode_anew(archive, progress)
+        except SourceError as error:
+            Emitter(archive).error("unreadable", str(error))
+            return ""
+    if archive.decoder is None or archive.cut_short:
         return ""
     with cancelling(progress):
         return _check(archive, archive.decoder, progress)
@@ -162,6 +167,7 @@ def forget_check(archive: Opened) -> None:
     archive.findings_dropped = archive.decoded_dropped
     archive.verdicts = bytearray()
     archive.checksums = archive.decoded_checksums
+    archive.checked = False
 
 
 def report_of(location: str, opened: Location, sentence: str) -> Report:

@@ -19,7 +19,7 @@ def left(archive: Opened) -> tuple[Finding, ...]:
 
 def offered(archive: Opened, progress: Progress) -> tuple[Repair, ...]:
     """The ways of mending an archive that has been checked, the best first. Raises SourceError and Cancelled."""
-    if archive.decoder is None or not left(archive) or not _whole(archive.source):
+    if archive.decoder is None or archive.cut_short or not left(archive) or not _whole(archive.source):
         return ()
     return tuple(archive.decoder.repairs(archive, progress))
 

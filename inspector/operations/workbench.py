@@ -37,6 +37,7 @@ from inspector.operations.workshop import rca_options
 from inspector.sources.file import FileSource
 from inspector.sources.in_place import patched_copy
 from inspector.sources.replacing import Replacing
+from inspector.sources.s3.connection import DEFAULT, Connection
 
 CHECKED_ALONG = 64 << 20
 """Bytes of an archive that is checked with every preview; a larger one is only where it has been checked before."""
@@ -45,8 +46,8 @@ CHECKED_ALONG = 64 << 20
 class Workbench(Session):
     """One open location that can be changed."""
 
-    def __init__(self, location: str) -> None:
-        super().__init__(location)
+    def __init__(self, location: str, s3: Connection = DEFAULT) -> None:
+        super().__init__(location, s3)
         self._disk = self._now
 
     # ---- previews ----------------------------------------------------------------------------------------------
@@ -126,7 +127,7 @@ class Workbench(Session):
 
     def _read_again(self, progress: Progress) -> None:
         checked = self._disk.checks.checked
-        fresh = Session(self._name)
+        fresh = Session(self._name, self._s3)
         fresh.decode(progress)
         self._disk = fresh._now  # noqa: SLF001 - one of its own kind
         if checked:

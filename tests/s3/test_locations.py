@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
+from random import Random
 from typing import Any
 from zipfile import ZIP_STORED, ZipFile
 
@@ -14,15 +15,18 @@ import tacozip
 
 from inspector.__main__ import main
 from inspector.core.progress import Progress
+from inspector.core.source import SourceError
 from inspector.operations.checking import check_archive
 from inspector.operations.listing import load
 from inspector.operations.location import open_location
+from inspector.operations.opening import decode
+from inspector.operations.repairable import mark_repairs
 from inspector.resources import samples
 from inspector.sources.cache import LARGEST
 from inspector.sources.s3.source import S3Source
 from tests.formats.tar.tar_building import build
 from tests.s3.conftest import BUCKET, Store
-from tests.s3.proxy import Proxy, holding, in_pages
+from tests.s3.proxy import Proxy, holding, ignoring, in_pages, refuse
 
 HERE = Path(__file__).parent.parent / "samples"
 SAMPLES = [*samples(), *sorted(path for path in HERE.iterdir() if path.suffix != ".py" and path.name != "__pycache__")]
@@ -258,3 +262,47 @@ def test_listing_a_tar_of_large_members_reads_their_headers_and_little_else(stor
     assert len([seen for seen in store.proxy.log if not seen.listing]) <= 21
     assert isinstance(archive.source, S3Source)
     assert archive.source.ledger.totals.received < len(data) // 2
+
+
+def rca(folder: Path) -> bytes:
+    (folder / "noise").write_bytes(Random(4).randbytes(900_000))
+    assert main(["create", "rca", str(folder / "made.rca"), str(folder / "noise")]) == 0
+    return (folder / "made.rca").read_bytes()
+
+
+def large(suffix: str, folder: Path) -> bytes:
+    """An archive that takes several requests."""
+    if suffix == "caf":
+        return caf(20_000)
+    if suffix == "tar":
+        return build([(f"{number}.bin", bytes(300_000)) for number in range(9)])
+    return taco(5_000, folder) if suffix == "tacozip" else rca(folder)
+
+
+@pytest.mark.parametrize("suffix", ["caf", "tar", "tacozip", "rca"])
+@pytest.mark.parametrize("sparing", [True, False])
+def test_what_cannot_be_read_on_is_said_at_every_request(
+    store: Store, tmp_path: Path, suffix: str, sparing: bool
+) -> None:
+    """Whichever request meets a server that does not answer any more, there is a finding, and nothing is raised."""
+    location = store.put(f"cut.{suffix}", large(suffix, tmp_path))
+
+    def checked() -> list[str]:
+        opened = open_location(location, store.connection, sparing=sparing)
+        archive = opened.open(0)
+        decode(archive, Progress())
+        check_archive(archive, Progress())
+        mark_repairs(archive, Progress())
+        return [finding.code for finding in archive.findings]
+
+    good = checked()
+    requests = len(store.proxy.log)
+    for fine in range(1, requests):
+        store.proxy.reset()
+        store.proxy.fail(*[ignoring()] * fine, *[refuse(403, "AccessDenied")] * requests)
+        try:
+            codes = checked()
+        except SourceError:
+            assert fine < 3
+        else:
+            assert "unreadable" in codes or codes == good
