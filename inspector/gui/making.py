@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QDialog, QMessageBox, QWidget
 
 from inspector.gui.settings import Settings
 from inspector.gui.tabs import Tabs
-from inspector.operations.edit_views import WriteResult
 from inspector.operations.views import Stage
 
 if TYPE_CHECKING:  # not for the first paint to wait for
@@ -135,6 +134,8 @@ def _takes_more(tab: Tab) -> bool:
 
 
 def _grow(tab: Tab, draft: Draft) -> None:
+    from inspector.operations.edit_views import WriteResult
+
     def done(grown: Created) -> None:
         tab.editing.settle(WriteResult(grown.sentence, grown.warnings))
 
