@@ -12,7 +12,7 @@ from inspector.gui.client import Job
 from inspector.gui.document import Document
 from inspector.gui.models.dragging import FILES
 from inspector.gui.shelter import Shelter
-from inspector.operations.lending import Lent
+from inspector.operations.extraction_views import Lent
 from inspector.operations.views import Chosen
 
 AT_ONCE = 16 << 20

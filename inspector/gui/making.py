@@ -16,7 +16,6 @@ if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.client import Client
     from inspector.gui.tab import Tab
     from inspector.operations.catalogue import Place
-    from inspector.operations.creating import Created
     from inspector.operations.workshop_views import Draft
 
 ONLY = "Only an RCA archive on this computer can be added to, once it has been read and nothing is pending."
@@ -134,12 +133,7 @@ def _takes_more(tab: Tab) -> bool:
 
 
 def _grow(tab: Tab, draft: Draft) -> None:
-    from inspector.operations.edit_views import WriteResult
-
-    def done(grown: Created) -> None:
-        tab.editing.settle(WriteResult(grown.sentence, grown.warnings))
-
-    tab.document.start("append", draft.locations, draft.level, draft.convention, done=done)
+    tab.document.start("append", draft.locations, draft.level, draft.convention, done=tab.editing.settle)
 
 
 def _when_read(tab: Tab, then: Callable[[], object]) -> None:

@@ -92,3 +92,11 @@ class ExtractionResult:
     stopped: str
     whole: bool
     sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lent:
+    """Files and folders with members in them, for other programs; ``sentence`` says what is missing, if anything."""
+
+    paths: tuple[str, ...]
+    sentence: str = ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from inspector.core.names import decoded, visible
@@ -13,7 +12,7 @@ from inspector.core.numbers import count
 from inspector.core.progress import Progress
 from inspector.operations.extraction import Extraction
 from inspector.operations.extraction_names import parts_of, refusal
-from inspector.operations.extraction_views import ExtractionOptions, ExtractionResult, OnConflict
+from inspector.operations.extraction_views import ExtractionOptions, ExtractionResult, Lent, OnConflict
 from inspector.operations.extraction_wanted import Wanted
 from inspector.operations.refused import Refused
 
@@ -54,14 +53,6 @@ TOO_MUCH = "These members are more than is given away before it is asked for."
 _HEAD = 64
 _NAME = 80
 """The most characters of the name that a member is opened under."""
-
-
-@dataclass(frozen=True, slots=True)
-class Lent:
-    """Files and folders with members in them; ``sentence`` says what is missing, and is empty where nothing is."""
-
-    paths: tuple[str, ...]
-    sentence: str = ""
 
 
 def size_of(wanted: Sequence[Wanted]) -> int:

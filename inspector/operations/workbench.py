@@ -11,19 +11,17 @@ from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.operations import patch_file
-from inspector.operations.creating import Created
 from inspector.operations.dependents import broken, mend_checksums
 from inspector.operations.edit_views import Interrupted, Mended, RepairPlan, WayOut, WriteResult
 from inspector.operations.extraction import Extraction
-from inspector.operations.extraction_views import ExtractionOptions, ExtractionPlan, ExtractionResult, OnConflict
+from inspector.operations.extraction_views import ExtractionOptions, ExtractionPlan, ExtractionResult, Lent, OnConflict
 from inspector.operations.extraction_wanted import Wanted, everything, numbered
 from inspector.operations.header_draft import Entry, HeaderDraft, HeaderView
 from inspector.operations.interrupted import interrupted, recover
-from inspector.operations.lending import TOO_MUCH, Lent, lend, lend_one, size_of
+from inspector.operations.lending import TOO_MUCH, lend, lend_one, size_of
 from inspector.operations.location import Location
 from inspector.operations.mending import carry_out, described, save_salvage, write_edit
 from inspector.operations.opening import Opened, decode, start
-from inspector.operations.rca_writing import append_rca
 from inspector.operations.refused import Refused
 from inspector.operations.repairing import plan
 from inspector.operations.scene import Scene
@@ -33,7 +31,6 @@ from inspector.operations.session import Session
 from inspector.operations.taco_header import header_draft, header_view, member_target
 from inspector.operations.taco_header import preview as preview_header
 from inspector.operations.views import Chosen, Stage
-from inspector.operations.workshop import rca_options
 from inspector.sources.file import FileSource
 from inspector.sources.in_place import patched_copy
 from inspector.sources.replacing import Replacing
@@ -198,16 +195,20 @@ class Workbench(Session):
 
     # ---- growing -----------------------------------------------------------------------------------------------
 
-    def append(self, progress: Progress, locations: Sequence[str], level: int, convention: str) -> Created:
+    def append(self, progress: Progress, locations: Sequence[str], level: int, convention: str) -> WriteResult:
         """Add files to an RCA archive in place, and read it again; see ``Draft`` for the options.
 
         Raises Refused, EditError, SourceError and Cancelled: the archive then holds what it held.
         """
+        # They come with all that makes archives, which opening one need not wait for.
+        from inspector.operations.rca_writing import append_rca
+        from inspector.operations.workshop import rca_options
+
         with self._turns.one(progress):
             self._file()
             grown = append_rca(progress, self._name, locations, rca_options(level, convention))
             self._read_again(progress)
-            return grown
+            return WriteResult(grown.sentence, grown.warnings)
 
     # ---- extracting --------------------------------------------------------------------------------------------
 

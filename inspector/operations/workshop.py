@@ -24,7 +24,7 @@ from inspector.operations.header_draft import parse_entry
 from inspector.operations.inputs import Input, check_names, gather
 from inspector.operations.rca_writing import RcaOptions, create_rca
 from inspector.operations.refused import Refused
-from inspector.operations.workshop_views import ArchiveKind, Contents, Draft, FoundPlaces, InputRow
+from inspector.operations.workshop_views import ArchiveKind, Contents, Draft, FoundPlaces, InputRow, Made
 
 TOLD = 5_000
 """The most inputs told one by one."""
@@ -51,13 +51,15 @@ class Workshop:
         first = refused[0].trouble if refused else obstacle
         return Contents((*refused, *_rows(inputs[:TOLD])), len(inputs) + len(refused), size, sentence, first, notes)
 
-    def create(self, progress: Progress, draft: Draft) -> Created:
+    def create(self, progress: Progress, draft: Draft) -> Made:
         """Make the archive. Raises Refused, SourceError, EditError and Cancelled: then nothing is made."""
         if not draft.locations:
             raise Refused("There is nothing to put into an archive: add files or folders.")
         if not draft.target:
             raise Refused("It is not said where the archive is to be written.")
-        return _MAKE[draft.kind](progress, draft)
+        made = _MAKE[draft.kind](progress, draft)
+        path = draft.target if draft.kind is ArchiveKind.DATAS3T else made.archives[0].path
+        return Made(path, made.sentence, made.warnings)
 
     def find(self, progress: Progress, path: str, name: str) -> FoundPlaces:
         """The places that a catalogue knows of a name, or of those that begin so. Raises Refused and SourceError."""

@@ -72,6 +72,15 @@ class Contents:
 
 
 @dataclass(frozen=True, slots=True)
+class Made:
+    """What making archives came to: the first of them, or the root of the dataset; ``warnings`` are sentences."""
+
+    path: str
+    sentence: str
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FoundPlaces:
     """Places of members from a catalogue; ``more`` says that there are others."""
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from inspector.core.progress import Progress
-from inspector.operations.lending import TOO_MUCH, Lent, harmless, outermost, runnable_content, runnable_name
+from inspector.operations.extraction_views import Lent
+from inspector.operations.lending import TOO_MUCH, harmless, outermost, runnable_content, runnable_name
 from inspector.operations.refused import Refused
 from inspector.operations.views import Chosen
 from inspector.operations.workbench import Workbench

@@ -36,7 +36,7 @@ def test_what_is_looked_at_is_what_is_made(kind: ArchiveKind, tree: Path, tmp_pa
     assert contents.obstacle == ""
     assert (contents.count, contents.size) == (2, 405)
     made = Workshop().create(Progress(), draft)
-    assert {row.name for row in contents.rows} <= names(Path(made.archives[0].path))
+    assert {row.name for row in contents.rows} <= names(Path(made.path))
 
 
 def test_a_dataset_is_packed_into_ranges(tree: Path, tmp_path: Path) -> None:
@@ -46,7 +46,8 @@ def test_a_dataset_is_packed_into_ranges(tree: Path, tmp_path: Path) -> None:
     assert "not named by a number" in Workshop().look(Progress(), unnumbered).obstacle
     draft = Draft(ArchiveKind.DATAS3T, str(root), (str(tree),), dataset="d", first_key=7, per_range=1)
     assert "in 2 ranges, keys 7 to 8" in Workshop().look(Progress(), draft).sentence
-    assert len(Workshop().create(Progress(), draft).archives) == 2
+    assert Workshop().create(Progress(), draft).path == str(root)
+    assert len(list(root.rglob("*.tar"))) == 2
 
 
 def test_entries_are_numbers_or_members(tree: Path, tmp_path: Path) -> None:

@@ -31,9 +31,8 @@ from inspector.gui.panels.inputs import InputsPanel
 from inspector.gui.panels.parts import ElidedLabel
 from inspector.gui.status_line import STEPS
 from inspector.gui.tabs import SideTab
-from inspector.operations.creating import Created
 from inspector.operations.views import JobState
-from inspector.operations.workshop_views import ArchiveKind, Draft
+from inspector.operations.workshop_views import ArchiveKind, Draft, Made
 
 KINDS = {
     ArchiveKind.CAF: "CAF, Chunk Archive",
@@ -219,7 +218,7 @@ class NewArchiveTab(SideTab):
         draft = self.draft()
         self.message.hide()
         self._pace = Pace(monotonic())
-        self._job = job = self.client.job("create", draft, done=lambda made: self._take(draft, made), failed=self._fail)
+        self._job = job = self.client.job("create", draft, done=self._take, failed=self._fail)
         job.progressed.connect(self._progressed)
         job.finished.connect(lambda: self._over(job))
         self._show_work(True)
@@ -255,9 +254,8 @@ class NewArchiveTab(SideTab):
             self.message.say("Making the archive was cancelled. Nothing of it is left.")
         self._enable()
 
-    def _take(self, draft: Draft, made: Created) -> None:
-        is_set = draft.kind is ArchiveKind.DATAS3T
-        self._made = draft.target if is_set else made.archives[0].path
+    def _take(self, made: Made) -> None:
+        self._made = made.path
         self.message.say(" ".join((made.sentence, *made.warnings)), "Open It")
 
     def _fail(self, sentence: str) -> None:
