@@ -46,6 +46,14 @@ def root() -> Path:
 
 
 @pytest.fixture(scope="session")
+def qapp_cls() -> type:
+    """The application that pytest-qt makes: the program's own."""
+    from inspector.gui.app import Application
+
+    return Application
+
+
+@pytest.fixture(scope="session")
 def sample() -> Callable[[str], Path]:
     """The path of a sample archive by its name: one that is shipped, or one that only tests need."""
 

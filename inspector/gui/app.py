@@ -13,21 +13,24 @@ from types import TracebackType
 
 from PySide6.QtCore import (
     QDeadlineTimer,
+    QEvent,
     QEventLoop,
     QMessageLogContext,
     QSaveFile,
     QSettings,
     QTimer,
     QtMsgType,
+    Signal,
     qInstallMessageHandler,
 )
-from PySide6.QtGui import QPixmap
+from PySide6.QtGui import QFileOpenEvent, QPixmap
 from PySide6.QtWidgets import QApplication
 
 from inspector.gui import theme
 from inspector.gui.settings import Settings
 from inspector.gui.theme import Theme
 from inspector.gui.window import Window
+from inspector.resources import DESKTOP_ID
 
 SCREENSHOT_SIZE = (1280, 800)
 DEADLINE = 60_000
@@ -49,6 +52,23 @@ QUIET = 4
 """Looks in a row that must find everything there."""
 
 
+class Application(QApplication):
+    """The application, which the system may ask to open something: macOS sends an event, it gives no arguments.
+
+    Signals:
+        asked(str): the location it is asked for.
+    """
+
+    asked = Signal(str)
+
+    def event(self, event: QEvent) -> bool:
+        """See QApplication. Only what is sent to the application itself comes here, so this holds no window up."""
+        if isinstance(event, QFileOpenEvent):
+            self.asked.emit(event.file() or event.url().toString())
+            return True
+        return super().event(event)
+
+
 def run(locations: Sequence[str]) -> int:
     """Open the window with a tab for each location and give the exit status when it is closed."""
     app = application()
@@ -57,6 +77,7 @@ def run(locations: Sequence[str]) -> int:
     app.styleHints().colorSchemeChanged.connect(lambda _: theme.apply(app, settings.theme))
     window = Window(settings)
     report_exceptions(window)
+    app.asked.connect(window.open_location)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the event loop would not come round to Python's own handler
     window.show()
     # After the first paint: what opening needs is imported only then.
@@ -152,12 +173,12 @@ def _has_display() -> bool:
     return sys.platform in ("win32", "darwin") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
 
 
-def application() -> QApplication:
+def application() -> Application:
     """The application, made where there is none yet."""
     existing = QApplication.instance()
-    app = existing if isinstance(existing, QApplication) else QApplication(["archive-inspector", *theme.STYLE])
+    app = existing if isinstance(existing, Application) else Application(["archive-inspector", *theme.STYLE])
     app.setApplicationName("archive-inspector")
-    app.setDesktopFileName("archive-inspector")
+    app.setDesktopFileName(DESKTOP_ID)
     return app
 
 

@@ -14,7 +14,8 @@ MOST = 50
 
 
 def absolute(location: str) -> str:
-    """The location as it is kept: a path from the root, a URL as it is."""
+    """The location as it is kept: a path from the root, also of a ``file:`` URL; any other URL as it is."""
+    location = _from_line(location) if location.startswith("file:") else location
     return location if "://" in location else os.path.abspath(os.path.expanduser(location))  # noqa: PTH100, PTH111
 
 
