@@ -24,6 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from multiprocessing import freeze_support
 
         freeze_support()
+        _give_back_libraries()
     # Imported late: the worker process imports this module again and needs neither face.
     from inspector.cli.parser import COMMANDS, PROGRAM, mistyped, window_parser
 
@@ -53,6 +54,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.screenshot is not None:
         return app.screenshot(options.screenshot, options.locations)
     return app.run(options.locations)
+
+
+def _give_back_libraries() -> None:
+    """Let programs that are started from here find the system's libraries, not those of the packaged program."""
+    before = os.environ.pop("LD_LIBRARY_PATH_ORIG", None)
+    if before is not None:
+        os.environ["LD_LIBRARY_PATH"] = before
+    else:
+        os.environ.pop("LD_LIBRARY_PATH", None)
 
 
 def _screen_is_missing() -> bool:
