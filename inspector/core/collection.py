@@ -35,10 +35,21 @@ class Overlap:
 
 
 @dataclass(frozen=True, slots=True)
+class Orphan:
+    """Metadata or an index, ``name``, of the keys ``first`` to ``last``, both included, whose archive is missing."""
+
+    dataset: str
+    first: int
+    last: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Collection:
     """Datasets of ranges. ``ranges`` are sorted by dataset, then by key.
 
-    ``findings`` and ``overlaps`` are what their names tell: of all of them, and of single ones.
+    ``findings`` and ``overlaps`` are what their names tell: of all of them, and of single ones; ``orphans`` are those
+    that findings tell of.
     """
 
     location: str
@@ -47,6 +58,7 @@ class Collection:
     ranges: tuple[Range, ...]
     findings: tuple[Finding, ...]
     overlaps: tuple[Overlap, ...] = ()
+    orphans: tuple[Orphan, ...] = ()
 
     @property
     def size(self) -> int:

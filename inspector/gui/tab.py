@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar, Q
 
 from inspector.gui.banner import Banner
 from inspector.gui.checking import Checking
+from inspector.gui.coverage.dock import CoverageDock
 from inspector.gui.document import Document
 from inspector.gui.editing import Editing
 from inspector.gui.extracting import Extracting
@@ -21,8 +22,11 @@ from inspector.gui.panels.header import HeaderPanel
 from inspector.gui.panels.hex_pane import HexPane
 from inspector.gui.panels.members import MembersPanel
 from inspector.gui.panels.repair import RepairPanel
+from inspector.gui.panels.requests import RequestsPanel
 from inspector.gui.panels.structure import StructurePanel
 from inspector.gui.recovering import Recovering
+from inspector.gui.remedies import Remedies
+from inspector.gui.request_watch import RequestWatch
 from inspector.gui.saving import Saving
 from inspector.gui.shelter import Shelter
 from inspector.gui.writing import Writing
@@ -33,7 +37,7 @@ WIDE = 1260
 """Pixels from which on rows of 16 bytes fit between the panels; beneath it the panels have what 8 bytes leave."""
 ROOMY = 250
 """Pixels of a panel at the foot in which all seven entries of a TACO header are seen."""
-VERSION = 3
+VERSION = 4
 """Of the arrangement of docks; a stored one of another version is not used."""
 
 
@@ -57,6 +61,9 @@ class Tab(QWidget):
         self.header = HeaderPanel(document, self.editing)
         self.changes = ChangesPanel(document, self.editing)
         self.repair = RepairPanel(document, self.editing)
+        self.requests = RequestWatch(document, self)
+        self.request_panel = RequestsPanel(self.requests)
+        self.remedies = Remedies(self.requests)
         self.writing = Writing(document, self.editing, self)
         self.recovering = Recovering(document, self.editing, self.banner, self)
         self.checking = Checking(document)
@@ -66,6 +73,7 @@ class Tab(QWidget):
         self.members.drag_with(self.lending.files)
         self.findings.exportWanted.connect(self.saving.ask_report)
         self.findings.mendWanted.connect(self.mend)
+        self.coverage = CoverageDock(document)
         self.area = QMainWindow()
         self.area.setWindowFlags(Qt.WindowType.Widget)
         self.area.setDockOptions(QMainWindow.DockOption.AllowTabbedDocks | QMainWindow.DockOption.AllowNestedDocks)
@@ -85,8 +93,11 @@ class Tab(QWidget):
             "Header": self._dock("Header", self.header, foot),
             "Changes": self._dock("Changes", self.changes, foot),
             "Repair": self._dock("Repair", self.repair, foot),
+            "Requests": self._dock("Requests", self.request_panel, foot),
+            "Coverage": self.coverage,
         }
-        for name in ("Digests", "Header", "Changes", "Repair"):
+        self.area.addDockWidget(Qt.DockWidgetArea.TopDockWidgetArea, self.coverage)
+        for name in ("Digests", "Header", "Changes", "Repair", "Requests"):
             self.area.tabifyDockWidget(self.docks["Findings"], self.docks[name])
         self.docks["Findings"].raise_()
         self._first_layout = self.area.saveState(VERSION)
@@ -94,8 +105,10 @@ class Tab(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.banner)
+        layout.addWidget(self.remedies)
         layout.addWidget(self.area)
         self.hex_pane.selectionChanged.connect(self.header.set_marked)
+        self.requests.kept.connect(self.hex_pane.map.setKept)
         self.editing.changed.connect(self._title_changes)
         self.banner.mendWanted.connect(self.mend)
         self.changes.copyWanted.connect(self.writing.ask_copy)
@@ -140,6 +153,7 @@ class Tab(QWidget):
         # Qt makes new bars of tabs, and until it deletes the old ones they are painted over what lies there now.
         for bar in self.area.findChildren(QTabBar):
             QCoreApplication.sendPostedEvents(bar, QEvent.Type.DeferredDelete)
+        self.coverage.place()
         return restored
 
     def arrange_afresh(self) -> None:
@@ -147,6 +161,8 @@ class Tab(QWidget):
         self._restore(self._first_layout)
         for dock in self.docks.values():
             dock.show()
+        self.coverage.place()
+        self.coverage.give_room()
         width, height = self.width(), self.height()
         sides = [self.docks["Members"], self.docks["Byte"]]
         shares = (24, 20) if width >= WIDE else (33, 23)
@@ -166,6 +182,7 @@ class Tab(QWidget):
     def _step_pane(self, step: int) -> None:
         """Move the keyboard to the next (1) or previous (-1) pane that is shown."""
         every = (
+            self.coverage,
             self.members,
             self.structure,
             self.hex_pane,
@@ -175,6 +192,7 @@ class Tab(QWidget):
             self.header,
             self.changes,
             self.repair,
+            self.request_panel,
         )
         panes = [pane for pane in every if pane.isVisible() and not pane.visibleRegion().isEmpty()]
         focus = QApplication.focusWidget()

@@ -204,11 +204,12 @@ def state_of(archives: Iterable[Opened]) -> State:
     for archive in archives:
         if archive.decoder is None or archive.unreadable:
             return State.UNREADABLE
-        states.append(_state(archive.decoder.torn, archive.findings))
+        states.append(state_said(archive.decoder.torn, archive.findings))
     return max(states, key=list(State).index)
 
 
-def _state(torn: frozenset[str], findings: Iterable[Finding]) -> State:
+def state_said(torn: frozenset[str], findings: Iterable[Finding]) -> State:
+    """The state that these findings spell; ``torn`` are the codes of an update cut short."""
     state = State.SOUND
     for finding in findings:
         if finding.severity is Severity.INFO:

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from inspector.core.archive import Archive
-from inspector.core.collection import Collection, Overlap, Range
+from inspector.core.collection import Collection, Orphan, Overlap, Range
 from inspector.core.finding import Finding, Severity
 from inspector.core.kept import KEPT
 from inspector.core.names import visible
@@ -26,6 +26,9 @@ ROOTS = ("dataset", "datas3t")
 
 HOLDERS = ("datapoints", "dataranges")
 """The folders in a dataset that hold ranges."""
+
+OVERLAP = "datas3t-range-overlap"
+"""The code of the finding that two ranges share keys."""
 
 _BESIDE = (".tar.metadata", ".index")
 
@@ -41,19 +44,21 @@ def collection_in(folder: Folder) -> Collection | None:
     It may be a bucket's root, its ``dataset`` folder, one dataset, or the folder of its ranges. Only names are read.
     """
     ranges: list[Range] = []
-    findings: list[Finding] = []
+    orphans: list[Orphan] = []
     holders = list(_holders(folder))
     for dataset, holder in holders:
-        found, orphans = _ranges(dataset, holder.entries())
+        found, left = _ranges(dataset, holder.entries())
         ranges += found
-        findings += orphans
-    if not ranges and not findings:
+        orphans += left
+    if not ranges and not orphans:
         return None
     ranges.sort(key=lambda each: (each.dataset, each.first, each.last, each.name))
     datasets = tuple(dict.fromkeys(sorted(dataset for dataset, _ in holders)))
-    findings += _gaps(ranges)
+    findings = [*map(_finding, orphans), *_gaps(ranges)]
     title = f"{count(len(datasets), 'dataset')}, {count(len(ranges), 'range')}"
-    return Collection(folder.location, title, datasets, tuple(ranges), tuple(findings), tuple(_overlaps(ranges)))
+    return Collection(
+        folder.location, title, datasets, tuple(ranges), tuple(findings), tuple(_overlaps(ranges)), tuple(orphans)
+    )
 
 
 def overlaps_in(collection: Collection, at: int, archive: Archive) -> Iterator[Finding]:
@@ -101,7 +106,7 @@ def _beside(inside: Iterable[Entry]) -> dict[str, Entry]:
     return found
 
 
-def _ranges(dataset: str, inside: Sequence[Entry]) -> tuple[list[Range], list[Finding]]:
+def _ranges(dataset: str, inside: Sequence[Entry]) -> tuple[list[Range], list[Orphan]]:
     """The ranges in one folder, and what stands in it without its tar."""
     beside = _beside(inside)
     ranges: list[Range] = []
@@ -112,15 +117,20 @@ def _ranges(dataset: str, inside: Sequence[Entry]) -> tuple[list[Range], list[Fi
             where = other.location if other else ""
             ranges.append(Range(dataset, named.first, named.last, entry.name, entry.location, where, entry.size))
     orphans = [
-        Finding(
-            Severity.ERROR,
-            "datas3t-metadata-orphan",
-            f"{visible(entry.name)} in the dataset {visible(dataset)} is an orphan: the tar that this metadata "
-            "describes is missing.",
-        )
-        for entry in beside.values()
+        Orphan(dataset, named.first, named.last, entry.name)
+        for tar, entry in beside.items()
+        if (named := range_name(tar)) is not None
     ]
     return ranges, orphans
+
+
+def _finding(orphan: Orphan) -> Finding:
+    return Finding(
+        Severity.ERROR,
+        "datas3t-metadata-orphan",
+        f"{visible(orphan.name)} in the dataset {visible(orphan.dataset)} is an orphan: the tar that this metadata "
+        "describes is missing.",
+    )
 
 
 def _neighbours(ranges: Sequence[Range]) -> Iterator[tuple[Range, int]]:
@@ -143,7 +153,7 @@ def _overlaps(ranges: Sequence[Range]) -> Iterator[Overlap]:
                 f"Two ranges of the dataset {visible(each.dataset)} overlap: {before.name} and {each.name} share "
                 f"{_keys(each.first, last)}."
             )
-            finding = Finding(Severity.ERROR, "datas3t-range-overlap", message)
+            finding = Finding(Severity.ERROR, OVERLAP, message)
             yield Overlap(finding, number, each.first, last)
 
 

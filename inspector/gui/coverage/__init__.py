@@ -1,0 +1,1 @@
+"""The band that shows which keys the ranges of a dataset cover."""
