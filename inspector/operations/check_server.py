@@ -1,6 +1,7 @@
 """The loop of a worker process that checks one location after another, as it is asked to.
 
-``("expand", locations)`` is answered with a list: the ``Wanted`` they stand for; a ``Wanted`` with its ``Outcome``.
+``("expand", locations, connection)`` is answered with a list: the ``Wanted`` they stand for; ``connection`` says how S3
+is reached. A ``Wanted`` is answered with its ``Outcome``.
 Closing the pipe ends the loop; to stop at once, the process is ended: checking only reads.
 """
 
@@ -10,10 +11,12 @@ import traceback
 from multiprocessing.connection import Connection
 
 from inspector.core.progress import Progress
+from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.folders import Wanted, expanded
 from inspector.operations.many import Outcome, check_one
 from inspector.operations.views import ReportKind
+from inspector.sources.s3.connection import Connection as S3Connection
 
 
 def serve_checks(connection: Connection) -> None:
@@ -21,9 +24,17 @@ def serve_checks(connection: Connection) -> None:
     while True:
         try:
             message = connection.recv()
-            connection.send(_checked(message) if isinstance(message, Wanted) else list(expanded(message[1])))
+            connection.send(_checked(message) if isinstance(message, Wanted) else _expanded(*message[1:]))
         except (EOFError, OSError):
             return
+
+
+def _expanded(locations: list[str], connection: S3Connection) -> list[Wanted]:
+    """What is to be checked; a prefix that cannot be listed stands for itself, since checking it says why."""
+    try:
+        return list(expanded(locations, connection))
+    except SourceError:
+        return [Wanted(location, connection=connection) for location in locations]
 
 
 def _checked(wanted: Wanted) -> Outcome:

@@ -15,7 +15,9 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Set
+from functools import partial
 from multiprocessing.connection import Connection
+from queue import SimpleQueue
 from time import monotonic
 from typing import Any
 
@@ -23,9 +25,13 @@ from inspector.core.edit import EditError
 from inspector.core.format import MemberError
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
+from inspector.operations.desk import AT_ONCE, QUICK, Desk
 from inspector.operations.refused import Refused
 from inspector.operations.views import JobState
-from inspector.operations.workbench import JOBS, QUICK, Workbench
+from inspector.operations.workbench import JOBS
+from inspector.sources.s3.address import is_s3
+from inspector.sources.s3.connection import DEFAULT
+from inspector.sources.s3.connection import Connection as S3Connection
 
 CANCELLED = "Cancelled."
 """The answer of a job that was cancelled."""
@@ -36,30 +42,39 @@ _SWITCH = 0.001
 _ORDERS = {"cancel": Progress.cancel, "pause": Progress.pause, "resume": Progress.resume}
 
 
-def serve(connection: Connection, location: str) -> None:
-    """Answer for one location until the pipe closes."""
-    serve_methods(connection, Workbench(location), QUICK, JOBS)
+def serve(connection: Connection, location: str, s3: S3Connection = DEFAULT) -> None:
+    """Answer for one location until the pipe closes; ``s3`` says how S3 is reached."""
+    serve_methods(connection, Desk(location, s3), QUICK, JOBS, QUICK - AT_ONCE if is_s3(location) else frozenset())
 
 
-def serve_methods(connection: Connection, session: object, quick: Set[str], jobs: Set[str]) -> None:
+def serve_methods(
+    connection: Connection, session: object, quick: Set[str], jobs: Set[str], waiting: Set[str] = frozenset()
+) -> None:
     """Answer with the methods of a session until the pipe closes: ``quick`` ones at once, ``jobs`` when they are done.
 
+    Those of the quick ones that are ``waiting`` for a network are answered one after another, and others meanwhile.
     Interrupts from the keyboard are for the process that asks.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.setswitchinterval(_SWITCH)
-    _Server(connection, session, quick, jobs).run()
+    _Server(connection, session, quick, jobs, waiting).run()
 
 
 class _Server:
-    def __init__(self, connection: Connection, session: object, quick: Set[str], jobs: Set[str]) -> None:
+    def __init__(
+        self, connection: Connection, session: object, quick: Set[str], jobs: Set[str], waiting: Set[str]
+    ) -> None:
         self._connection = connection
         self._session = session
         self._quick = quick
         self._long = jobs
+        self._waiting = waiting
+        self._queue: SimpleQueue[tuple[int, str, tuple[Any, ...]]] = SimpleQueue()
         self._jobs: dict[int, Progress] = {}
         self._threads: set[threading.Thread] = set()
         self._sending = threading.Lock()
+        if waiting:
+            threading.Thread(target=self._answer_waiting, daemon=True).start()
 
     def run(self) -> None:
         while True:
@@ -92,7 +107,9 @@ class _Server:
         return JobState(progress.label, progress.done, progress.total, progress.unit, progress.paused)
 
     def _request(self, number: int, method: str, arguments: tuple[Any, ...]) -> None:
-        if method in self._quick:
+        if method in self._waiting:
+            self._queue.put((number, method, arguments))
+        elif method in self._quick:
             self._answer(number, lambda: getattr(self._session, method)(*arguments))
         elif method in self._long:
             progress = self._jobs[number] = Progress()
@@ -102,6 +119,11 @@ class _Server:
             thread.start()
         else:
             self._send((number, False, f"There is no method {method!r}."))
+
+    def _answer_waiting(self) -> None:
+        while True:
+            number, method, arguments = self._queue.get()
+            self._answer(number, partial(getattr(self._session, method), *arguments))
 
     def _job(self, number: int, method: str, progress: Progress, arguments: tuple[Any, ...]) -> None:
         try:

@@ -1,0 +1,33 @@
+"""The profiles that AWS's configuration on this machine names, without anything secret in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from botocore.exceptions import BotoCoreError
+from botocore.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A profile with the region and the endpoint it sets, empty where it sets none."""
+
+    name: str
+    region: str = ""
+    endpoint: str = ""
+
+
+def profiles() -> tuple[Profile, ...]:
+    """All profiles in the order of their names; none where the configuration cannot be read."""
+    try:
+        known: dict[str, Any] = Session().full_config.get("profiles", {})
+    except BotoCoreError:
+        return ()
+    return tuple(_profile(name, known[name]) for name in sorted(known))
+
+
+def _profile(name: str, values: dict[str, Any]) -> Profile:
+    own: Any = values.get("s3")
+    endpoint = own.get("endpoint_url") if isinstance(own, dict) else None
+    return Profile(name, str(values.get("region") or ""), str(endpoint or values.get("endpoint_url") or ""))
