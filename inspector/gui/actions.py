@@ -28,9 +28,10 @@ class Target(StrEnum):
     EXTRACTING = "extracting"
     LENDING = "lending"
     MAKING = "making"
+    REMOTE = "remote"
 
 
-OF_WINDOW = frozenset((Target.WINDOW, Target.LOOKS, Target.CHECKS, Target.MAKING))
+OF_WINDOW = frozenset((Target.WINDOW, Target.LOOKS, Target.CHECKS, Target.MAKING, Target.REMOTE))
 """Those that belong to the window rather than to the tab shown."""
 
 
@@ -65,6 +66,24 @@ COMMANDS: tuple[Command, ...] = (
         "Open a bucket's root folder",
         document=False,
         on=Target.WINDOW,
+    ),
+    Command(
+        "ask_location",
+        "File",
+        "Open &Location…",
+        ("Ctrl+L",),
+        "Open a path or an address on S3",
+        document=False,
+        on=Target.REMOTE,
+    ),
+    Command(
+        "browse",
+        "File",
+        "&Browse S3…",
+        ("Ctrl+B",),
+        "List buckets and prefixes",
+        document=False,
+        on=Target.REMOTE,
     ),
     Command(
         "paste_locations",

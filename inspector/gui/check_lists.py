@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from inspector.gui.asking import ask_for_files, ask_for_folder
 from inspector.gui.tabs import Tabs
+from inspector.sources.s3.connection import DEFAULT, Connection
 
 
 class CheckLists(QObject):
@@ -28,10 +29,10 @@ class CheckLists(QObject):
         """Ask for a folder and check all in it and beneath."""
         ask_for_folder(self._parent, "Check Folder", self.check)
 
-    def check(self, locations: list[str]) -> None:
-        """Check these files and folders in a tab of their own."""
+    def check(self, locations: list[str], connection: Connection = DEFAULT) -> None:
+        """Check these files and folders in a tab of their own; ``connection`` says how S3 is reached."""
         from inspector.gui.panels.check_list import CheckTab  # the first paint does not wait for it
 
-        tab = CheckTab(list(locations))
+        tab = CheckTab(list(locations), connection)
         tab.chosen.connect(self._open_location)
         self._tabs.insert_side(tab)

@@ -12,6 +12,7 @@ from inspector.gui import worker
 from inspector.gui.link import Link
 from inspector.operations.folders import Wanted
 from inspector.operations.views import ReportKind
+from inspector.sources.s3.connection import DEFAULT, Connection
 
 WORKERS = 2
 """Processes at a time."""
@@ -32,14 +33,14 @@ class ManyChecks(QObject):
     came = Signal(int, object)
     finished = Signal()
 
-    def __init__(self, locations: list[str], parent: QObject | None = None) -> None:
+    def __init__(self, locations: list[str], parent: QObject | None = None, connection: Connection = DEFAULT) -> None:
         super().__init__(parent)
         self._wanted: list[Wanted] = []
         self._waiting: deque[int] = deque()
         self._at: dict[Link, int | None] = {}
         self.links: list[Link] = []
         self.running = True
-        self._start(("expand", locations))
+        self._start(("expand", locations, connection))
 
     def cancel(self) -> None:
         """Stop at once; what was checked until then stays."""

@@ -18,7 +18,10 @@ PATIENCE = 1_000
 """Milliseconds a worker has to answer a cancelling before it is ended."""
 
 MAKING = frozenset(
-    ("extract", "lend", "lend_one", "append", "create", "save_copy", "make_repairs", "salvage", "write_manifest")
+    (
+        *("extract", "lend", "lend_one", "append", "create", "save_copy", "make_repairs", "salvage", "write_manifest"),
+        *("download", "audit"),
+    )
 )
 """Work that has files half made while it runs."""
 GRACE = 10.0
@@ -87,7 +90,7 @@ class Client(QObject):
     settled = Signal()
     jobsChanged = Signal()
 
-    def __init__(self, *arguments: str, parent: QObject | None = None, target: Work = work) -> None:
+    def __init__(self, *arguments: Any, parent: QObject | None = None, target: Work = work) -> None:
         super().__init__(parent)
         self._questions: dict[int, _Question] = {}
         self._number = 0
@@ -108,6 +111,11 @@ class Client(QObject):
     def outstanding(self) -> int:
         """How many questions and jobs have no answer yet."""
         return len(self._questions)
+
+    @property
+    def asked(self) -> int:
+        """How many questions and jobs there have been."""
+        return self._number
 
     @property
     def jobs(self) -> list[Job]:

@@ -28,6 +28,7 @@ from inspector.operations.views import (
     Status,
     Target,
 )
+from inspector.sources.s3.connection import DEFAULT, Connection
 
 REFRESH = 250
 """Milliseconds between two looks at the status while the archive is being decoded."""
@@ -66,9 +67,9 @@ class Document(QObject):
     jobsChanged = Signal()
     lost = Signal(str)
 
-    def __init__(self, location: str, parent: QObject | None = None) -> None:
+    def __init__(self, location: str, connection: Connection = DEFAULT, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.location = location
+        self.location, self.connection = location, connection
         self.status = NOTHING
         self.layers: tuple[LayerInfo, ...] = ()
         self.layer = 0
@@ -83,7 +84,7 @@ class Document(QObject):
         self._ticket = 0
         self._by_caret = True
         self._jobs: dict[str, Job] = {}
-        self.client = Client(location, parent=self)
+        self.client = Client(location, connection, parent=self)
         self.client.lost.connect(self._lose)
         self.client.jobsChanged.connect(self.jobsChanged)
         self._explainer = Explainer(self.client, self)

@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from inspector.sources.s3.address import strip_credentials
+
 if TYPE_CHECKING:  # not for the first paint to wait for
     from PySide6.QtCore import QMimeData, QUrl
 
@@ -14,9 +16,9 @@ MOST = 50
 
 
 def absolute(location: str) -> str:
-    """The location as it is kept: a path from the root, also of a ``file:`` URL; any other URL as it is."""
+    """The location as it is kept: a path from the root, also of a ``file:`` URL; any other URL without secrets."""
     location = _from_line(location) if location.startswith("file:") else location
-    return location if "://" in location else os.path.abspath(os.path.expanduser(location))  # noqa: PTH100, PTH111
+    return strip_credentials(location) if "://" in location else os.path.abspath(os.path.expanduser(location))  # noqa: PTH100, PTH111
 
 
 def from_mime(data: QMimeData) -> list[str]:

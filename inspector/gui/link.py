@@ -17,7 +17,7 @@ from inspector.gui.worker import work
 class Work(Protocol):
     """What a worker runs: a function of a module, so that the new process can find it."""
 
-    def __call__(self, connection: Connection, *arguments: str) -> None:
+    def __call__(self, connection: Connection, *arguments: Any) -> None:
         """Answer until the pipe closes."""
 
 
@@ -32,7 +32,7 @@ class Link(QObject):
     arrived = Signal(object)
     ended = Signal()
 
-    def __init__(self, *arguments: str, target: Work = work) -> None:
+    def __init__(self, *arguments: Any, target: Work = work) -> None:
         super().__init__()
         self._outgoing: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._lock = threading.Lock()
@@ -59,7 +59,7 @@ class Link(QObject):
                 self._process.kill()
         self._outgoing.put(None)
 
-    def _send_all(self, target: Work, arguments: tuple[str, ...]) -> None:
+    def _send_all(self, target: Work, arguments: tuple[Any, ...]) -> None:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=target, args=(theirs, *arguments), name="worker", daemon=True)

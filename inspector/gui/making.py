@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QDialog, QMessageBox, QWidget
 
+from inspector.gui.reading import when_read
 from inspector.gui.settings import Settings
 from inspector.gui.tabs import Tabs
 from inspector.operations.views import Stage
@@ -121,7 +121,7 @@ class Making(QObject):
         self._owner.open_location(place.archive)
         tab = self._owner.tabs.shown()
         if tab is not None:
-            _when_read(tab, lambda: tab.document.go_to(0, place.offset, place.offset + place.length))
+            when_read(tab.document, lambda: tab.document.go_to(0, place.offset, place.offset + place.length))
 
 
 def _takes_more(tab: Tab) -> bool:
@@ -134,12 +134,3 @@ def _takes_more(tab: Tab) -> bool:
 
 def _grow(tab: Tab, draft: Draft) -> None:
     tab.document.start("append", draft.locations, draft.level, draft.convention, done=tab.editing.settle)
-
-
-def _when_read(tab: Tab, then: Callable[[], object]) -> None:
-    """Do something with a document as soon as it has been read and its members are arranged."""
-    document = tab.document
-    if document.status.stage is Stage.READY and document.settled:
-        then()
-    else:
-        document.arranged.connect(then, Qt.ConnectionType.SingleShotConnection)

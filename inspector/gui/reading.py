@@ -1,10 +1,16 @@
-"""Reading more bytes of a layer than one answer of the worker holds."""
+"""Reading more bytes of a layer than one answer of the worker holds, and waiting for a document to be read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
 
 from inspector.gui.client import Client
+
+if TYPE_CHECKING:  # not for the first paint to wait for
+    from inspector.gui.document import Document
 
 PIECE = 1 << 20
 """The most bytes of one answer."""
@@ -25,3 +31,13 @@ def read_start(client: Client, layer: int, length: int, done: Callable[[bytes], 
         client.call("read", layer, len(found), min(PIECE, length - len(found)), done=take, failed=lambda _: take(b""))
 
     ask()
+
+
+def when_read(document: Document, then: Callable[[], object]) -> None:
+    """Do something with a document as soon as it has been read and its members are arranged."""
+    from inspector.operations.views import Stage
+
+    if document.status.stage is Stage.READY and document.settled:
+        then()
+    else:
+        document.arranged.connect(then, Qt.ConnectionType.SingleShotConnection)

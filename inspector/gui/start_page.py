@@ -34,6 +34,11 @@ def sample_notes(readme: Path) -> dict[str, str]:
     return found
 
 
+def _above(location: str) -> str:
+    """What a location lies in."""
+    return location.rstrip("/").rpartition("/")[0] if "://" in location else str(Path(location).parent)
+
+
 class StartPage(QScrollArea):
     """The start page.
 
@@ -98,7 +103,7 @@ class StartPage(QScrollArea):
         self._fill(self._samples, self.sample_entries, COLUMNS, "No samples came with this installation.")
 
     def _list_recent(self) -> None:
-        entries = [self._entry(location, str(Path(location).parent)) for location in self._locations]
+        entries = [self._entry(location, _above(location)) for location in self._locations]
         self._fill(self._recent, entries, 1, "Nothing has been opened yet.")
 
     def _head(self) -> QHBoxLayout:
@@ -126,7 +131,7 @@ class StartPage(QScrollArea):
         area.setStyleSheet("#drop { border: 1px dashed palette(placeholder-text); border-radius: 6px; }")
         picture = QLabel()
         picture.setPixmap(icon("drop").pixmap(QSize(24, 24)))
-        words = QLabel("Drop files or a folder here, or paste a path")
+        words = QLabel("Drop files or a folder here, or paste a path or an s3:// address")
         words.setForegroundRole(words.palette().ColorRole.PlaceholderText)
         button = QPushButton(icon("open"), "Open…")
         button.clicked.connect(self.wanted)

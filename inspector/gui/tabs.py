@@ -30,6 +30,10 @@ class SideTab(QWidget):
     def cancel(self) -> None:
         """Stop its work."""
 
+    def end(self) -> None:
+        """Stop its work for good: it is closed."""
+        self.cancel()
+
 
 class Tabs(QTabWidget):
     """Tabs that can be moved and closed."""
@@ -87,7 +91,7 @@ class Tabs(QTabWidget):
         """Remove a tab; the work of one without a document is stopped."""
         widget = self.widget(at)
         if isinstance(widget, SideTab):
-            widget.cancel()
+            widget.end()
         self.removeTab(at)
         if widget is not None:
             widget.deleteLater()

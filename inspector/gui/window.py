@@ -27,6 +27,7 @@ from inspector.gui.making import Making
 from inspector.gui.menus import Menus
 from inspector.gui.message import Message
 from inspector.gui.panels.parts import Copies
+from inspector.gui.remote import Remote
 from inspector.gui.settings import Settings
 from inspector.gui.shelter import Shelter
 from inspector.gui.start_page import StartPage
@@ -62,6 +63,7 @@ class Window(QMainWindow):
         self.start_page = StartPage()
         self.checks = CheckLists(self, self.tabs, self.open_location)
         self.making = Making(self, self)
+        self.remote = Remote(self, self)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.start_page)
         self._stack.addWidget(self.tabs)
@@ -117,14 +119,14 @@ class Window(QMainWindow):
         from inspector.gui.document import Document
         from inspector.gui.tab import Tab
 
-        return Tab(Document(location), self.shelter)
+        return Tab(Document(location, self.remote.connections.of(location)), self.shelter)
 
     def _add_tab(self, tab: Tab, at: int) -> None:
         self.looks.dress(tab)
         tab.hex_pane.selectionChanged.connect(self._show_selection)
         tab.hex_pane.menuWanted.connect(self.menus.show_bytes_menu)
         tab.members.menuWanted.connect(self.menus.show_members_menu)
-        tab.banner.reopen.connect(self.reload)
+        self.remote.dress(tab)
         tab.document.selected.connect(self._enable)
         tab.editing.changed.connect(self._enable)
         tab.editing.modeChanged.connect(self._enable)
@@ -270,8 +272,9 @@ class Window(QMainWindow):
         for tab in self.tabs.all():
             tab.document.close()
         for side in self.tabs.sides():
-            side.cancel()
+            side.end()
         self.making.end()
+        self.remote.end()
         self.shelter.clear()
 
     def go_to(self) -> None:

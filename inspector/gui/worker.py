@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import signal
+from multiprocessing import current_process
 from multiprocessing.connection import Connection
+from typing import Any
 
 
-def work(connection: Connection, *arguments: str) -> None:
-    """Serve one location until the window hangs up."""
+def work(connection: Connection, *arguments: Any) -> None:
+    """Serve one location, given with how S3 is reached, until the window hangs up."""
     _begin()
 
     from inspector.operations.server import serve
@@ -15,7 +17,7 @@ def work(connection: Connection, *arguments: str) -> None:
     serve(connection, *arguments)
 
 
-def check(connection: Connection, *arguments: str) -> None:  # noqa: ARG001 - what to check comes through the pipe
+def check(connection: Connection, *arguments: Any) -> None:  # noqa: ARG001 - what to check comes through the pipe
     """Check one location after another until the window hangs up."""
     _begin()
 
@@ -24,7 +26,7 @@ def check(connection: Connection, *arguments: str) -> None:  # noqa: ARG001 - wh
     serve_checks(connection)
 
 
-def make(connection: Connection, *arguments: str) -> None:  # noqa: ARG001 - what to make comes through the pipe
+def make(connection: Connection, *arguments: Any) -> None:  # noqa: ARG001 - what to make comes through the pipe
     """Look at what archives would hold, and make them, until the window hangs up."""
     _begin()
 
@@ -32,6 +34,27 @@ def make(connection: Connection, *arguments: str) -> None:  # noqa: ARG001 - wha
     from inspector.operations.workshop import JOBS, Workshop
 
     serve_methods(connection, Workshop(), frozenset(), JOBS)
+
+
+def browse(connection: Connection, *arguments: Any) -> None:  # noqa: ARG001 - what to list comes through the pipe
+    """Look around on S3, and take objects home, until the window hangs up."""
+    _begin()
+
+    from inspector.operations.browsing import JOBS, Browser
+    from inspector.operations.server import serve_methods
+
+    serve_methods(connection, Browser(), frozenset(), JOBS)
+
+
+def audit(connection: Connection, *arguments: Any) -> None:  # noqa: ARG001 - what to audit comes through the pipe
+    """Audit what is asked for, in processes of its own, until the window hangs up."""
+    _begin()
+    current_process().daemon = False  # a daemon may not start processes; those of an audit end with this one
+
+    from inspector.operations.audit_server import JOBS, QUICK, Auditor
+    from inspector.operations.server import serve_methods
+
+    serve_methods(connection, Auditor(), QUICK, JOBS)
 
 
 def _begin() -> None:

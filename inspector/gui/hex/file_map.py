@@ -53,6 +53,7 @@ class FileMap(QWidget):
         self._shown = Span(0, 0)
         self._damage: list[Span] = []
         self._verdicts: Sequence[int] = ()
+        self._kept: list[Span] = []
         self._picture: QPixmap | None = None
         self._scheme = scheme_for(self.palette())
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
@@ -65,7 +66,7 @@ class FileMap(QWidget):
     def setSize(self, size: int) -> None:
         """The map is of so many bytes; nothing is known of them yet."""
         self._size, self._sets, self._damage, self._shown = size, (), [], Span(0, 0)
-        self._verdicts = ()
+        self._verdicts, self._kept = (), []
         self._picture = None
         self.update()
 
@@ -96,6 +97,11 @@ class FileMap(QWidget):
         self._damage = joined(spans, self._size)
         self.update()
 
+    def setKept(self, spans: Iterable[tuple[int, int]]) -> None:
+        """Shade, at the left edge, the bytes of an object far away that can be read without a request."""
+        self._kept = joined(spans, self._size)
+        self.update()
+
     def describe(self, y: int) -> str:
         """What is at a height, in words; empty where nothing is."""
         if not self._size or not 0 <= y < self.height():
@@ -107,6 +113,8 @@ class FileMap(QWidget):
             words.append(", ".join(roles))
         if self._verdicts:
             words.append(told(self._verdicts[y * len(self._verdicts) // self.height()]))
+        if self._kept:
+            words.append("read and kept here" if meets(self._kept, start, stop) else "not read yet")
         if meets(self._damage, start, stop):
             words.append("damaged: see the findings")
         return "\n".join(filter(None, words))
@@ -163,6 +171,9 @@ class FileMap(QWidget):
             if self._verdicts:
                 lane = QRect(_EDGE + self._roles_width() + 2, 0, LANE, self.height())
                 draw_verdicts(painter, self._verdicts, lane, colours)
+            for span in self._kept:
+                top, height = self._pixels(span, 1)
+                painter.fillRect(QRect(1, top, _EDGE - 1, height), QColor(colours.selection))
             damage = QColor(colours.damage)
             for span in self._damage:
                 top, height = self._pixels(span, _TICK)

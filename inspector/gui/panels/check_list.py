@@ -16,6 +16,7 @@ from inspector.gui.panels.parts import Emptiable, SelectableLabel, table_view
 from inspector.gui.tabs import SideTab
 from inspector.operations.folders import Wanted
 from inspector.operations.many import Outcome
+from inspector.sources.s3.connection import DEFAULT, Connection
 
 WIDTHS = {LOCATION: 320, STATE: 130, ERRORS: 70, WARNINGS: 80, SENTENCE: 500}
 TOLD = 100
@@ -31,10 +32,10 @@ class CheckTab(SideTab):
 
     chosen = Signal(str)
 
-    def __init__(self, locations: list[str]) -> None:
+    def __init__(self, locations: list[str], connection: Connection = DEFAULT) -> None:
         super().__init__("Check")
         self._locations = locations
-        self.checks = ManyChecks(locations, self)
+        self.checks = ManyChecks(locations, self, connection)
         self.model = CheckListModel(self)
         self.table = table_view(self.model, WIDTHS, "Archives that are checked")
         self.sentence = SelectableLabel()

@@ -1,0 +1,1 @@
+"""A tab that lists what lies on S3."""

@@ -1,0 +1,279 @@
+"""The tab that lists buckets and prefixes, and takes from them what is chosen."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLineEdit, QProgressBar, QPushButton, QVBoxLayout
+
+from inspector.core.names import visible
+from inspector.core.numbers import count, rounded
+from inspector.core.source import SourceError
+from inspector.gui import worker
+from inspector.gui.asking import ask_for_folder
+from inspector.gui.browser.connecting import ConnectDialog
+from inspector.gui.browser.model import BUCKETS, CHANGED, NAME, SIZE, BrowserModel
+from inspector.gui.client import Client, Done, Failed, Job
+from inspector.gui.connections import Connections
+from inspector.gui.message import Message
+from inspector.gui.pace import Pace
+from inspector.gui.panels.parts import Emptiable, SelectableLabel, tree_view
+from inspector.gui.tabs import SideTab
+from inspector.operations.browse_views import Downloaded, EntryKind, RemoteEntry, RemotePage
+from inspector.operations.views import JobState
+from inspector.sources.s3.address import Address, parse, strip_credentials
+from inspector.sources.s3.connection import Connection
+
+WIDTHS = {NAME: 520, SIZE: 110, CHANGED: 170}
+STEPS = 1_000
+WELCOME = (
+    "Name a bucket or a prefix above and press List. All buckets are listed only when you ask for them: "
+    "many credentials have no right to."
+)
+
+
+class BrowserTab(SideTab):
+    """What lies on S3. ``location`` is listed at once where it names a bucket.
+
+    Signals:
+        openWanted(str, object): a location is to be opened with a Connection.
+        extractWanted(str, object): the members of the archive there are to be extracted.
+        checkWanted(list, object): the archives at these locations are to be checked.
+    """
+
+    openWanted = Signal(str, object)
+    extractWanted = Signal(str, object)
+    checkWanted = Signal(list, object)
+
+    def __init__(self, connections: Connections, location: str, connection: Connection) -> None:
+        super().__init__("Browse S3")
+        self._connections = connections
+        self.connection = connection
+        self.client = Client(parent=self, target=worker.browse)
+        self._job: Job | None = None
+        self._pace = Pace(0.0)
+        self.model = BrowserModel(self._list, self)
+        self.tree = tree_view(self.model, WIDTHS, "Buckets, prefixes and objects")
+        self.tree.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.tree.setExpandsOnDoubleClick(False)  # activating a row does it, with the keyboard too
+        self.location = QLineEdit()
+        self.location.setAccessibleName("Bucket or prefix")
+        self.location.setPlaceholderText("s3://bucket/prefix/")
+        self.list_ = _button("&List", "List what lies at this address")
+        self.buckets = _button("List &Buckets", "List all buckets of these credentials")
+        self.connect_ = _button("Connectio&n…", "Choose profile, region and endpoint")
+        self.open_ = _button("&Open", "Open the object, or the dataset beneath the prefix (Return)")
+        self.check = _button("Chec&k", "Check what is selected, and all beneath it")
+        self.extract = _button("E&xtract…", "Extract the members of this archive to a folder")
+        self.download = _button("&Download…", "Copy what is selected, and all beneath it, to a folder")
+        self.message = Message()
+        self.sentence = SelectableLabel()
+        self.sentence.setAccessibleName("How far it is")
+        self.bar = QProgressBar()
+        self.bar.setAccessibleName("Bytes downloaded")
+        self.bar.setTextVisible(False)
+        self.bar.setFixedWidth(160)
+        self.stop = _button("Cancel", "Stop; files that are whole stay (Esc)")
+        self.stack = Emptiable(self.tree)
+        self.stack.show_sentence(WELCOME)
+        self._lay_out()
+        self._connect()
+        self._told = ""
+        self._show_work()
+        self._enable()
+        self.location.setText(location)
+        self.setFocusProxy(self.location)
+        if location:
+            self.list_location()
+
+    def _lay_out(self) -> None:
+        head, actions, foot = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
+        for widget in (self.list_, self.buckets, self.connect_):
+            head.addWidget(widget)
+        head.insertWidget(0, self.location, 1)
+        for widget in (self.open_, self.check, self.extract, self.download):
+            actions.addWidget(widget)
+        actions.addStretch(1)
+        foot.addWidget(self.sentence, 1)
+        foot.addWidget(self.bar)
+        foot.addWidget(self.stop)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 6, 8, 6)
+        layout.setSpacing(6)
+        layout.addLayout(head)
+        layout.addLayout(actions)
+        layout.addWidget(self.message)
+        layout.addWidget(self.stack, 1)
+        layout.addLayout(foot)
+
+    def _connect(self) -> None:
+        self.location.returnPressed.connect(self.list_location)
+        self.list_.clicked.connect(self.list_location)
+        self.buckets.clicked.connect(self.list_buckets)
+        self.connect_.clicked.connect(self._ask_connection)
+        self.open_.clicked.connect(self._open)
+        self.check.clicked.connect(self._check)
+        self.extract.clicked.connect(self._extract)
+        self.download.clicked.connect(lambda: ask_for_folder(self, "Download To", self._download_to))
+        self.stop.clicked.connect(self.cancel)
+        self.model.listed.connect(self._listed)
+        self.model.refused.connect(self._refused)
+        self.tree.activated.connect(self._activate)
+        self.tree.selectionModel().selectionChanged.connect(self._enable)
+
+    @property
+    def settled(self) -> bool:
+        """See SideTab."""
+        return not self.client.outstanding
+
+    def cancel(self) -> None:
+        """See SideTab."""
+        for job in self.client.jobs:
+            job.cancel()
+
+    def end(self) -> None:
+        """See SideTab."""
+        self.client.close()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """See QWidget: Escape cancels."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.cancel()
+        else:
+            super().keyPressEvent(event)
+
+    # ---- listing -----------------------------------------------------------------------------------------------
+
+    def list_location(self) -> None:
+        """List the bucket or the prefix that is entered."""
+        text = strip_credentials(self.location.text().strip())
+        if text and "://" not in text:
+            text = f"s3://{text}"
+        try:
+            bucket, key = parse(text)
+        except SourceError as error:
+            self.message.say(str(error))
+            return
+        location = Address(bucket, Address(bucket, key).prefix).location
+        self.location.setText(location)
+        self._begin(location)
+
+    def list_buckets(self) -> None:
+        """List all buckets."""
+        self._begin(BUCKETS)
+
+    def _begin(self, location: str) -> None:
+        self.message.hide()
+        self.stack.show_view(self.tree)
+        self.model.begin(location)
+        self._enable()
+
+    def _list(self, location: str, after: str, done: Done, failed: Failed) -> None:
+        if location == BUCKETS:
+            self.client.job("buckets", self.connection, done=done, failed=failed)
+        else:
+            self.client.job("page", self.connection, location, after, done=done, failed=failed)
+
+    def _listed(self, page: RemotePage) -> None:
+        self._told = f"{count(page.totals.requests, 'request')} for listings, {rounded(page.totals.received)}."
+        self._show_work()
+        if not self.tree.currentIndex().isValid():
+            self.tree.setCurrentIndex(self.model.index(0, 0))
+
+    def _refused(self, sentence: str) -> None:
+        self.message.say(sentence)
+
+    def _ask_connection(self) -> None:
+        dialog = ConnectDialog(self, self.client, self._connections, self.connection)
+        dialog.chosen.connect(self.use)
+        dialog.open()
+
+    def use(self, connection: Connection) -> None:
+        """Reach S3 in another way from now on; what is listed is listed anew."""
+        self.connection = connection
+        self._connections.remember(self.location.text(), connection)
+        if self.location.text().strip() not in ("", "s3://"):
+            self.list_location()
+
+    # ---- what is selected --------------------------------------------------------------------------------------
+
+    def selected(self) -> list[RemoteEntry]:
+        """The entries that are selected, from the top."""
+        rows = self.tree.selectionModel().selectedRows()
+        return [entry for index in rows if (entry := self.model.entry(index)) is not None]
+
+    def _enable(self, *_: object) -> None:
+        chosen = self.selected()
+        kinds = {entry.kind for entry in chosen}
+        self.open_.setEnabled(len(chosen) == 1 and EntryKind.BUCKET not in kinds)
+        self.extract.setEnabled(len(chosen) == 1 and EntryKind.BUCKET not in kinds)
+        self.check.setEnabled(bool(chosen))
+        self.download.setEnabled(bool(chosen) and EntryKind.BUCKET not in kinds and self._job is None)
+
+    def _activate(self, index: QModelIndex) -> None:
+        entry = self.model.entry(index)
+        if entry is None:
+            self.model.go_on(index)
+        elif entry.kind is EntryKind.OBJECT:
+            self.openWanted.emit(entry.location, self.connection)
+        else:
+            first = index.siblingAtColumn(0)
+            self.tree.setExpanded(first, not self.tree.isExpanded(first))
+
+    def _open(self) -> None:
+        for entry in self.selected():
+            self.openWanted.emit(entry.location, self.connection)
+
+    def _extract(self) -> None:
+        for entry in self.selected():
+            self.extractWanted.emit(entry.location, self.connection)
+
+    def _check(self) -> None:
+        self.checkWanted.emit([entry.location for entry in self.selected()], self.connection)
+
+    # ---- downloading -------------------------------------------------------------------------------------------
+
+    def _download_to(self, folders: list[str]) -> None:
+        locations = tuple(entry.location for entry in self.selected())
+        self._pace = Pace(monotonic())
+        self._job = self.client.job(
+            "download", self.connection, locations, folders[0], done=self._downloaded, failed=self.message.say
+        )
+        self._job.progressed.connect(self._progressed)
+        self._job.finished.connect(self._over)
+        self.message.hide()
+        self._show_work()
+        self._enable()
+
+    def _progressed(self, state: JobState) -> None:
+        self.sentence.setText(self._pace.tell(state, monotonic()))
+        self.bar.setRange(0, STEPS if state.total else 0)
+        if state.total:
+            self.bar.setValue(min(STEPS, state.done * STEPS // state.total))
+
+    def _downloaded(self, result: Downloaded) -> None:
+        self.message.say(f"Downloaded: {result.sentence}")
+
+    def _over(self) -> None:
+        if self._job is not None and self._job.cancelled:
+            self.message.say("The download was cancelled; files that were whole by then stay.")
+        self._job = None
+        self._show_work()
+        self._enable()
+
+    def _show_work(self) -> None:
+        busy = self._job is not None
+        for widget in (self.bar, self.stop):
+            widget.setVisible(busy)
+        how = "without signing" if self.connection.anonymous else f"profile {visible(self.connection.profile)}"
+        where = f" at {visible(self.connection.endpoint)}" if self.connection.endpoint else ""
+        signed = how if self.connection.anonymous or self.connection.profile else "the default credentials"
+        self.sentence.setText("Downloading…" if busy else f"Asked with {signed}{where}. {self._told}".strip())
+
+
+def _button(text: str, tip: str) -> QPushButton:
+    button = QPushButton(text)
+    button.setToolTip(tip)
+    return button

@@ -1,0 +1,143 @@
+"""Asking for a path or an address on S3, and how S3 is to be reached."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QVBoxLayout, QWidget
+
+from inspector.core.source import SourceError
+from inspector.gui import worker
+from inspector.gui.client import Client
+from inspector.gui.connections import Connections
+from inspector.gui.panels.connection_form import ConnectionForm
+from inspector.gui.panels.parts import sentence_label
+from inspector.sources.s3.address import is_s3, parse, strip_credentials
+
+if TYPE_CHECKING:
+    from inspector.sources.s3.connection import Connection
+
+SIZE = (620, 300)
+NOTHING = "A path, or an address on S3: s3://bucket/key for an object, s3://bucket/prefix/ for what lies beneath it."
+HERE = "This is a path on this computer."
+
+
+class OpenLocationDialog(QDialog):
+    """Asks for a location; ``connections`` says how its bucket was reached before.
+
+    Signals:
+        chosen(str, object): a location is to be opened, with a Connection.
+        browseWanted(str, object): what lies at a location is to be listed.
+    """
+
+    chosen = Signal(str, object)
+    browseWanted = Signal(str, object)
+
+    def __init__(self, parent: QWidget, connections: Connections, location: str = "s3://") -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Open Location")
+        self._connections = connections
+        self._bucket = ""
+        self._touched = False
+        self._filling = False
+        self.client = Client(parent=self, target=worker.browse)
+        self.location = QLineEdit()
+        self.location.setAccessibleName("Location")
+        self.location.setPlaceholderText("s3://bucket/key or a path")
+        self.location.setClearButtonEnabled(True)
+        self.remark = sentence_label()
+        self.remark.setAccessibleName("Remark on the location")
+        self.form = ConnectionForm()
+        self.form.offer_endpoints(connections.endpoints())
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.browse = self.buttons.addButton("&Browse", QDialogButtonBox.ButtonRole.ActionRole)
+        self.browse.setToolTip("List what lies there instead of opening it")
+        self.open_ = self.buttons.addButton("&Open", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.open_.setDefault(True)
+        self._lay_out()
+        self._connect()
+        self._fill(connections.latest())
+        self.location.setText(location)
+        self.client.job("profiles", done=self.form.offer_profiles)
+        self.resize(*SIZE)
+
+    def _lay_out(self) -> None:
+        head = QFormLayout()
+        head.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        head.addRow("&Location", self.location)
+        layout = QVBoxLayout(self)
+        layout.addLayout(head)
+        layout.addWidget(self.remark)
+        layout.addWidget(self.form)
+        layout.addStretch(1)
+        layout.addWidget(self.buttons)
+
+    def _connect(self) -> None:
+        self.location.textChanged.connect(self._change_location)
+        self.form.changed.connect(self._touch)
+        self.form.endpointChosen.connect(lambda endpoint: self._fill(self._connections.at(endpoint)))
+        self.browse.clicked.connect(self._browse)
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        self.finished.connect(lambda _: self.client.close())
+
+    # ---- what is entered ---------------------------------------------------------------------------------------
+
+    def text(self) -> str:
+        """The location as it is entered, without what lets others in."""
+        return strip_credentials(self.location.text().strip().strip("'\""))
+
+    def show_connection(self, connection: Connection) -> None:
+        """Enter a connection instead of the one that is remembered, and move the keyboard to it."""
+        self._fill(connection)
+        self._touched = True
+        self.form.profile.setFocus()
+
+    def _fill(self, connection: Connection) -> None:
+        self._filling = True
+        self.form.show_connection(connection)
+        self._filling = False
+        self._enable()
+
+    def _touch(self) -> None:
+        self._touched = self._touched or not self._filling
+        self._enable()
+
+    def _change_location(self) -> None:
+        """Another bucket is reached as it was before, unless something else has been entered."""
+        bucket = self._address()
+        if bucket and bucket != self._bucket and not self._touched:
+            self._bucket = bucket
+            self._fill(self._connections.known(self.text()))
+        self._enable()
+
+    def _address(self) -> str:
+        """The bucket that is entered, empty while there is none."""
+        try:
+            return parse(self.text()).bucket
+        except SourceError:
+            return ""
+
+    def _enable(self) -> None:
+        remote, text = is_s3(self.text()), self.text()
+        self.form.setEnabled(remote)
+        known = bool(self._address())
+        self.remark.setText("" if known else NOTHING if remote or not text else HERE)
+        self.remark.setVisible(bool(self.remark.text()))
+        fine = known and not self.form.trouble() if remote else bool(text)
+        self.open_.setEnabled(fine)
+        self.browse.setEnabled(remote and not self.form.trouble())
+
+    # ---- what is done ------------------------------------------------------------------------------------------
+
+    def accept(self) -> None:
+        """See QDialog: only what can be tried is opened."""
+        if self.open_.isEnabled():
+            self.chosen.emit(self.text(), self.form.connection())
+            super().accept()
+
+    def _browse(self) -> None:
+        self.browseWanted.emit(self.text(), self.form.connection())
+        super().accept()
