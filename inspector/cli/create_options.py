@@ -22,9 +22,9 @@ def add_create(command: argparse.ArgumentParser) -> None:
     kinds = command.add_subparsers(dest="kind", required=True, metavar="KIND")
     added = {name: kinds.add_parser(name, help=what, description=what) for name, what in KINDS.items()}
     for name in ("caf", "rca", "taco"):
-        added[name].add_argument("target", metavar="TARGET", help="the file to be made")
+        added[name].add_argument("target", metavar="TARGET", help="the file or object to be made")
         added[name].add_argument("--overwrite", action="store_true", help="replace what is there already")
-    added["datas3t"].add_argument("target", metavar="ROOT", help="the folder that the keys begin in; it may be new")
+    added["datas3t"].add_argument("target", metavar="ROOT", help="the folder, bucket or prefix that the keys begin in")
     for each in added.values():
         _add_common(each)
     _add_caf(added["caf"])

@@ -17,6 +17,7 @@ from typing import Any
 from inspector.core.names import visible
 from inspector.core.source import SourceError
 from inspector.operations.refused import Refused
+from inspector.sources.s3.address import is_s3
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS file_locations (
@@ -111,6 +112,8 @@ def find(catalogue: Path, name: str) -> Iterator[Place]:
 
 def _identifier(catalogue: Path, archive: str) -> str:
     """What the catalogue calls an archive: its path from the catalogue's folder, or the whole where it is elsewhere."""
+    if is_s3(archive):
+        return archive
     path = Path(archive).resolve()
     folder = catalogue.parent.resolve()
     return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.as_posix()
@@ -120,7 +123,8 @@ def _place(catalogue: Path, row: tuple[Any, ...]) -> Place:
     if list(map(type, row)) != [str, str, int, int]:
         raise Refused(f"The catalogue {visible(str(catalogue))} is damaged: {row!r:.200} is no place of a member.")
     path, identifier, offset, length = row
-    return Place(path, str(catalogue.parent / identifier), offset, length)
+    archive = identifier if is_s3(identifier) else str(catalogue.parent / identifier)
+    return Place(path, archive, offset, length)
 
 
 def _see_the_table(connection: sqlite3.Connection, catalogue: Path) -> None:

@@ -15,10 +15,20 @@ from inspector.formats.caf.decode import LARGEST_ARCHIVE, TARGET_SIZE
 from inspector.formats.caf.write import WriteError, Writer
 from inspector.operations import catalogue
 from inspector.operations.catalogue import Place
-from inspector.operations.creating import Created, NewArchive, created, put, see_that_it_may_be_written, size_of
+from inspector.operations.creating import (
+    Created,
+    New,
+    NewArchive,
+    Target,
+    created,
+    new_archives,
+    put,
+    see_that_it_may_be_written,
+    size_of,
+    target_of,
+)
 from inspector.operations.inputs import Input, check_names, gather
 from inspector.operations.refused import Refused
-from inspector.sources.new_files import NewFile, NewFiles
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 DEFAULT_SIZE = TARGET_SIZE
@@ -29,7 +39,7 @@ DEFAULT_SIZE = TARGET_SIZE
 class Volume:
     """One archive of a series: what will be in it, and the books that say so."""
 
-    path: Path
+    path: Target
     inputs: list[Input] = field(default_factory=list)
     books: Writer = field(default_factory=Writer)
 
@@ -74,29 +84,29 @@ def create_caf(
     The archives take their places when all of them are whole; then the catalogue at ``catalog`` is kept up. Raises
     Refused, SourceError and Cancelled: then nothing is made, unless the sentence says so.
     """
-    first = Path(target)
+    first = target_of(target)
     if not 0 < max_size <= LARGEST_ARCHIVE:
         raise Refused(f"An archive has at most {in_bytes(LARGEST_ARCHIVE)} (32 GB); {max_size:,} is not possible.")
-    see_that_it_may_be_written([first], overwrite=overwrite)
+    see_that_it_may_be_written([first], overwrite=overwrite, connection=connection)
     if catalog:
         catalogue.see_that_it_is_usable(Path(catalog))
     series = earlier(first)
-    never = [first, *series, *([Path(catalog)] if catalog else [])]
+    never: list[Target] = [first, *series, *([Path(catalog)] if catalog else [])]
     inputs = gather(locations, progress, never, connection)
     warnings = check_names(inputs)
     volumes = plan(inputs, first, max_size)
     paths = [volume.path for volume in volumes]
-    see_that_it_may_be_written(paths, overwrite=overwrite)
-    if catalog and Path(catalog).resolve() in {path.resolve() for path in paths}:
+    see_that_it_may_be_written(paths[1:], overwrite=overwrite, connection=connection)
+    if catalog and Path(catalog).resolve() in {path.resolve() for path in paths if isinstance(path, Path)}:
         raise Refused(f"{visible(catalog)} cannot be an archive and the catalogue too.")
-    _write(volumes, progress, overwrite=overwrite)
+    _write(volumes, progress, overwrite=overwrite, connection=connection)
     warnings += _left_over(series, volumes)
     if catalog:
         warnings += _record(Path(catalog), volumes)
     return created(tuple(volume.new_archive() for volume in volumes), warnings)
 
 
-def plan(inputs: Sequence[Input], target: Path, max_size: int) -> list[Volume]:
+def plan(inputs: Sequence[Input], target: Target, max_size: int) -> list[Volume]:
     """The archives that the inputs will fill, each of at most ``max_size`` bytes.
 
     Raises Refused for an input that does not fit even into an archive of its own.
@@ -115,18 +125,20 @@ def plan(inputs: Sequence[Input], target: Path, max_size: int) -> list[Volume]:
     return volumes
 
 
-def volume_path(target: Path, number: int) -> Path:
+def volume_path(target: Target, number: int) -> Target:
     """The archive of a series that ``target`` begins: 0 is itself, 1 is ``TARGET-0001.caf``."""
     stem, suffix = _parts(target)
     return target.with_name(f"{stem}-{number:04}{suffix}") if number else target
 
 
-def _parts(target: Path) -> tuple[str, str]:
+def _parts(target: Target) -> tuple[str, str]:
     return (target.stem, target.suffix) if target.suffix.lower() == ".caf" else (target.name, ".caf")
 
 
-def earlier(target: Path) -> list[Path]:
+def earlier(target: Target) -> list[Path]:
     """The archives beside ``target`` that are called as if they followed it."""
+    if not isinstance(target, Path):
+        return []
     stem, suffix = _parts(target)
     follows = re.compile(re.escape(stem) + r"-[0-9]{4,}" + re.escape(suffix))
     with suppress(OSError):  # a folder that may be written into need not be readable
@@ -134,16 +146,16 @@ def earlier(target: Path) -> list[Path]:
     return []
 
 
-def _write(volumes: Sequence[Volume], progress: Progress, *, overwrite: bool) -> None:
+def _write(volumes: Sequence[Volume], progress: Progress, *, overwrite: bool, connection: Connection) -> None:
     total = sum(size_of(each) for volume in volumes for each in volume.inputs)
     progress.begin(f"Writing {visible(volumes[0].path.name)}", total)
-    with NewFiles(replace=overwrite) as files:
+    with new_archives(volumes[0].path, progress, overwrite=overwrite, connection=connection) as files:
         for volume in volumes:
             progress.label = f"Writing {visible(volume.path.name)}"
             _write_one(volume, files.add(volume.path), progress)
 
 
-def _write_one(volume: Volume, out: NewFile, progress: Progress) -> None:
+def _write_one(volume: Volume, out: New, progress: Progress) -> None:
     for each in volume.inputs:
         put(each, out, progress)
     for piece in volume.books.finish():

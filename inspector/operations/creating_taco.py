@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from isal.isal_zlib import crc32
 
@@ -12,10 +11,19 @@ from inspector.core.names import encoded, visible
 from inspector.core.progress import Progress
 from inspector.formats.taco.header import LOCAL_CRC_OFFSET
 from inspector.formats.taco.write import Slot, WriteError, archive_size, ending, header, slots
-from inspector.operations.creating import Created, NewArchive, created, put, see_that_it_may_be_written, size_of
+from inspector.operations.creating import (
+    Created,
+    New,
+    NewArchive,
+    created,
+    new_archives,
+    put,
+    see_that_it_may_be_written,
+    size_of,
+    target_of,
+)
 from inspector.operations.inputs import Input, check_names, gather
 from inspector.operations.refused import Refused
-from inspector.sources.new_files import NewFile, NewFiles
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 Wanted = tuple[int, int] | str
@@ -35,8 +43,8 @@ def create_taco(
 
     Raises Refused, SourceError and Cancelled: then nothing is made.
     """
-    path = Path(target)
-    see_that_it_may_be_written([path], overwrite=overwrite)
+    path = target_of(target)
+    see_that_it_may_be_written([path], overwrite=overwrite, connection=connection)
     inputs = gather(locations, progress, [path], connection)
     warnings = check_names(inputs)
     try:
@@ -45,7 +53,7 @@ def create_taco(
     except (WriteError, EditError) as error:
         raise Refused(f"{error} Nothing was written.") from error
     progress.begin(f"Writing {visible(path.name)}", sum(slot.size for slot in placed[1:]))
-    with NewFiles(replace=overwrite) as files:
+    with new_archives(path, progress, overwrite=overwrite, connection=connection) as files:
         out = files.add(path)
         out.write(head)
         crcs = [crc, *(_put(each, slot, out, progress) for each, slot in zip(inputs, placed[1:], strict=True))]
@@ -67,8 +75,10 @@ def _entry_for(name: str, by_name: dict[bytes, Slot]) -> tuple[int, int]:
     return slot.data, slot.size
 
 
-def _put(each: Input, slot: Slot, out: NewFile, progress: Progress) -> int:
+def _put(each: Input, slot: Slot, out: New, progress: Progress) -> int:
     """Write a member and give its CRC-32, which stands in front of the bytes that it is of."""
+    if slot.size:
+        out.keep(slot.head + LOCAL_CRC_OFFSET, 4)
     out.write(slot.local())
     crc = 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path, PurePosixPath
@@ -20,7 +20,9 @@ from inspector.operations.inputs import Input, gather
 from inspector.operations.refused import Refused
 from inspector.sources.folder import Folder, LocalFolder
 from inspector.sources.objects import FolderObjects, Objects
+from inspector.sources.s3.address import SCHEME, is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.source import cancelling
 
 PER_RANGE = 1_000
 """How many keys a range is for unless another number is said."""
@@ -80,20 +82,37 @@ def create_datas3t(
     *,
     connection: Connection = DEFAULT,
 ) -> Created:
-    """Pack what is at the locations into ranges beneath ``root``: all of them are there then, or none.
+    """Pack what is at the locations into ranges beneath ``root``, a folder, bucket or prefix: all, or none.
 
     Raises Refused before anything is written: for names without a number, keys that stand twice or leave a gap inside
     a range, and ranges that overlap with those of the dataset. Raises SourceError and Cancelled.
     """
+    if is_s3(root):
+        return _pack_on_s3(progress, root, locations, options, connection)
     folder = _folder(root)
     ranges = plan(gather(locations, progress, connection=connection), options)
-    see_that_they_are_free(ranges, options.dataset, LocalFolder(folder))
+    there = _there(_holders(options.dataset, LocalFolder(folder)))
+    see_that_they_are_free(ranges, options.dataset, there)
     return pack(ranges, options.dataset, root, FolderObjects(folder), progress)
+
+
+def _pack_on_s3(
+    progress: Progress, root: str, locations: Sequence[str], options: PackingOptions, connection: Connection
+) -> Created:
+    from inspector.sources.s3.packed import BucketObjects  # loads boto3
+
+    address = parse(root)
+    ranges = plan(gather(locations, progress, connection=connection), options)
+    objects = BucketObjects(address, connection, progress)
+    holders = [objects.beneath(f"{above}/{options.dataset}/{beneath}") for above, beneath in _HOLDERS]
+    with cancelling(progress):
+        see_that_they_are_free(ranges, options.dataset, _there(holders))
+    return pack(ranges, options.dataset, f"{SCHEME}{address.bucket}/{address.prefix}", objects, progress)
 
 
 def _folder(root: str) -> Path:
     if "://" in root:
-        raise Refused(f"{visible(root)} is not on this machine; datasets are packed into folders here.")
+        raise Refused(f"{visible(root)} is neither a folder of this machine nor s3://bucket/prefix.")
     try:
         folder = Path(os.path.realpath(root))
         taken = folder.exists() and not folder.is_dir()
@@ -228,9 +247,9 @@ def _see_that_keys_are_continuous(datapoints: Range) -> None:
 # ---- what is there already ---------------------------------------------------------------------------------------
 
 
-def see_that_they_are_free(ranges: Sequence[Range], dataset: str, root: Folder) -> None:
+def see_that_they_are_free(ranges: Sequence[Range], dataset: str, taken: Iterable[Taken]) -> None:
     """Refuse ranges that share keys with those that the dataset has. Raises Refused and SourceError."""
-    there = sorted(_there(dataset, root), key=lambda each: each[0].first)
+    there = sorted(taken, key=lambda each: each[0].first)
     firsts = [named.first for named, _ in there]
     widest = list(accumulate(there, _wider))
     shared = [
@@ -251,13 +270,20 @@ def _wider(one: Taken, other: Taken) -> Taken:
     return one if one[0].last >= other[0].last else other
 
 
-def _there(dataset: str, root: Folder) -> Iterator[Taken]:
-    """The ranges of a dataset, also those of which only the metadata is there."""
+def _holders(dataset: str, root: Folder) -> Iterator[Folder]:
+    """The folders that the ranges of a dataset are in."""
     for above, beneath in _HOLDERS:
         holder: Folder | None = root
         for name in (above, dataset, beneath):
             holder = holder.inside(name) if holder is not None else None
-        for entry in holder.entries() if holder is not None else ():
+        if holder is not None:
+            yield holder
+
+
+def _there(holders: Iterable[Folder]) -> Iterator[Taken]:
+    """The ranges in these folders, also those of which only the metadata is there."""
+    for holder in holders:
+        for entry in holder.entries():
             named = range_name(
                 entry.name.removesuffix(".metadata").removesuffix(".index").removesuffix(".tar") + ".tar"
             )

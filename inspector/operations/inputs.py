@@ -18,7 +18,7 @@ from inspector.operations.opening import local_path
 from inspector.operations.refused import Refused
 from inspector.sources.disk import reason
 from inspector.sources.identity import Identity
-from inspector.sources.s3.address import is_s3
+from inspector.sources.s3.address import Address, is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 PIECE = 1 << 20
@@ -128,7 +128,10 @@ class FileInput:
 
 
 def gather(
-    locations: Iterable[str], progress: Progress, never: Collection[Path] = (), connection: Connection = DEFAULT
+    locations: Iterable[str],
+    progress: Progress,
+    never: Collection[Path | Address] = (),
+    connection: Connection = DEFAULT,
 ) -> list[Input]:
     """The inputs at the locations, in their order; the files of a folder sorted by the components of their names.
 
@@ -138,11 +141,12 @@ def gather(
     at, and Cancelled. The names are still to be checked (``check_names``).
     """
     progress.begin("Looking at what is to be put in", 0, "files")
-    own = {found for path in never if (found := _identity(path)) is not None}
+    own = {found for path in never if isinstance(path, Path) and (found := _identity(path)) is not None}
     inputs: list[Input] = []
     for location in locations:
         inputs += _objects(location, connection, progress) if is_s3(location) else _inputs(location, own, progress)
-    return inputs
+    written = {str(place) for place in never if isinstance(place, Address)}
+    return [each for each in inputs if each.where not in written] if written else inputs
 
 
 def check_names(inputs: Sequence[Input], taken: Collection[bytes] = ()) -> tuple[str, ...]:

@@ -16,20 +16,27 @@ from inspector.core.progress import Progress
 from inspector.formats import rca, recognise
 from inspector.formats._zstd import LEVEL
 from inspector.formats.rca import explain
-from inspector.formats.rca.chain import Piece, header
+from inspector.formats.rca.chain import Piece, header, heads
 from inspector.formats.rca.chunks import ChunkLayer
 from inspector.formats.rca.hashes import Convention, Hashes, compare
 from inspector.formats.rca.layout import Layout
 from inspector.formats.rca.ledger import Ledger
 from inspector.formats.rca.write import Room, Writer
-from inspector.operations.creating import Created, NewArchive, created, see_that_it_may_be_written
+from inspector.operations.creating import (
+    Created,
+    NewArchive,
+    Target,
+    created,
+    new_archives,
+    see_that_it_may_be_written,
+    target_of,
+)
 from inspector.operations.inputs import Input, check_names, gather
 from inspector.operations.opening import Opened, decode, local_path
 from inspector.operations.refused import Refused
 from inspector.sources.appending import appending
 from inspector.sources.disk import Disk, Unsynced
 from inspector.sources.file import FileSource
-from inspector.sources.new_files import NewFiles
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.temporary import TemporarySource
 
@@ -65,19 +72,28 @@ def create_rca(
 
     Raises Refused, EditError, SourceError and Cancelled.
     """
-    see_that_it_may_be_written([Path(target)], overwrite=overwrite)
-    inputs = gather(locations, progress, [Path(target)], connection)
-    return make(Path(target), inputs, options, progress, overwrite=overwrite)
+    place = target_of(target)
+    see_that_it_may_be_written([place], overwrite=overwrite, connection=connection)
+    inputs = gather(locations, progress, [place], connection)
+    return make(place, inputs, options, progress, overwrite=overwrite, connection=connection)
 
 
 def make(
-    target: Path, inputs: Sequence[Input], options: RcaOptions, progress: Progress, *, overwrite: bool = False
+    target: Target,
+    inputs: Sequence[Input],
+    options: RcaOptions,
+    progress: Progress,
+    *,
+    overwrite: bool = False,
+    connection: Connection = DEFAULT,
 ) -> Created:
     """See create_rca."""
     _check_level(options)
     warnings = check_names(inputs)
-    with NewFiles(replace=overwrite, disk=_disk(options)) as files:
+    with new_archives(target, progress, overwrite=overwrite, connection=connection, disk=_disk(options)) as files:
         out = files.add(target)
+        for head in heads():
+            out.keep(head.start, head.size)
         nothing = ChunkLayer((), (), False)
         writer = Writer(nothing, options.convention or Convention.SPECIFICATION, _room(target), options.level)
         for piece in _pieces(writer, inputs, progress):
@@ -135,9 +151,9 @@ def _disk(options: RcaOptions) -> Disk:
     return Disk() if options.sync else Unsynced()
 
 
-def _room(target: Path) -> Callable[[str], Room]:
+def _room(target: Target) -> Callable[[str], Room]:
     """Room for large blobs beside the archive: that disk has to have it anyway, another might not."""
-    return lambda name: TemporarySource(name, target.resolve().parent)
+    return lambda name: TemporarySource(name, target.resolve().parent if isinstance(target, Path) else None)
 
 
 def _pieces(writer: Writer, inputs: Sequence[Input], progress: Progress) -> Iterator[Piece]:

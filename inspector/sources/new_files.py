@@ -44,6 +44,9 @@ class NewFile:
             write_all(self._disk, self._descriptor, data, self.size)
         self.size += len(data)
 
+    def keep(self, offset: int, length: int) -> None:
+        """Say that these bytes will be written over: of a file, all can be."""
+
     def overwrite(self, offset: int, data: bytes) -> None:
         """Write over bytes that have been written."""
         assert offset + len(data) <= self.size

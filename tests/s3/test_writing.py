@@ -129,7 +129,7 @@ def test_a_header_is_edited_in_place(
 
     assert header_of(store, location, capsys) == [(200, 300)]
     (tmp_path / "back.taco").write_bytes(content(store, "writing/header.taco"))
-    assert list(tacozip.read_header(str(tmp_path / "back.taco")))[0] == (200, 300)
+    assert next(iter(tacozip.read_header(str(tmp_path / "back.taco")))) == (200, 300)
     assert main(["check", location, *store.options]) == 0
     assert unfinished(store) == []
 

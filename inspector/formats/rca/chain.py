@@ -6,7 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from inspector.core.span import Span
 from inspector.formats.rca.chunks import BITS, METADATA, Chunk, header_size
+
+_WIDEST = 64
+"""The width of the size field of the widest chunk that a file can reach, in bits."""
 
 
 class Piece(NamedTuple):
@@ -32,6 +36,15 @@ class Commit:
 def header(size: int, bits: int, metadata: bytes) -> bytes:
     """A chunk header."""
     return size.to_bytes(bits // 8, "big") + metadata
+
+
+def heads() -> Iterator[Span]:
+    """Where the chunk headers of an archive will be that is made from nothing, those it will not need included."""
+    at, bits = 0, BITS
+    while bits <= _WIDEST:
+        yield Span(at, at + header_size(bits))
+        at += 1 << bits - 1
+        bits *= 2
 
 
 class Chain:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from inspector.core.names import visible
@@ -32,6 +33,28 @@ class Address(NamedTuple):
     def location(self) -> str:
         """As it is typed."""
         return f"{SCHEME}{self.bucket}/{self.key}"
+
+    def __str__(self) -> str:
+        return self.location
+
+    @property
+    def name(self) -> str:
+        """The last part of the key."""
+        return self.key.rpartition("/")[2]
+
+    @property
+    def stem(self) -> str:
+        """The name without its suffix, as a path has it."""
+        return PurePosixPath(self.name).stem
+
+    @property
+    def suffix(self) -> str:
+        """The last ending of the name, with its dot; empty where it has none."""
+        return PurePosixPath(self.name).suffix
+
+    def with_name(self, name: str) -> Address:
+        """The address of what is called ``name`` beside this one."""
+        return Address(self.bucket, self.key.removesuffix(self.name) + name)
 
     @property
     def prefix(self) -> str:

@@ -28,8 +28,8 @@ _MISSING, _NOT_AS_BEFORE = 404, 412
 class NewObject:
     """An object that is sent in parts while it is written. NewObjects makes them.
 
-    ``size`` is how many bytes it has so far, ``etag`` is empty until it has its place. Its methods are those of NewFile;
-    each raises SourceError, and Cancelled where ``cancelling`` says so.
+    ``size`` is how many bytes it has so far, ``etag`` is empty until it has its place. Its methods are those of
+    NewFile; each raises SourceError, and Cancelled where ``cancelling`` says so.
     """
 
     def __init__(self, address: Address, kept: Kept, sender: Sender, ledger: Ledger) -> None:
