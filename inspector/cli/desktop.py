@@ -89,14 +89,15 @@ def uninstall(home: Path) -> list[str]:
     known = _read(home)
     if known == Manifest():
         return [f"Nothing was installed in {home}, so nothing was removed."]
-    there = sum(_is_there(home, name) for name in known.files)
+    count, there = sum(_is_there(home, name) for name in known.files), caches(home)
     _remove(home, known.files)
     sentences = refresh(home)
-    _remove(home, {*(known.caches - caches(home, in_use=True)), MANIFEST})
+    ours = known.caches | (caches(home) - there)
+    _remove(home, {*(ours - caches(home, in_use=True)), MANIFEST})
     for folder in sorted(known.folders, key=len, reverse=True):
         with contextlib.suppress(OSError):  # it holds something else by now
             (home / folder).rmdir()
-    return [f"Archive Inspector is out of the menus again: {there} files were removed from {home}.", *sentences]
+    return [f"Archive Inspector is out of the menus again: {count} files were removed from {home}.", *sentences]
 
 
 def _wanted() -> Iterator[tuple[str, bytes]]:
