@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     for piece in reading.pieces(Progress()):
         sys.stdout.buffer.write(piece)
     sys.stdout.buffer.flush()
-    doubts = reading.doubts()
+    doubts = list(reading.doubts())
     for doubt in doubts[:_SAID]:
         complain(doubt)
     if doubts:

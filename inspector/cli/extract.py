@@ -40,17 +40,23 @@ def run(options: argparse.Namespace) -> int:
             OnConflict(options.on_conflict or OnConflict.REFUSE), options.doubtful, options.keep_damaged
         )
         result = Extraction(wanted, Path(options.to), how).run(progress)
-    _say(result, how.on_conflict)
+    _say(result, how)
     return FINE if result.whole else NOT_ALL
 
 
-def _say(result: ExtractionResult, on_conflict: OnConflict) -> None:
+def _say(result: ExtractionResult, options: ExtractionOptions) -> None:
     for warning in result.warnings:
         complain(warning)
     _complain(result.refused)
     _complain(result.doubtful, " Give --doubtful for it.")
-    _complain(result.conflicts, " Say what to do with --on-conflict." if on_conflict is OnConflict.REFUSE else "")
+    _complain(
+        result.conflicts, " Say what to do with --on-conflict." if options.on_conflict is OnConflict.REFUSE else ""
+    )
     _complain(result.damaged)
+    if options.doubtful:
+        _complain(result.unproved)
+    elif result.unproved.count:
+        complain(f"Give --doubtful for {count(result.unproved.count, 'member')} of them that nothing disproves either.")
     if result.stopped:
         complain(result.stopped)
     with Lines() as out:

@@ -108,7 +108,10 @@ def _add_extract(command: argparse.ArgumentParser) -> None:
         help="what to do where something is there already; by default that is left alone, and the exit status is 1",
     )
     command.add_argument(
-        "--doubtful", action="store_true", help="also names with invisible characters, and members beyond 64 GiB"
+        "--doubtful",
+        action="store_true",
+        help="also names with invisible characters, members beyond 64 GiB, and content that nothing proves although "
+        "the archive records what should",
     )
     command.add_argument(
         "--keep-damaged", action="store_true", help="keep what is damaged too, as NAME.damaged beside its place"

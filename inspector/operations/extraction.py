@@ -62,6 +62,7 @@ class Extraction:
             plan.doubtful,
             damaged,
             plan.warnings,
+            work.unproved.all(),
             work.stopped,
             not any(left),
             f"{size} {'was' if work.files == 1 else 'were'} extracted to {plan.folder}.",

@@ -21,6 +21,7 @@ from inspector.operations.extraction_views import (
     Troubles,
 )
 from inspector.operations.extraction_wanted import Wanted
+from inspector.operations.wording import brief
 from inspector.sources.extracting import Destination, Parts, Standing
 
 LARGE = 64 << 30
@@ -314,7 +315,7 @@ class Planner:
             wrong = (each for each in archive.findings if each.severity is Severity.ERROR and each.member is None)
             first = next(wrong, None) if len(members) == len(archive.members) else None
             if first is not None:
-                found.append(f"The archive is damaged, so something may be missing. {first.message}")
+                found.append(f"The archive is damaged, so something may be missing. {brief(first)}")
         return found
 
     def _warnings(self, size: int) -> Iterator[str]:

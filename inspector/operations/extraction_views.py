@@ -24,8 +24,10 @@ class OnConflict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExtractionOptions:
-    """How to extract. ``doubtful``: also what needs a word of the user, such as names with invisible characters.
+    """How to extract.
 
+    ``doubtful``: also what needs a word of the user, such as names with invisible characters, and content that nothing
+    proves although the archive records what should.
     ``keep_damaged``: what is not proved to be what was archived is kept beside its place, as ``NAME.damaged``.
     """
 
@@ -77,7 +79,9 @@ class ExtractionResult:
     """What extracting did. ``size`` is in bytes, of the ``files`` that were written whole.
 
     ``stopped`` says what kept it from coming to its end, and is empty otherwise; ``damaged`` are members that could not
-    be read whole or are not proved to be what was archived; ``whole`` whether all that was asked for is there.
+    be read whole or are not proved to be what was archived. ``unproved`` are those of which nothing else is wrong than
+    that nothing proves them: they are extracted on the user's word (``doubtful``). ``whole`` is whether all that was
+    asked for is there.
     """
 
     folder: str
@@ -89,6 +93,7 @@ class ExtractionResult:
     doubtful: Troubles
     damaged: Troubles
     warnings: tuple[str, ...]
+    unproved: Troubles
     stopped: str
     whole: bool
     sentence: str

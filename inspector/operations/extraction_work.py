@@ -19,7 +19,7 @@ from inspector.operations.extraction_names import ended
 from inspector.operations.extraction_plan import Batch, Gathered, Planner
 from inspector.operations.extraction_views import ExtractionOptions
 from inspector.operations.opening import Opened
-from inspector.operations.reading import Errors, Reading
+from inspector.operations.reading import Doubts, Errors, Reading
 from inspector.sources.extracting import Destination, Part, PlaceError, TakenError
 
 _WORKERS = 8
@@ -38,6 +38,7 @@ class Work:
     ) -> None:
         self.files = self.folders = self.size = 0
         self.damaged = Gathered()
+        self.unproved = Gathered()
         self.stopped = ""
         self._planner = planner
         self._destination = destination
@@ -150,7 +151,7 @@ class Work:
     def _file(self, batch: Batch, member: int, hand: _Hand) -> None:
         """Write one file, or say why not."""
         try:
-            size, doubts = self._write(batch, member, hand)
+            size, why, doubts = self._write(batch, member, hand)
         except TakenError as error:
             with self._lock:
                 self._planner.conflicts_left += 1
@@ -160,28 +161,36 @@ class Work:
                 self._planner.refused.add(batch.wanted, member, f"is not extracted: {error}")
         else:
             with self._lock:
-                if doubts:
-                    self.damaged.add(batch.wanted, member, doubts)
+                if why:
+                    self.damaged.add(batch.wanted, member, why)
                 else:
                     self.files += 1
                     self.size += size
+                if not doubts.wrong and doubts.unproved:
+                    self.unproved.add(
+                        batch.wanted, member, f"is extracted only on your word: {doubts.unproved[0].removesuffix('.')}"
+                    )
                 self._progress.label = f"Extracting: {self.files:,} of {self._all:,}"
 
-    def _write(self, batch: Batch, member: int, hand: _Hand) -> tuple[int, str]:
-        """Write one file; gives its size, and what speaks against it where it was not kept. Raises as Part does."""
+    def _write(self, batch: Batch, member: int, hand: _Hand) -> tuple[int, str, Doubts]:
+        """Write one file; gives its size, why it was not kept (empty where it was), and what speaks against it.
+
+        Raises as Part does.
+        """
         parts, size = batch.parts(member), batch.size(member)
         part = hand.destination.part(parts)
         try:
-            wrong = hand.copy(batch.source(member), size, part)
-            if not wrong:
+            doubts = hand.copy(batch.source(member), size, part)
+            if not doubts or (self._options.doubtful and not doubts.wrong):
                 part.keep(parts[-1], replace=member in batch.replacing, changed=hand.changed(member))
-                return size, ""
+                return size, "", doubts
             end = "is not extracted"
             if self._options.keep_damaged:
                 name = ended(parts[-1], DAMAGED)
                 part.keep(name, replace=False)
                 end = f"is kept as {visible(name)}"
-            return 0, f"{end}, for it is not proved to be what was archived: {wrong.rstrip('.')}"
+            why = next(iter(doubts)).removesuffix(".")
+            return 0, f"{end}, for it is not proved to be what was archived: {why}", doubts
         finally:
             part.drop()
 
@@ -203,8 +212,8 @@ class _Hand:
         self._progress = progress
         self._written = written
 
-    def copy(self, member: int, size: int, part: Part) -> str:
-        """Write the content of a member; says what speaks against it, a sentence, or nothing. Raises as Part does."""
+    def copy(self, member: int, size: int, part: Part) -> Doubts:
+        """Write the content of a member; says what speaks against it. Raises as Part does."""
         given = 0
         reading = Reading(self._archive, member, self._errors)
         self._progress.advance(0)
@@ -214,10 +223,10 @@ class _Hand:
                 given += len(piece)
                 self._written(len(piece))
         except _ReadError as error:
-            return str(error)
+            return Doubts((str(error),))
         if given < size:
-            return f"It ends after {in_bytes(given)} of {in_bytes(size)}."
-        return " ".join(reading.doubts()[:1])
+            return Doubts((f"It ends after {in_bytes(given)} of {in_bytes(size)}.",))
+        return reading.doubts()
 
     def changed(self, member: int) -> int | None:
         """When a member was changed, if that is known and can be true."""

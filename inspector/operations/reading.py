@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import accumulate
 
 from inspector.core.finding import Finding, Severity
@@ -15,6 +16,7 @@ from inspector.core.span import Span
 from inspector.operations.digest_manifest import Hash
 from inspector.operations.listing import content
 from inspector.operations.opening import Opened
+from inspector.operations.wording import brief
 
 _SAID = {"crc32": "CRC-32", "xxh64": "xxHash64"}
 """The digests that archives record of decoded content."""
@@ -34,21 +36,22 @@ class Errors:
             if finding.severity is not Severity.ERROR or finding.code in _OF_NAMES:
                 continue
             if finding.member is not None:
-                self._of_members.setdefault(finding.member, []).append(finding.message)
+                self._of_members.setdefault(finding.member, []).append(brief(finding))
             else:
-                placed += [(span, finding.message) for span in finding.spans if span.size]
+                placed += [(span, brief(finding)) for span in finding.spans if span.size]
         placed.sort()
         self._spans = [span for span, _ in placed]
         self._messages = [message for _, message in placed]
         self._reach = list(accumulate((span.stop for span in self._spans), max))
 
-    def about(self, member: Member, *, proved: bool) -> list[str]:
-        """The errors that name a member, and, unless its bytes are ``proved``, those that lie on them."""
-        said = list(self._of_members.get(member.index, ()))
-        if proved or not self._spans:
-            return said
+    def about(self, member: Member) -> list[str]:
+        """The errors that name a member."""
+        return list(self._of_members.get(member.index, ()))
+
+    def on(self, member: Member) -> list[str]:
+        """The errors that name no member and lie on the bytes of this one."""
         lying = {self._messages[at]: None for span in member.spans for at in self._lying_on(span)}
-        return [*said, *lying]
+        return list(lying)
 
     def _lying_on(self, span: Span) -> Iterator[int]:
         """Where in the list those errors are that share bytes with a span, the first of them first."""
@@ -58,10 +61,28 @@ class Errors:
                 yield at
 
 
+@dataclass(frozen=True, slots=True)
+class Doubts:
+    """Why what was read may not be what was archived, a sentence each.
+
+    ``wrong`` are what speaks against this very member; ``unproved`` that nothing proves its content, though the archive
+    records what should: something is wrong among bytes of which its own are a part.
+    """
+
+    wrong: tuple[str, ...] = ()
+    unproved: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*self.wrong, *self.unproved))
+
+    def __bool__(self) -> bool:
+        return bool(self.wrong or self.unproved)
+
+
 class Reading:
     """One reading of a member. ``pieces`` has to have come to its end before ``doubts`` is asked.
 
-    ``errors`` are those of the archive, made here where they are not given.
+    ``errors`` are those that tell whether it is what was archived, found out here where they are not given.
     """
 
     def __init__(self, archive: Opened, index: int, errors: Errors | None = None) -> None:
@@ -79,21 +100,27 @@ class Reading:
                 self._digest.update(piece)
             yield piece
 
-    def doubts(self) -> list[str]:
-        """Why what was read may not be what was archived, a sentence each; empty where nothing speaks against it.
+    def doubts(self) -> Doubts:
+        """Why what was read may not be what was archived. Raises SourceError.
 
-        Findings of decoding count that name the member, and, where no digest proves its bytes, those that lie on them.
+        Findings count that name the member, and, where no digest proves its bytes, those that lie on them.
         """
-        computed = self._recorded if self._digest is None else self._digest.hexdigest()
-        fits = self._digest is not None and computed == self._recorded
-        errors = self._errors or Errors(self._archive.findings)
-        said = errors.about(self._member, proved=fits)
-        if computed != self._recorded:
-            said.append(
-                f"The {_SAID[self._algorithm]} of {visible(self._member.path)} does not fit: what was read gives "
-                f"{computed}, {self._recorded} is recorded."
-            )
-        return said
+        errors = self._errors or self._known()
+        wrong = errors.about(self._member)
+        if self._digest is None:
+            return Doubts(tuple(wrong), tuple(errors.on(self._member)))
+        computed = self._digest.hexdigest()
+        if computed == self._recorded:
+            return Doubts(tuple(wrong))
+        wrong.append(
+            f"The {_SAID[self._algorithm]} of {visible(self._member.path)} does not fit: what was read gives "
+            f"{computed}, {self._recorded} is recorded."
+        )
+        return Doubts(tuple(wrong), tuple(errors.on(self._member)))
+
+    def _known(self) -> Errors:
+        decoder = self._archive.decoder
+        return Errors(decoder.prove(self._archive, [self._index], Progress()) if decoder else self._archive.findings)
 
 
 class _Crc32:

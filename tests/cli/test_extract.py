@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -87,6 +88,33 @@ def test_names_that_are_doubtful_and_what_is_damaged_need_a_word(
     status, _, err = run("extract", path, "DATA", "--to", tmp_path / "taco", "--keep-damaged")
     assert (status, "CRC-32" in err) == (1, True)
     assert sorted(files(tmp_path / "taco")) == ["DATA/tile_0001.png.damaged", "DATA/tile_0002.png"]
+
+
+@pytest.mark.parametrize("kind", ["cut", "flipped"])
+def test_what_nothing_proves_is_written_on_a_word_only(run: Run, tmp_path: Path, kind: str) -> None:
+    """Whether the hash of a segment cannot be compared or does not fit is one."""
+    entries = [(f"{number}.bin", Random(number).randbytes(4000)) for number in range(6)]
+    path = archive(tmp_path, "rca", entries)
+    data = bytearray(path.read_bytes())
+    if kind == "cut":
+        path.write_bytes(data[:-3])
+    else:
+        data[data.index(entries[5][1][100:200]) + 50] ^= 1
+        path.write_bytes(data)
+
+    status, _, err = run("extract", path, "--to", tmp_path / "to")
+    assert (status, sorted(files(tmp_path / "to"))) == (1, ["0.bin", "1.bin", "2.bin"])
+    assert "3.bin is not extracted" in err
+    assert "--doubtful" in err
+    assert max(map(len, err.splitlines())) < 400
+    _, _, err = run("extract", path, "--to", tmp_path / "all", "--doubtful")
+    assert sorted(files(tmp_path / "all"))[:5] == [name for name, _ in entries[:5]]
+    assert "3.bin is extracted only on your word" in err
+
+
+def test_content_of_a_format_without_digests_needs_no_word(run: Run, tmp_path: Path) -> None:
+    path = archive(tmp_path, "caf", [("a", b"1")])
+    assert run("extract", path, "--to", tmp_path / "to")[::2] == (0, "")
 
 
 def test_what_is_no_archive_or_no_folder_is_not_extracted(run: Run, tmp_path: Path) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from inspector.core.archive import Archive, Emitter
-from inspector.core.finding import Finding
+from inspector.core.finding import Finding, Severity
 from inspector.core.progress import Progress
+from inspector.core.span import Span
 from inspector.core.verdict import Verdict
 from inspector.formats.rca.explain import report
-from inspector.formats.rca.hashes import compare
+from inspector.formats.rca.hashes import Hashes, compare
 from inspector.formats.rca.layout import Layout
 from inspector.formats.rca.ledger import Ledger
 
@@ -39,10 +40,28 @@ def prove(archive: Archive, members: Sequence[int], progress: Progress) -> Seque
     if not isinstance(layout, Layout) or not isinstance(ledger, Ledger):
         return archive.findings
     hashes = ledger.hashes
-    if any(hashes.verdict(row) in _COMPARED for row in range(len(hashes))):
-        return archive.findings
-    segments = {lane(archive, member) for member in members}
-    near = {hashes.row(segment) + step for segment in segments for step in (-1, 0, 1)}
+    segments = sorted({lane(archive, member) for member in members})
     copy = replace(archive, findings=list(archive.findings))
-    report(compare(layout, progress, sorted(near.intersection(range(len(hashes))))), Emitter(copy))
-    return copy.findings
+    if not any(hashes.verdict(row) in _COMPARED for row in range(len(hashes))):
+        near = {hashes.row(segment) + step for segment in segments for step in (-1, 0, 1)}
+        hashes = compare(layout, progress, sorted(near.intersection(range(len(hashes)))))
+        report(hashes, Emitter(copy))
+    return [*copy.findings, *_unproved(hashes, segments)]
+
+
+def _unproved(hashes: Hashes, segments: Iterable[int]) -> Iterator[Finding]:
+    """That no hash proves the content of segments, a finding for each reason."""
+    places: dict[str, list[Span]] = {}
+    for segment in segments:
+        row = hashes.row(segment)
+        if not hashes.proved(row):
+            places.setdefault(_reason(hashes, row), []).extend(hashes.layout.inner.outer(*hashes.bounds(row)))
+    for reason, spans in places.items():
+        yield Finding(Severity.ERROR, "rca-unproved", f"Nothing proves what was read: {reason}.", tuple(spans))
+
+
+def _reason(hashes: Hashes, row: int) -> str:
+    if hashes.comparable(row):
+        return "the hash of its segment is not right" if hashes.certain(row) else "where its segment ends is not known"
+    covered = "covers bytes that are missing" if hashes.final(row) else "is cut off"
+    return f"the hash of its segment {covered}"

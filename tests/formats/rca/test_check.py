@@ -24,7 +24,6 @@ from tests.formats.rca.checking import (
     bad,
     checked,
     covered,
-    flipped,
     ledger,
     noisy,
     opened,
@@ -32,13 +31,6 @@ from tests.formats.rca.checking import (
     verdicts,
 )
 from tests.formats.rca.decoding import codes, message
-
-
-@pytest.fixture(params=["while decoding", "only by the check"])
-def _both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether the hashes have been compared on opening must make no difference after a check."""
-    if request.param == "only by the check":
-        monkeypatch.setattr("inspector.formats.rca.HASHED", -1)
 
 
 @pytest.mark.parametrize("convention", [build.SPEC, build.RCARCH])
@@ -160,32 +152,6 @@ def test_a_hash_that_is_wrong_in_one_byte_seems_to_have_changed_itself(conventio
     assert build.digest(build.segment(ONE)).hex() in finding.message
     assert ("no other hash proves it" in finding.message) == (convention == build.SPEC)
     assert ledger(archive) == [WRONG, WHOLE if convention == build.SPEC else WRONG, WHOLE]
-
-
-def test_no_blob_is_called_whole_whose_hash_can_be_mended_on_a_word_only() -> None:
-    data = flipped(build.archive(ONE, TWO), 20)
-    archive, _ = checked(data)
-    assert verdicts(archive) == [WHOLE] * 3 + [UNSURE]
-    (finding,) = bad(archive)
-    assert "seems to be the hash that has changed" in finding.message
-    assert [repair.code for repair in FORMAT.repairs(archive, Progress()) if repair.claim] == [
-        "rca-mend-metadata",
-        "rca-salvage-readable",
-    ]
-
-
-def test_the_next_hash_of_rcarch_proves_that_only_the_hash_is_wrong() -> None:
-    data = bytearray(build.archive(ONE, TWO, THREE, convention=build.RCARCH))
-    at = 10 + len(build.segment(ONE)) + 2
-    data[at : at + 8] = b"spoilt !"
-    archive, sentence = checked(bytes(data))
-    assert sentence == "1 of 3 hashes is wrong; 6 of 6 blobs are proved whole."
-    assert verdicts(archive) == [WHOLE] * 6
-    (finding,) = bad(archive)
-    assert "the hash of segment 2, which covers them, is right" in finding.message
-    assert "2 blobs after are proved whole by the hashes of other segments" in finding.message
-    assert "mended" in archive.checksums[1].note
-    assert "next hash covers it" in archive.checksums[0].note
 
 
 def test_by_the_specification_nothing_proves_that_only_the_hash_is_wrong() -> None:
