@@ -164,6 +164,15 @@ COMMANDS: tuple[Command, ...] = (
         on=Target.CHECKS,
     ),
     Command(
+        "audit_folder",
+        "Archive",
+        "A&udit Folder…",
+        ("Ctrl+Shift+U",),
+        "Check every archive beneath a folder or a prefix, and keep the results",
+        document=False,
+        on=Target.CHECKS,
+    ),
+    Command(
         "extract", "Archive", "&Extract…", ("Ctrl+E",), "Extract members to a folder", "extract", on=Target.EXTRACTING
     ),
     Command(

@@ -1,4 +1,4 @@
-"""Asking for files or a folder to check, and showing the list of what each came to."""
+"""Asking for files or a folder to check, and showing what each came to; audits, which are that for very many."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from inspector.gui.asking import ask_for_files, ask_for_folder
+from inspector.gui.connections import Connections
+from inspector.gui.settings import Settings
 from inspector.gui.tabs import Tabs
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -15,8 +17,9 @@ from inspector.sources.s3.connection import DEFAULT, Connection
 class CheckLists(QObject):
     """What the actions that check many archives call. ``open_location`` opens one of them."""
 
-    def __init__(self, parent: QWidget, tabs: Tabs, open_location: Callable[[str], object]) -> None:
+    def __init__(self, parent: QWidget, tabs: Tabs, open_location: Callable[[str], object], settings: Settings) -> None:
         super().__init__(parent)
+        self._connections = Connections(settings)
         self._parent = parent
         self._tabs = tabs
         self._open_location = open_location
@@ -36,3 +39,12 @@ class CheckLists(QObject):
         tab = CheckTab(list(locations), connection)
         tab.chosen.connect(self._open_location)
         self._tabs.insert_side(tab)
+
+    def audit_folder(self) -> None:
+        """Audit a folder or a prefix in a tab of its own."""
+        from inspector.gui.audit.tab import AuditTab  # the first paint does not wait for it
+
+        tab = AuditTab(self._connections.known)
+        tab.chosen.connect(self._open_location)
+        self._tabs.insert_side(tab)
+        tab.setFocus()

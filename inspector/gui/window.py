@@ -61,7 +61,7 @@ class Window(QMainWindow):
         self.setStatusBar(self.line)
         self.message = Message()
         self.start_page = StartPage()
-        self.checks = CheckLists(self, self.tabs, self.open_location)
+        self.checks = CheckLists(self, self.tabs, self.open_location, self.settings)
         self.making = Making(self, self)
         self.remote = Remote(self, self)
         self._stack = QStackedWidget()

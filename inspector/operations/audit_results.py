@@ -64,8 +64,9 @@ class Amount:
 class Results:
     """Results by location; a context manager. Without a path they are kept until it ends, in a file without a name.
 
-    Every result is a transaction of its own. What is read of it (``chosen``, a view with COLUMNS) are all results, or
-    once ``want`` was called those of the archives wanted. Every method raises Refused where SQLite cannot go on.
+    Every result is a transaction of its own, so that another thread may read meanwhile: SQLite lets in one at a time.
+    What is read of it (``chosen``, a view with COLUMNS) are all results, or once ``want`` was called those of the
+    archives wanted. Every method raises Refused where SQLite cannot go on.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -120,10 +121,12 @@ class Results:
         key = stored(key)
         with self._telling():
             self.connection.execute(_KEEP, (key, *values, key))
-            if self._wants():
+            if self.wants:
                 self.connection.execute("UPDATE wanted SET done = 1 WHERE location = ?", (key,))
 
-    def _wants(self) -> bool:
+    @property
+    def wants(self) -> bool:
+        """Whether it is about archives that are wanted, rather than all it knows."""
         return any(self.rows("SELECT 1 FROM temp.sqlite_master WHERE name = 'wanted'"))
 
     def take_over(self, path: Path) -> None:
@@ -192,7 +195,7 @@ def restored(value: str | bytes) -> str:
 def _opened(path: Path | None) -> sqlite3.Connection:
     if path is not None and not path.parent.is_dir():
         raise Refused(f"The results cannot be written to {visible(str(path))}: its folder does not exist.")
-    connection = sqlite3.connect("", isolation_level=None) if path is None else _connection(path, "rwc")
+    connection = _private() if path is None else _connection(path, "rwc")
     try:
         if path is not None and path.stat().st_size:  # an empty file is an empty database
             _see_what_it_is(connection, path)
@@ -208,9 +211,13 @@ def _opened(path: Path | None) -> sqlite3.Connection:
     return connection
 
 
+def _private() -> sqlite3.Connection:
+    return sqlite3.connect("", isolation_level=None, check_same_thread=False)
+
+
 def _connection(path: Path, mode: str) -> sqlite3.Connection:
     uri = f"{Path(os.path.abspath(path)).as_uri()}?mode={mode}"  # noqa: PTH100 - a link stays what it is called
-    return sqlite3.connect(uri, timeout=_PATIENCE, isolation_level=None, uri=True)
+    return sqlite3.connect(uri, timeout=_PATIENCE, isolation_level=None, uri=True, check_same_thread=False)
 
 
 def _see_what_it_is(connection: sqlite3.Connection, path: Path) -> None:

@@ -1,0 +1,1 @@
+"""The tab that audits a folder or a prefix."""

@@ -1,0 +1,123 @@
+"""The results of an audit: what the rows say, and in which order they stand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt
+
+from inspector.core.names import visible
+from inspector.core.numbers import count, grouped, in_bytes, rounded
+from inspector.core.verdict import State
+from inspector.gui.client import Client
+from inspector.gui.icons import coloured, icon, state_icon
+from inspector.gui.models.paged_table import PagedTable
+from inspector.gui.words import plain, short
+from inspector.operations.audit_check import FINDINGS, NO_ARCHIVE, UNCHECKED, Result
+from inspector.operations.audit_pages import Query
+from inspector.operations.views import Page
+
+TITLES = ("Location", "State", "Format", "Size", "Members", "Errors", "Warnings", "What was found")
+LOCATION, STATE, FORMAT, SIZE, MEMBERS, ERRORS, WARNINGS, SENTENCE = range(len(TITLES))
+SORTS = ("location", "state", "format", "size", "members", "errors", "warnings", "sentence")
+"""What each column is sorted by."""
+_NUMBERS = frozenset((SIZE, MEMBERS, ERRORS, WARNINGS))
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_QUIET = "#7A828C"
+
+
+class AuditColumns:
+    """The table of results as a query says; ``start`` is the path that locations are told relative to."""
+
+    titles: tuple[str, ...] = TITLES
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.query = Query()
+        self.start = ""
+
+    def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
+        """See Columns."""
+        self.client.call("page", self.query, first, count, done=deliver)
+
+    def data(self, row: Result, column: int, role: int) -> Any:
+        """See Columns."""
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._text(row, column)
+        if role == Qt.ItemDataRole.DecorationRole and column == STATE:
+            return _icon(row.state)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            text = visible(row.location) if column == LOCATION else self._text(row, column)
+            return plain(short(in_bytes(row.size) if column == SIZE else text))
+        return _RIGHT if role == Qt.ItemDataRole.TextAlignmentRole and column in _NUMBERS else None
+
+    def header(self, column: int, role: int) -> Any:
+        """See Columns."""
+        if role == Qt.ItemDataRole.TextAlignmentRole and column in _NUMBERS:
+            return _RIGHT
+        return f"Sort by {TITLES[column].lower()}" if role == Qt.ItemDataRole.ToolTipRole else None
+
+    def _text(self, row: Result, column: int) -> str:
+        texts: dict[int, Callable[[], str]] = {
+            LOCATION: lambda: visible(row.location.removeprefix(self.start)),
+            STATE: lambda: state_words(row.state),
+            FORMAT: lambda: row.format or "",
+            SIZE: lambda: rounded(row.size),
+            MEMBERS: lambda: grouped(row.members),
+            ERRORS: lambda: grouped(row.errors),
+            WARNINGS: lambda: grouped(row.warnings),
+            SENTENCE: lambda: row.sentence,
+        }
+        return short(texts[column]())
+
+
+class AuditModel(PagedTable):
+    """The results; a click on a title sorts."""
+
+    def __init__(self, client: Client, parent: QObject | None = None) -> None:
+        self.results = AuditColumns(client)
+        super().__init__(self.results, parent)
+
+    def choose(self, **changes: Any) -> None:
+        """Show what the query says with these changes."""
+        query = replace(self.results.query, **changes)
+        if query != self.results.query:
+            self.results.query = query
+            self.refetch()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """See QAbstractItemModel."""
+        if 0 <= column < len(SORTS):
+            self.choose(sort=SORTS[column], descending=order is Qt.SortOrder.DescendingOrder)
+
+
+def state_words(state: str) -> str:
+    """What the window calls a state."""
+    return {UNCHECKED: "content not read", State.WARNING.value: "with warnings"}.get(state, state)
+
+
+def line(row: Result) -> str:
+    """A result as a line of text."""
+    return f"{visible(row.location)}: {row.sentence}"
+
+
+def described(row: Result) -> str:
+    """A result in full: where, what was found, and the worst findings."""
+    findings = json.loads(row.findings)
+    lines = [visible(row.location), row.sentence]
+    lines += [visible(f"{each['severity']}: {each['message']} [{each['code']}]") for each in findings]
+    more = row.errors + row.warnings + row.infos - len(findings)
+    if more > 0:
+        lines.append(f"{count(more, 'more finding')}; the worst {FINDINGS} are kept. Open the archive to see all.")
+    read = "the structure only" if row.quick else "everything"
+    lines.append(f"{in_bytes(row.size)}, {count(row.members, 'member')}; {read} was read, in {row.seconds:,.2f} s.")
+    return "\n".join(filter(None, lines))
+
+
+def _icon(state: str) -> Any:
+    if state == UNCHECKED:
+        return coloured("not-checked", _QUIET)
+    return icon("open") if state == NO_ARCHIVE else state_icon(State(state))

@@ -1,0 +1,136 @@
+"""What is audited, and how: the fields over the results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDoubleSpinBox,
+    QFileDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSpinBox,
+    QWidget,
+)
+
+from inspector.gui.asking import ask_for_folder
+from inspector.gui.door import absolute
+from inspector.operations.audit_server import Wanted
+from inspector.sources.s3.address import is_s3
+from inspector.sources.s3.connection import DEFAULT, Connection
+
+MOST_WORKERS = 64
+_NOWHERE = "Say which folder, or which prefix on S3, is to be audited."
+
+
+class AuditOptions(QWidget):
+    """The fields; ``wanted`` is what they say.
+
+    Signals:
+        changed(): something else is said.
+        submitted(): Enter was pressed in a field.
+    """
+
+    changed = Signal()
+    submitted = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.place = QLineEdit()
+        self.place.setAccessibleName("Folder or prefix to be audited")
+        self.place.setPlaceholderText("a folder, or s3://bucket/prefix/")
+        self.results = QLineEdit()
+        self.results.setAccessibleName("File that keeps the results")
+        self.results.setPlaceholderText("none: results are kept until this tab is closed")
+        self.results.setToolTip("With a file, an audit that was stopped goes on where it was: what is in it is skipped")
+        self.quick = QCheckBox("Structure on&ly")
+        self.quick.setToolTip("Look at the structure and read no content: quicker, and finds less")
+        self.sample = QDoubleSpinBox()
+        self.sample.setRange(0.01, 100.0)
+        self.sample.setValue(100.0)
+        self.sample.setDecimals(2)
+        self.sample.setSuffix(" %")
+        self.sample.setAccessibleName("Share of the archives in per cent")
+        self.sample.setToolTip("Audit only this share of the archives, the same ones every time")
+        self.workers = QSpinBox()
+        self.workers.setRange(0, MOST_WORKERS)
+        self.workers.setSpecialValueText("as processors")
+        self.workers.setAccessibleName("Processes at a time")
+        self.workers.setToolTip("How many archives are checked at a time")
+        self._browse = QPushButton("&Browse…")
+        self._choose = QPushButton("Choose…")
+        self._lay_out()
+        self._browse.clicked.connect(self._ask_place)
+        self._choose.clicked.connect(self._ask_results)
+        for field in (self.place, self.results):
+            field.textChanged.connect(self.changed)
+            field.returnPressed.connect(self.submitted)
+        self.setFocusProxy(self.place)
+
+    def _lay_out(self) -> None:
+        grid = QGridLayout(self)
+        grid.setContentsMargins(10, 8, 8, 2)
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(4)
+        rows = (("Fol&der or prefix", self.place, self._browse), ("&Results file", self.results, self._choose))
+        for at, (text, field, button) in enumerate(rows):
+            grid.addWidget(_label(text, field), at, 0)
+            grid.addWidget(field, at, 1)
+            grid.addWidget(button, at, 2)
+        more = QHBoxLayout()
+        more.setSpacing(8)
+        more.addWidget(self.quick)
+        more.addSpacing(8)
+        more.addWidget(_label("&Share", self.sample))
+        more.addWidget(self.sample)
+        more.addSpacing(8)
+        more.addWidget(_label("&Processes", self.workers))
+        more.addWidget(self.workers)
+        more.addStretch(1)
+        grid.addLayout(more, len(rows), 1, 1, 2)
+
+    def wanted(self, connection: Connection = DEFAULT) -> Wanted:
+        """What is to be done; ``connection`` says how S3 is reached."""
+        place = self.place.text().strip()
+        results = self.results.text().strip()
+        return Wanted(
+            place if is_s3(place) else absolute(place),
+            self.quick.isChecked(),
+            self.sample.value(),
+            self.workers.value(),
+            absolute(results) if results else "",
+            connection,
+        )
+
+    def trouble(self) -> str:
+        """Why this cannot be done, empty where it can."""
+        return "" if self.place.text().strip() else _NOWHERE
+
+    def _ask_place(self) -> None:
+        ask_for_folder(self, "Folder to Audit", lambda found: self.place.setText(found[0]))
+
+    def _ask_results(self) -> None:
+        dialog = QFileDialog(self, "File That Keeps the Results")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setFileMode(QFileDialog.FileMode.AnyFile)
+        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # one that is there is taken up
+        dialog.setLabelText(QFileDialog.DialogLabel.Accept, "Use")
+        dialog.setNameFilters(["Results of audits (*.audit)", "All files (*)"])
+        dialog.setDefaultSuffix("audit")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        known = self.results.text().strip()
+        if known:
+            dialog.setDirectory(str(Path(known).parent))
+        dialog.fileSelected.connect(self.results.setText)
+        dialog.open()
+
+
+def _label(text: str, field: QWidget) -> QLabel:
+    label = QLabel(text)
+    label.setBuddy(field)
+    return label
