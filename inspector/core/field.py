@@ -78,6 +78,26 @@ class FieldTable(LazyRows[Field]):
         return self.roles if isinstance(self.roles, int) else self.roles[row]
 
 
+class Unread(LazyRows[Field]):
+    """The children of a field, made by ``make`` when they are first looked at: a look at their parent reads nothing."""
+
+    def __init__(self, make: Callable[[], Sequence[Field]]) -> None:
+        self._make = make
+        self._made: Sequence[Field] | None = None
+
+    def __len__(self) -> int:
+        return len(self._read())
+
+    def row(self, at: int) -> Field:
+        """See LazyRows."""
+        return self._read()[at]
+
+    def _read(self) -> Sequence[Field]:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+
 def tile(fields: Iterable[Field], spans: Sequence[Span], missing: Kind = Kind.GAP) -> tuple[Field, ...]:
     """``fields`` made to own exactly the bytes of ``spans`` (sorted, disjoint).
 

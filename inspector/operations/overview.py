@@ -13,27 +13,31 @@ from inspector.core.progress import Progress
 from inspector.core.span import Span
 
 
-def overview(fields: Sequence[Field], size: int, rows: int, progress: Progress) -> list[int]:
+def overview(fields: Sequence[Field], size: int, rows: int, progress: Progress, *, sparing: bool = False) -> list[int]:
     """The set of roles (see ``role_bit``) in each of ``rows`` equal stretches of the bytes ``[0, size)``.
 
-    Stretch ``i`` begins at ``i * size // rows`` and holds at least one byte. Raises Cancelled.
+    Stretch ``i`` begins at ``i * size // rows`` and holds at least one byte. ``sparing``: no row of a table is made,
+    which might read it; of one that reaches far, the beginning has all its roles and the rest is data. Raises
+    Cancelled.
     """
-    painter = _Painter(size, rows, progress)
+    painter = _Painter(size, rows, progress, sparing=sparing)
     if size > 0 and rows > 0:
-        painter.paint(fields, Role.DATA)
+        painter.paint(fields, Role.DATA, size)
     return painter.sets
 
 
 class _Painter:
-    def __init__(self, size: int, rows: int, progress: Progress) -> None:
+    def __init__(self, size: int, rows: int, progress: Progress, *, sparing: bool) -> None:
         self.sets = [0] * max(0, rows)
         self._size = size
         self._rows = rows
         self._progress = progress
+        self._sparing = sparing
 
-    def paint(self, fields: Sequence[Field], role: Role) -> None:
+    def paint(self, fields: Sequence[Field], role: Role, stop: int) -> None:
+        """Paint fields that end at ``stop`` at the latest."""
         if isinstance(fields, FieldTable):
-            self._table(fields, role)
+            self._table(fields, role, stop)
             return
         for field in fields:
             self._field(field, role)
@@ -42,7 +46,7 @@ class _Painter:
         self._progress.advance(0)
         role = role_of(field.kind, inherited)
         if field.children:
-            self.paint(field.children, role)
+            self.paint(field.children, role, field.spans[-1].stop if field.spans else self._size)
             return
         bit = role_bit(role)
         for span in field.spans:
@@ -61,7 +65,7 @@ class _Painter:
         """The last stretch that holds the byte before ``stop``."""
         return (stop * self._rows - 1) // self._size
 
-    def _table(self, table: FieldTable, role: Role) -> None:
+    def _table(self, table: FieldTable, role: Role, limit: int) -> None:
         """Rows that lie in one stretch count by their sets of roles; one that reaches further is looked into."""
         starts, at = table.starts, 0
         while at < len(starts):
@@ -75,8 +79,19 @@ class _Painter:
                 self.sets[row] |= _sets(table, at, within)
                 at = within
             else:
-                self._field(table[at], role)
+                if self._sparing:
+                    self._unread(table, at, limit)
+                else:
+                    self._field(table[at], role)
                 at += 1
+
+    def _unread(self, table: FieldTable, at: int, limit: int) -> None:
+        """A row as it is known without making it."""
+        start, roles = table.starts[at], table.role_set(at)
+        stop = table.starts[at + 1] if at + 1 < len(table) else limit
+        if stop > start:
+            self._mark(Span(start, start + 1), roles)
+            self._mark(Span(start, stop), roles & role_bit(Role.DATA) or roles)
 
 
 def _sets(table: FieldTable, first: int, stop: int) -> int:
