@@ -85,7 +85,8 @@ def told(result: ExtractionResult) -> str:
     """What an extraction came to, in sentences."""
     groups = (
         ("refused", result.refused.count),
-        ("damaged or not proved to be whole", result.damaged.count),
+        ("damaged", result.damaged.count),
+        ("that nothing proves", result.unproved.count),
         ("left out, needing your word", result.doubtful.count),
         ("whose name was taken", result.conflicts.count),
     )

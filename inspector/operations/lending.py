@@ -85,7 +85,7 @@ def outermost(paths: Sequence[bytes]) -> list[bytes]:
 
 
 def _missing(result: ExtractionResult) -> str:
-    groups = (result.refused, result.doubtful, result.damaged, result.conflicts)
+    groups = (result.refused, result.doubtful, result.damaged, result.unproved, result.conflicts)
     left = sum(group.count for group in groups)
     if result.stopped or not left:
         return result.stopped

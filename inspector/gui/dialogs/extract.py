@@ -95,8 +95,10 @@ class ExtractDialog(QDialog):
         for way, words in WAYS.items():
             self.ways.addItem(words, way)
         self.ways.setAccessibleName("Where a file is there already, for all of them")
-        self.doubtful = QCheckBox()
-        self.doubtful.hide()
+        self.doubtful = QCheckBox(
+            "Also what needs your &word: odd names, more than 64 GiB, content that nothing proves"
+        )
+        self.doubtful.setToolTip("Odd names hold characters that are invisible or change the direction of writing")
         self.keep_damaged = QCheckBox("&Keep members that are damaged, as NAME.damaged")
         self.summary = SelectableLabel()
         self.summary.setAccessibleName("What extracting will do")
@@ -199,10 +201,6 @@ class ExtractDialog(QDialog):
         self.troubles.show_troubles(plan)
         if self.troubles.model.rowCount() and self.height() < TALL:
             self.resize(self.width(), TALL)
-        if plan.doubtful.count:
-            members = count(plan.doubtful.count, "member")
-            self.doubtful.setText(f"Also the {members} with &invisible characters in the name or of more than 64 GiB")
-            self.doubtful.show()
         self.summary.setText(summary(plan))
         self.extract.setEnabled(not plan.obstacle and bool(plan.files or plan.folders))
 

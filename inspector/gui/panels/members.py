@@ -222,6 +222,8 @@ class MembersPanel(QWidget):
 
     def _want_menu(self, place: QPoint) -> None:
         view = self.view
+        if not view.indexAt(place).isValid() and view.hasFocus() and view.currentIndex().isValid():
+            place = view.visualRect(view.currentIndex()).center()  # asked for with the keyboard
         if view.indexAt(place).isValid():
             self.menuWanted.emit(view.viewport().mapToGlobal(place))
 

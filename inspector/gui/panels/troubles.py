@@ -16,6 +16,7 @@ WHAT, MEMBER, WHY = range(3)
 _KINDS = (
     ("refused", "refused", Severity.ERROR),
     ("damaged", "damaged", Severity.ERROR),
+    ("unproved", "nothing proves it", Severity.WARNING),
     ("doubtful", "needs your word", Severity.WARNING),
     ("conflicts", "name is taken", Severity.WARNING),
 )
