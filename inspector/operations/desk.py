@@ -19,6 +19,7 @@ class Desk(Workbench):
 
     def __init__(self, location: str, s3: Connection = DEFAULT) -> None:
         super().__init__(location, s3)
+        self._failure = remote.without_options(self._failure)
         self._trouble = self._told(self._error) if self._error is not None else None
 
     def read(self, layer: int, offset: int, length: int) -> bytes:
@@ -42,11 +43,12 @@ class Desk(Workbench):
         trouble = self._trouble
         if trouble is None and self._stage is Stage.READY:
             trouble = remote.cut_short(now.archives)
-        return remote.remote_state(now.location, trouble)
+        return remote.remote_state(now.location, trouble, self._error)
 
     def requests(self) -> tuple[Request, ...]:
         """The last requests that were made, the oldest first."""
-        return remote.requests(self._now.location)
+        ledger = remote.ledger_of(self._now.location, self._error)
+        return ledger.requests() if ledger is not None else ()
 
     def cached(self, layer: int) -> Spans:
         """The bytes of a layer that are kept here, so that no request is needed to read them."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from inspector.core.names import visible
 from inspector.core.source import Source, SourceError
 from inspector.core.span import Spans
 from inspector.operations.browse_views import Remedy, RemoteState, Trouble
 from inspector.operations.location import Location
 from inspector.operations.opening import Opened
 from inspector.sources.s3.address import parse
-from inspector.sources.s3.ledger import Request, Totals
+from inspector.sources.s3.ledger import Ledger, Totals
 from inspector.sources.s3.sentences import REPLACED, S3Error
 from inspector.sources.s3.source import S3Source
 
@@ -52,7 +53,7 @@ def trouble_of(error: SourceError, location: str, *, anonymous: bool) -> Trouble
         remedies = tuple(each for each in remedies if each is not Remedy.UNSIGNED)
     if Remedy.REGION in remedies and not region:
         remedies = (Remedy.CONNECTION,)
-    return Trouble(str(error), remedies or (Remedy.CONNECTION,), region)
+    return Trouble(without_options(str(error)), remedies or (Remedy.CONNECTION,), region)
 
 
 def _is_address(location: str) -> bool:
@@ -91,21 +92,32 @@ def cut_short(archives: Sequence[Opened]) -> Trouble | None:
     return Trouble("Not all of it could be read, so what is shown is not all there is: see the findings.", _AGAIN)
 
 
-def remote_state(location: Location, trouble: Trouble | None) -> RemoteState | None:
-    """What reading has cost; None where nothing is on S3. ``trouble`` is what reading met last."""
+def remote_state(location: Location, trouble: Trouble | None, error: SourceError | None) -> RemoteState | None:
+    """What reading has cost; None where nothing is on S3.
+
+    ``trouble`` is what reading met last, ``error`` what kept it from being opened.
+    """
     sources = _sources(location)
     if not sources:
-        return RemoteState(Totals(), 0, trouble) if trouble is not None else None
+        ledger = ledger_of(location, error)
+        return RemoteState(ledger.totals if ledger else Totals(), 0, trouble) if trouble is not None else None
     replaced = next((source for source in sources if source.replaced), None)
     if replaced is not None:
-        trouble = Trouble(REPLACED.format(what=replaced.name), (Remedy.RELOAD,))
+        trouble = Trouble(REPLACED.format(what=visible(replaced.name)), (Remedy.RELOAD,))
     return RemoteState(sources[0].ledger.totals, location.size, trouble)
 
 
-def requests(location: Location) -> tuple[Request, ...]:
-    """The last requests, the oldest first."""
+def ledger_of(location: Location, error: SourceError | None) -> Ledger | None:
+    """All requests that were made for a location, or until ``error`` kept it from being opened."""
     sources = _sources(location)
-    return sources[0].ledger.requests() if sources else ()
+    if sources:
+        return sources[0].ledger
+    return error.ledger if isinstance(error, S3Error) else None
+
+
+def without_options(sentence: str) -> str:
+    """A sentence without what it says of options of the command line."""
+    return sentence.replace(" (--no-sign-request)", "")
 
 
 def cached(source: Source) -> Spans:

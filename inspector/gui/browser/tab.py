@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLineEdit, QProgressBar, QPushButton, QVBoxLayout
 
 from inspector.core.names import visible
-from inspector.core.numbers import count, rounded
+from inspector.core.numbers import count
 from inspector.core.source import SourceError
 from inspector.gui import worker
 from inspector.gui.asking import ask_for_folder
@@ -177,7 +177,7 @@ class BrowserTab(SideTab):
             self.client.job("page", self.connection, location, after, done=done, failed=failed)
 
     def _listed(self, page: RemotePage) -> None:
-        self._told = f"{count(page.totals.requests, 'request')} for listings, {rounded(page.totals.received)}."
+        self._told = f"{count(page.totals.requests, 'request')} for listings."
         self._show_work()
         if not self.tree.currentIndex().isValid():
             self.tree.setCurrentIndex(self.model.index(0, 0))

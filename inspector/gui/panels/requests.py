@@ -26,8 +26,9 @@ def totals_text(state: RemoteState) -> str:
 def told(state: RemoteState) -> str:
     """The same exactly, with the time that was waited."""
     totals = state.totals
+    of = f" of {in_bytes(state.size)}" if state.size else ""
     return (
-        f"{count(totals.requests, 'request')}, {in_bytes(totals.received)} received of {in_bytes(state.size)}, "
+        f"{count(totals.requests, 'request')}, {in_bytes(totals.received)} received{of}, "
         f"{grouped(round(totals.milliseconds))} ms waited"
     )
 

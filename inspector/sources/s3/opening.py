@@ -22,6 +22,14 @@ def open_s3(location: str, connection: Connection, *, sparing: bool, tail: bool)
     """
     address, ledger = parse(location), Ledger()
     client = client_for(connection)
+    try:
+        return _open(client, address, ledger, sparing=sparing, tail=tail)
+    except S3Error as error:
+        error.ledger = ledger
+        raise
+
+
+def _open(client: Client, address: Address, ledger: Ledger, *, sparing: bool, tail: bool) -> S3Source | S3Prefix:
     if address.key == address.prefix:
         return _prefix(client, address, ledger, sparing=sparing)
     try:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from inspector.core.names import visible
 from inspector.core.source import SourceError
 from inspector.sources.s3.address import Address
+from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.quiet import redacted
 
 
@@ -27,6 +28,8 @@ class S3Error(SourceError):
         super().__init__(message)
         self.status = status
         self.code = code
+        self.ledger: Ledger | None = None
+        """What was asked for until then, where nothing could be opened."""
 
 
 REPLACED = (
