@@ -340,3 +340,26 @@ def seek(dialog: CatalogueDialog, qtbot: QtBot, name: str) -> int:
     dialog.search.click()
     qtbot.waitUntil(lambda: dialog.settled, timeout=WAIT)
     return dialog.model.rowCount()
+
+
+def test_cancelling_an_append_leaves_the_archive_as_it_was(
+    show: Show, window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
+) -> None:
+    path = rca(window, qtbot, tree, tmp_path)
+    before = path.read_bytes()
+    tab = show(path)
+    slow(tmp_path)
+    press(window, "append")
+    dialog = dialog_of(window, AppendDialog)
+    assert isinstance(dialog, AppendDialog)
+    dialog.options.level.setValue(19)
+    dialog.inputs.add([str(tmp_path / "big.bin")])
+    append_dialog(window, qtbot)
+    dialog.accept()
+    (job,) = tab.document.client.jobs
+    with qtbot.waitSignal(job.progressed, timeout=WAIT):
+        pass
+    press(window, "cancel")
+    settle(qtbot, window)
+    qtbot.waitUntil(lambda: path.read_bytes() == before, timeout=WAIT)
+    assert tab.document.status.members == 2
