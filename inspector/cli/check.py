@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator
 from contextlib import closing
 
+from inspector.cli import checksums
 from inspector.cli.connecting import connection_of
 from inspector.cli.output import Lines, complain
 from inspector.cli.progress_bar import ProgressBar
@@ -23,6 +24,8 @@ UNREADABLE = 2
 
 def run(options: argparse.Namespace) -> int:
     """Check every location and give the exit status: that of the worst of them."""
+    if options.by_checksum:
+        return checksums.run(options)
     kind = ReportKind.JSON if options.json else ReportKind.TEXT
     progress = Progress()
     status, checked, left_out = FINE, 0, 0

@@ -71,6 +71,11 @@ def command_parser() -> argparse.ArgumentParser:
     added["dump"].add_argument("--depth", type=_depth, metavar="N", help="show only the outer N levels of the tree")
     added["check"].add_argument("locations", metavar="LOCATION", nargs="+", help="files and folders")
     added["check"].add_argument("--strict", action="store_true", help="warnings count: exit with 1 for them too")
+    added["check"].add_argument(
+        "--by-checksum",
+        action="store_true",
+        help="read no member: compare what the archive records with the CRC-32 that S3 keeps of the whole object",
+    )
     for name in ("header", "repair"):
         added[name].add_argument("location", metavar="LOCATION", help="the archive")
         added[name].add_argument("--dry-run", action="store_true", help="say what would be written, and write nothing")

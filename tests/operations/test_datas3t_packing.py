@@ -231,12 +231,12 @@ def test_a_root_that_cannot_be_a_folder_is_refused(tmp_path: Path, root: str, sa
         create_datas3t(Progress(), f"{tmp_path}/{root}", [given], DATASET)
 
 
-def test_a_bucket_is_not_taken_for_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_bucket_is_not_taken_for_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     given = files(tmp_path / "in", "1")
 
-    with pytest.raises(Refused, match="not on this machine"):
-        create_datas3t(Progress(), "s3://bucket/prefix", [given], DATASET)
+    with pytest.raises(Refused, match="neither a folder of this machine nor s3"):
+        create_datas3t(Progress(), "gs://bucket/prefix", [given], DATASET)
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
 

@@ -54,13 +54,14 @@ def _look_at(archive: Archive, index: int) -> None:
         return
     head, size = heads[index], members.stored(index)
     expect(source, head, members.stops[index])
-    start = _start(source, head)
+    start = data_start(source, head)
     if start is not None:
         members.starts[index] = min(start, source.size)
         members.stops[index] = min(start + size, source.size)
 
 
-def _start(source: Source, head: int) -> int | None:
+def data_start(source: Source, head: int) -> int | None:
+    """Where the data of the member begin whose local header is at ``head``; None where there is none."""
     data = source.read(head, LOCAL_SIZE)
     if data[:4] != LOCAL or len(data) < LOCAL_SIZE:
         return None

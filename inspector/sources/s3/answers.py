@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -79,6 +80,22 @@ def head_of(answer: Any) -> Head:
     first, last, total = found.groups()
     size = -1 if total == "*" else int(total)
     return Head(size, etag, version, modified, True, int(first), int(last) + 1, length)
+
+
+def crc32_of(answer: Any) -> int | None:
+    """The CRC-32 of all bytes of an object, where an answer has it.
+
+    One that was made of those of parts, COMPOSITE, is another number. Servers that do not say which it is make none of
+    parts for an object that was sent at once, whose ETag has no hyphen.
+    """
+    kind, said = str(answer.get("ChecksumType") or ""), str(answer.get("ChecksumCRC32") or "")
+    if kind != "FULL_OBJECT" and (kind or "-" in str(answer.get("ETag") or "-")):
+        return None
+    try:
+        data = b64decode(said, validate=True)
+    except ValueError:
+        return None
+    return int.from_bytes(data, "big") if len(data) == 4 else None
 
 
 def page_of(answer: Any) -> Page:

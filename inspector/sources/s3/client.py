@@ -17,7 +17,7 @@ from botocore.exceptions import ClientError
 from inspector.core.progress import Cancelled
 from inspector.core.source import SourceError
 from inspector.sources.s3.address import Address
-from inspector.sources.s3.answers import Asked, Head, Page, head_of, page_of
+from inspector.sources.s3.answers import Asked, Head, Page, crc32_of, head_of, page_of
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger, Request, Why
 from inspector.sources.s3.quiet import keep_quiet
@@ -103,6 +103,16 @@ class Client:
             answer = self._s3.head_object(Bucket=address.bucket, Key=address.key, **self._extra)
             self._note(entry, answer)
             return head_of(answer)
+
+    def kept_crc32(self, address: Address, known: Head, ledger: Ledger) -> int | None:
+        """The CRC-32 that the server keeps of an object as it was ``known``; None where it is not of all its bytes."""
+        condition = {"IfMatch": known.etag} if known.etag else {}
+        with self._asking("HEAD", address, Asked(0), ledger, Why.OPENING) as entry:
+            answer = self._s3.head_object(
+                Bucket=address.bucket, Key=address.key, ChecksumMode="ENABLED", **condition, **self._extra
+            )
+            self._note(entry, answer)
+        return crc32_of(answer)
 
     def list(self, bucket: str, prefix: str, ledger: Ledger, *, after: str = "", flat: bool = False) -> Page:
         """One page of the objects and, unless ``flat``, of the prefixes in ``prefix``.

@@ -101,6 +101,10 @@ class S3Source:
         """Keep bytes of it that came with another answer."""
         self._cache.put(start, data)
 
+    def kept_crc32(self) -> int | None:
+        """The CRC-32 of all its bytes that the server keeps; None where it keeps none. Raises SourceError."""
+        return self._client.kept_crc32(self.address, self._head, self.ledger)
+
     def afresh(self) -> S3Source:
         """The same object, with nothing of it kept."""
         return S3Source(self._client, self.address, self._head, self.ledger, self._beside, sparing=self.sparing)
