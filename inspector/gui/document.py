@@ -12,6 +12,7 @@ from inspector.core.names import visible
 from inspector.core.span import Span
 from inspector.gui.client import Client, Job
 from inspector.gui.explainer import Explainer
+from inspector.gui.going import go_to_expression
 from inspector.gui.history import History, Place
 from inspector.gui.selection import Selection
 from inspector.operations.views import (
@@ -26,7 +27,6 @@ from inspector.operations.views import (
     SortKey,
     Stage,
     Status,
-    Target,
 )
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -134,12 +134,13 @@ class Document(QObject):
     def _take_status(self, status: Status) -> None:
         old, self.status = self.status, status
         if status.generation != old.generation:
-            self.client.call("layers", done=self._take_layers)
+            self.client.call("layers", done=self.take_layers)
             self.rowsChanged.emit()
         if status != old:
             self.statusChanged.emit()
 
-    def _take_layers(self, layers: tuple[LayerInfo, ...]) -> None:
+    def take_layers(self, layers: tuple[LayerInfo, ...]) -> None:
+        """Know which layers there are now."""
         first = not self.layers
         self.layers = tuple(layers)
         if self.layer_info(self.layer) is None:
@@ -276,11 +277,7 @@ class Document(QObject):
 
     def go_to_expression(self, expression: str) -> None:
         """Go where an expression leads, or say why it leads nowhere."""
-
-        def found(target: Target) -> None:
-            self.go_to(target.layer, target.start, target.stop)
-
-        self.client.call("goto", expression, self.layer, self.selection.caret, done=found, failed=self.said.emit)
+        go_to_expression(self, expression)
 
     def step_history(self, step: int) -> None:
         """Go back (-1) or forward (1) through visited places."""

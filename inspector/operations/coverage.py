@@ -142,15 +142,6 @@ COVERING = frozenset(("datasets", "ranges", "range_states", "range_place"))
 """The methods of Covering, all of which answer at once."""
 
 
-def range_of(collection: Collection, dataset: str, key: int) -> tuple[int, ...]:
-    """The numbers of the ranges of ``dataset`` whose names say that they hold ``key``; of any dataset for ''."""
-    return tuple(
-        at
-        for at, each in enumerate(collection.ranges)
-        if each.first <= key <= each.last and dataset in ("", each.dataset)
-    )
-
-
 def _state(archive: Opened, aside: Set[int]) -> RangeState:
     """``aside`` are findings, by their identity, about all ranges; that ranges overlap says nothing of their bytes."""
     if not archive.complete:

@@ -18,17 +18,20 @@ LARGEST_PAGE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A layer with the findings of its archive; ``first`` is the number of the archive's first member among all."""
+    """A layer with the findings of its archive.
+
+    ``first`` is the number of the archive's first member among all, None where they are not numbered yet.
+    """
 
     layer: Layer
     marks: Marks
-    first: int
+    first: int | None
 
     def member(self, field: Field) -> int | None:
         """The member a field belongs to, as all members are numbered."""
         if field.member is None or self.layer.info.kind is LayerKind.CONTENT:
             return field.member
-        return self.first + field.member
+        return None if self.first is None else self.first + field.member
 
     def row(self, path: tuple[int, ...], field: Field, inherited: Role) -> FieldRow:
         """One field as a row; ``inherited`` is its parent's role."""

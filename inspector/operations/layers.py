@@ -81,7 +81,7 @@ class Layers:
 
     def infos(self) -> tuple[LayerInfo, ...]:
         """All layers that exist, in the order of their numbers."""
-        return tuple(layer.info for layer in tuple(self._all.values()))
+        return tuple(layer.info for _, layer in sorted(self._all.copy().items()))
 
     def __getitem__(self, number: int) -> Layer:
         layer = self._all.get(number)

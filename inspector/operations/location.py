@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 from functools import partial
 from pathlib import Path
+from threading import Lock
 
 from inspector.core.collection import Collection
 from inspector.core.names import visible
+from inspector.core.progress import Progress
 from inspector.core.source import BytesSource, SourceError, expect
 from inspector.operations.collection import collection_in, overlaps_in
-from inspector.operations.opening import AT_ONCE, Opened, open_place, start
+from inspector.operations.opening import AT_ONCE, Opened, decode, open_place, start
 from inspector.sources.folder import Folder, LocalFolder
 from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -31,6 +33,9 @@ class Location:
         self.archives = archives
         self.collection = collection
         self._folder = folder
+        self._ahead: dict[int, Opened] = {}
+        self._opening = Lock()
+        self._decoding: dict[int, Lock] = {}
         self.at_once = False
         self.total = len(archives) if collection is None else len(collection.ranges)
 
@@ -59,18 +64,40 @@ class Location:
 
         The first archive of a collection carries what the names of all tell; what they tell of one is told by it.
         """
-        if at == len(self.archives):
-            assert self.collection is not None
-            assert self._folder is not None
-            archive = _open(self._folder, self.collection.ranges[at].location)
-            archive.told = partial(overlaps_in, self.collection, at, archive)
-            if at == 0:
-                archive.findings.extend(self.collection.findings)
-            self.archives.append(archive)
+        with self._opening:
+            if at == len(self.archives):
+                self.archives.append(self._ahead.pop(at) if at in self._ahead else self._opened(at))
         found = self.archives[at]
         if self.at_once and self.size <= AT_ONCE:
             expect(found.source, 0, found.source.size)
         return found
+
+    def ahead(self, at: int) -> Opened:
+        """The archive ``at``, opened now wherever it stands: it is none of ``archives`` before its turn."""
+        with self._opening:
+            if at >= len(self.archives) and at not in self._ahead:
+                self._ahead[at] = self._opened(at)
+            return self.known(at)
+
+    def known(self, at: int) -> Opened:
+        """The archive ``at``, which has been opened."""
+        return self.archives[at] if at < len(self.archives) else self._ahead[at]
+
+    def _opened(self, at: int) -> Opened:
+        assert self.collection is not None
+        assert self._folder is not None
+        archive = _open(self._folder, self.collection.ranges[at].location)
+        archive.told = partial(overlaps_in, self.collection, at, archive)
+        if at == 0:
+            archive.findings.extend(self.collection.findings)
+        return archive
+
+    def decode(self, at: int, progress: Progress) -> None:
+        """Decode the archive ``at``, which has been opened: once, whoever else wants it too. Raises Cancelled."""
+        with self._decoding.setdefault(at, Lock()):
+            archive = self.known(at)
+            if not archive.complete:
+                decode(archive, progress)
 
 
 def open_location(location: str, connection: Connection = DEFAULT, *, sparing: bool = False) -> Location:

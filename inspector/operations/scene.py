@@ -34,11 +34,18 @@ class Scene:
         self.layers.add_file(at, self.location.title(at), archive)
         return archive
 
+    def open_ahead(self, at: int) -> Opened:
+        """The archive ``at`` with its layer, opened now wherever it stands."""
+        archive = self.location.ahead(at)
+        self.layers.add_file(at, self.location.title(at), archive)
+        return archive
+
     def marks(self, at: int) -> Marks:
         """Where something was found in an archive."""
         known = self._marks.get(at)
-        if known is None or len(known.findings) != len(self.archives[at].findings):
-            known = self._marks[at] = Marks(self.archives[at])
+        archive = self.location.known(at)
+        if known is None or len(known.findings) != len(archive.findings):
+            known = self._marks[at] = Marks(archive)
         return known
 
     def forget_marks(self) -> None:
@@ -48,4 +55,6 @@ class Scene:
     def view(self, number: int) -> View:
         """The fields of a layer as rows."""
         layer = self.layers[number]
-        return View(layer, self.marks(layer.at), self.shelf.number(layer.at, 0))
+        # Before the turn of an archive its members have no numbers.
+        first = self.shelf.number(layer.at, 0) if layer.at < len(self.archives) else None
+        return View(layer, self.marks(layer.at), first)

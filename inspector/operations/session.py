@@ -20,9 +20,10 @@ from inspector.operations.checks import ALL
 from inspector.operations.content import SAMPLE, decoded_content, encoding_of, image_of
 from inspector.operations.digest_job import write_beside
 from inspector.operations.coverage import COVERING, Covering
+from inspector.operations.datapoints import Datapoints
 from inspector.operations.guide import Guide
 from inspector.operations.location import Location, open_location
-from inspector.operations.opening import UNKNOWN, decode
+from inspector.operations.opening import UNKNOWN
 from inspector.operations.refused import Refused
 from inspector.operations.scene import Scene
 from inspector.operations.search import search
@@ -55,7 +56,7 @@ LARGEST_READ = 1 << 20
 """The most bytes given at once."""
 
 
-class Session(Covering):
+class Session(Datapoints, Covering):
     """One open location. What cannot be opened is a session too, which says why in its status.
 
     ``s3`` says how S3 is reached. What is there is decoded sparingly until it is checked.
@@ -228,9 +229,9 @@ class Session(Covering):
         self._stage = Stage.DECODING
         try:
             for at, part in enumerate(shares(progress, READING, now.location.sizes)):
-                archive = now.open(at)
+                now.open(at)
                 self._decoding = at
-                decode(archive, part)
+                now.location.decode(at, part)
                 self._notice()
             self._stage = Stage.READY
         except Cancelled:
@@ -330,7 +331,7 @@ QUICK = frozenset(
 """Methods that answer at once; safe while jobs run."""
 JOBS = frozenset(
     (
-        *("decode", "check", "export", "write_manifest", "arrange", "plant", "search"),
+        *("decode", "check", "export", "write_manifest", "arrange", "plant", "search", "find_datapoint"),
         *("overview", "verdict_overview", "content"),
     )
 )

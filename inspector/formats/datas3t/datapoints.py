@@ -234,6 +234,12 @@ def headers_of(archive: Archive, first: int, last: int) -> Iterator[Span]:
                 yield Span(*_head(beside.members, index)).clipped(0, archive.source.size)
 
 
+def member_with(archive: Archive, key: int) -> int | None:
+    """The first member of a decoded range that is the datapoint with this key; None where there is none."""
+    beside = archive.detail
+    return beside.keys.index(key) if isinstance(beside, Beside) and key in beside.keys else None
+
+
 def check_rows(emitter: Emitter, beside: Beside) -> None:
     """The metadata rows against the datapoints: missing, left over, twice, out of order, wrong offsets."""
     rows, members = beside.rows, beside.members
