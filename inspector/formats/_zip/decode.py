@@ -13,6 +13,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import Source, expect, is_sparing
 from inspector.core.span import Span
 from inspector.formats._zip.assumed import place_members
+from inspector.formats._zip.behind import ending_behind_members
 from inspector.formats._zip.descriptors import measure_descriptors
 from inspector.formats._zip.directory import Directory, DirectoryWalk, headers, new_members, report_counts
 from inspector.formats._zip.ending import Ending, find_ending
@@ -30,9 +31,9 @@ def decode_zip(
     ``lead`` speaks for the member at the start of the file, ``quiet`` are local header offsets whose CRC is judged by
     the caller.
     """
-    directory = Directory(new_members(), find_ending(source), assumed=is_sparing(source))
+    ending = find_ending(source) or ending_behind_members(source, progress)
+    directory = Directory(new_members(), ending, assumed=is_sparing(source))
     emitter.begin_members(directory.members)
-    ending = directory.ending
     if ending is not None:
         for severity, code, message, spans in ending.problems:
             emitter.find(Severity(severity), code, message, spans)
@@ -120,11 +121,15 @@ def _end_fields(source: Source, directory: Directory) -> list[Field]:
     span, ending = directory.span, directory.ending
     if span is not None and span.size:
         found.append(central_directory(source, span, directory))
+    stop = source.size
     if ending is not None:
         found += end_fields(source, ending)
-        if ending.record.stop < source.size:
-            rest = Span(ending.record.stop, source.size)
-            found.append(Field("trailing data", Kind.GARBAGE, (rest,), note="After the end of the archive."))
+        stop = ending.record.stop
     elif span is not None and span.stop < source.size:
-        found.append(end_record(source, Span(span.stop, source.size)))
+        record = end_record(source, span.stop)
+        found.append(record)
+        stop = record.spans[0].stop
+    if stop < source.size:
+        note = "After the end of the archive."
+        found.append(Field("trailing data", Kind.GARBAGE, (Span(stop, source.size),), note=note))
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from inspector.core.numbers import in_bytes
@@ -66,7 +67,7 @@ def find_ending(source: Source) -> Ending | None:
     base = max(0, source.size - REACH)
     tail = source.read(base, REACH)
     exact, others = _candidates(tail, base)
-    endings = [_ending(source, at) for at in (exact or others)]
+    endings = [ending_at(source, at) for at in (exact or others)]
     if not exact and source.read(0, 4) == LOCAL:
         # An archive that lost its end may hold others, whose end records are found instead; they look moved.
         endings = [ending for ending in endings if ending.consistent and not ending.shift]
@@ -85,18 +86,23 @@ def find_ending(source: Source) -> Ending | None:
             )
         )
     if not exact:
-        places = ", ".join(f"{at:,}" for at in others)
-        best.problems.append(
-            Problem(
-                "error",
-                "zip-end-not-at-end",
-                f"No end of central directory record ends with the file; candidates are at {places}. "
-                f"{in_bytes(max(0, source.size - best.record.stop))} after the one at {best.record.start:,} belong to "
-                "nothing, or its comment is cut off.",
-                (best.record,),
-            )
-        )
+        report_not_at_end(source, best, others)
     return best
+
+
+def report_not_at_end(source: Source, ending: Ending, candidates: Sequence[int]) -> None:
+    """Add the problem that the end record is not the end of the file."""
+    places = ", ".join(f"{at:,}" for at in candidates)
+    ending.problems.append(
+        Problem(
+            "error",
+            "zip-end-not-at-end",
+            f"No end of central directory record ends with the file; candidates are at {places}. "
+            f"{in_bytes(max(0, source.size - ending.record.stop))} after the one at {ending.record.start:,} belong to "
+            "nothing, or its comment is cut off.",
+            (ending.record,),
+        )
+    )
 
 
 def _candidates(tail: bytes, base: int) -> tuple[list[int], list[int]]:
@@ -115,7 +121,8 @@ def _candidates(tail: bytes, base: int) -> tuple[list[int], list[int]]:
     return exact, others
 
 
-def _ending(source: Source, at: int) -> Ending:
+def ending_at(source: Source, at: int) -> Ending:
+    """What the end record at ``at`` and those before it say; all of its bytes but the comment are in the file."""
     end = End._make(END_STRUCT.unpack(source.read(at, END_SIZE)))
     stop = at + END_SIZE + end.comment_length
     ending = Ending(Span(at, min(stop, source.size)), stop == source.size, end.entries, True, at)

@@ -6,12 +6,12 @@ from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from inspector.core.field import Field, FieldTable, parent
+from inspector.core.field import Field, FieldTable, Unread, parent
 from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.layout import Part, fields_of
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
-from inspector.core.source import Source
+from inspector.core.source import Source, is_sparing
 from inspector.core.span import Span
 from inspector.formats._extents import GAP, Rows
 from inspector.formats._zip.descriptors import FORMS
@@ -117,7 +117,7 @@ class MemberRows:
         member = members[index]
         data = Span(members.starts[index], members.stops[index])
         lead = self.lead if self.lead is not None and member.head == 0 else _PLAIN
-        children = [local_header(self.source, Span(member.head, data.start), lead, index)]
+        children = [self._header(Span(member.head, data.start), lead, index)]
         if data.size:
             children.append(lead.content(data, index))
         if self.directory.descriptors[index]:
@@ -126,6 +126,19 @@ class MemberRows:
             )
         note = f"{member.codec}, {in_bytes(member.size)}"
         return parent("local file", Kind.MEMBER, (span,), children, value=visible(member.path), note=note, member=index)
+
+    def _header(self, span: Span, lead: Lead, index: int) -> Field:
+        if not is_sparing(self.source):
+            return local_header(self.source, span, lead, index)
+        children = Unread(lambda: local_header(self.source, span, lead, index).children)
+        return Field(
+            "local file header",
+            Kind.LOCAL_HEADER,
+            (span,),
+            children=children,
+            specification="APPNOTE 4.3.7",
+            member=index,
+        )
 
     def _orphan(self, span: Span) -> Field:
         found = read_local(self.source, span.start)
@@ -211,13 +224,15 @@ def end_fields(source: Source, ending: Ending) -> list[Field]:
         children, _ = fields_of(ZIP64_LOCATOR_PARTS, data, ending.locator.start)
         kind = Kind.ZIP64_LOCATOR
         found.append(parent(str(kind), kind, (ending.locator,), children, specification="APPNOTE 4.3.15"))
-    return [*found, end_record(source, ending.record)]
+    return [*found, end_record(source, ending.record.start)]
 
 
-def end_record(source: Source, span: Span) -> Field:
-    """The end of central directory record, as far as it is there."""
-    data = source.read(span.start, span.size)
-    children, _ = fields_of(END_PARTS, data[:END_SIZE], span.start)
+def end_record(source: Source, start: int) -> Field:
+    """The end of central directory record at ``start``, as far as it is there."""
+    data = source.read(start, END_SIZE)
+    data += source.read(start + END_SIZE, int.from_bytes(data[END_SIZE - 2 :], "little"))
+    span = Span(start, start + len(data))
+    children, _ = fields_of(END_PARTS, data[:END_SIZE], start)
     comment = data[END_SIZE:]
     if comment:
         place = Span(span.start + END_SIZE, span.stop)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
 from inspector.core.archive import Emitter
 from inspector.core.member import FOLDER, LARGEST
 from inspector.core.names import visible
@@ -55,49 +59,63 @@ def local_sizes(local: Local, extra: bytes) -> tuple[int, int] | None:
     )
 
 
-def walk_forward(source: Source, emitter: Emitter, directory: Directory, start: int, progress: Progress) -> int:
-    """Add a member for each local header from ``start`` on; says where the walk ended.
+class LocalFile(NamedTuple):
+    """A member as its local header at ``head`` tells: its data begins at ``begin``, and the next record at ``stop``.
+
+    ``sizes`` are its stored and decoded size; None, and ``stop`` is ``begin``, where only a data descriptor knows them.
+    """
+
+    head: int
+    local: Local
+    name: bytes
+    extra: bytes
+    begin: int
+    sizes: tuple[int, int] | None
+    descriptor: int
+    stop: int
+
+
+def local_files(source: Source, start: int) -> Iterator[LocalFile]:
+    """The local files one after another from ``start`` on, to the first whose size is not known or that is cut off.
 
     Only headers and sizes lead it; stored data is never searched for signatures, because an archive inside the
     archive has the same ones.
     """
+    at = start
+    while (found := read_local(source, at)) is not None:
+        local, name, extra = found
+        begin = at + LOCAL_SIZE + len(name) + len(extra)
+        sizes = local_sizes(local, extra)
+        stop = begin + sizes[0] if sizes is not None else begin
+        whole = sizes is not None and stop <= source.size
+        descriptor = _descriptor_size(source, stop) if whole and local.flags & HAS_DESCRIPTOR else 0
+        yield LocalFile(at, local, name, extra, begin, sizes, descriptor, stop + descriptor)
+        if not whole:
+            return
+        at = stop + descriptor
+
+
+def walk_forward(source: Source, emitter: Emitter, directory: Directory, start: int, progress: Progress) -> int:
+    """Add a member for each local header from ``start`` on; says where the walk ended."""
     progress.begin("Reading local headers", source.size)
     at = start
-    while len(directory.members) < MOST_MEMBERS:
-        found = read_local(source, at)
-        if found is None:
-            return at
-        local, name, extra = found
-        sizes = local_sizes(local, extra)
-        begin = at + LOCAL_SIZE + len(name) + len(extra)
-        if sizes is None:
-            _report_unknown(source, emitter, name, at)
-            return at
-        stored, size = sizes
-        place = Place(at + LOCAL_SIZE + len(name), name, len(directory.members), local=True)
-        report_extra(emitter, extra, place)
-        report_second_name(emitter, extra, place)
-        _append(source, emitter, directory, local, name, (at, begin, stored, size))
-        at = begin + stored
-        if at > source.size:
-            return source.size
-        if local.flags & HAS_DESCRIPTOR:
-            at += _descriptor_size(source, at)
-            directory.descriptors[-1] = at - begin - stored
+    for found in islice(local_files(source, start), MOST_MEMBERS):
+        if found.sizes is None:
+            _report_unknown(source, emitter, found.name, found.head)
+            return found.head
+        place = Place(found.head + LOCAL_SIZE + len(found.name), found.name, len(directory.members), local=True)
+        report_extra(emitter, found.extra, place)
+        report_second_name(emitter, found.extra, place)
+        _append(source, emitter, directory, found, found.sizes)
+        at = min(found.stop, source.size)
         if len(directory.members) % _STEP == 0:
             progress.advance(at - progress.done)
     return at
 
 
-def _append(
-    source: Source,
-    emitter: Emitter,
-    directory: Directory,
-    local: Local,
-    name: bytes,
-    numbers: tuple[int, int, int, int],
-) -> None:
-    at, begin, stored, size = numbers
+def _append(source: Source, emitter: Emitter, directory: Directory, found: LocalFile, sizes: tuple[int, int]) -> None:
+    local, name, begin = found.local, found.name, found.begin
+    stored, size = sizes
     path = path_of(name, local.flags)
     index = directory.members.append(
         path,
@@ -106,12 +124,13 @@ def _append(
         size=min(size, LARGEST),
         codec=codec_of(local.method, local.flags),
         digest=local.crc,
-        head=at,
+        head=found.head,
         marks=FOLDER if path.endswith(b"/") else 0,
     )
-    directory.descriptors.append(0)
+    directory.descriptors.append(found.descriptor)
     if not is_plain(name):
-        report_name(emitter, name, local.flags, (at + LOCAL_SIZE, at + LOCAL_SIZE + len(name)), index)
+        at = found.head + LOCAL_SIZE
+        report_name(emitter, name, local.flags, (at, at + len(name)), index)
     if begin + stored > source.size:
         missing = in_bytes(begin + stored - source.size)
         message = f"The file ends inside the data of {visible(path)}: {missing} of {in_bytes(stored)} are missing."

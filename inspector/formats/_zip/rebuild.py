@@ -17,6 +17,7 @@ from inspector.core.member import LARGEST, Codec
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
 from inspector.core.span import Span
+from inspector.formats._zip.behind import ending_behind
 from inspector.formats._zip.directory import Directory, codec_of, headers
 from inspector.formats._zip.ending import Ending
 from inspector.formats._zip.extra import zip64
@@ -27,9 +28,9 @@ from inspector.formats._zip.writing import central_header, end_records
 
 _OFFSET = (42, 46)
 """Where a central directory header says where its member is."""
-
-
 _COMPARED = 4096
+_LOOKED_AT = 64 << 20
+"""Bytes behind the members that are read to see whether they are blank; more of them are taken to be something."""
 _EMPTY = Span(0, 0)
 _SAMPLED = 16
 """Headers of the directory that are looked at to see whether their offsets hold."""
@@ -103,6 +104,8 @@ def rebuild(
         return None
     new = b"".join(_moved(header, header.head - base) for header in kept)
     new += b"".join(central_header(each.local, each.name, each.extra, each.head - base) for each in made)
+    if ending is None:
+        ending = ending_behind(source, place.start)
     comment = _comment(source, ending, place.start + sum(len(header.data) for header in listed))
     new += end_records(len(kept) + len(made), len(new), place.start - base, comment or b"")
     edit = _edit(source, place.start, new)
@@ -260,8 +263,8 @@ def _alike(old: bytes, new: bytes) -> int:
 
 
 def _is_blank(source: Source, span: Span) -> bool:
-    """Whether there is nothing but zeros."""
-    return not any(any(piece) for piece in blocks(source, *span))
+    """Whether there is nothing but zeros, and not too many of them to be looked at."""
+    return span.size <= _LOOKED_AT and not any(any(piece) for piece in blocks(source, *span))
 
 
 def _has_signature(source: Source, span: Span) -> bool:

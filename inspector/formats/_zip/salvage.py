@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from inspector.core.archive import Archive
 from inspector.core.format import MemberError
-from inspector.core.names import visible
+from inspector.core.names import listed, visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
 from inspector.core.repair import Content, Repair
@@ -41,15 +41,16 @@ def salvage(archive: Archive, directory: Directory, left_out: tuple[str, ...] = 
 
     ``left_out`` says what else is lost.
     """
-    total = len(archive.members)
+    members = archive.members
     whole = sum(1 for _ in _whole(archive, directory, lead is not None))
-    lost = total - whole - (lead is not None and _first(directory) >= 0)
+    lost = len(members) - whole - (lead is not None and _first(directory) >= 0)
     loses = left_out
     if lost > 0:
-        words = f"{count(lost, 'member')} of {total:,} whose content does not fit its CRC-32, or has none to compare."
-        loses = (words, *left_out)
-    header = " behind a header made anew" if lead is not None else ""
-    title = f"Write the {count(whole, 'whole member')} to a new archive{header}"
+        names = listed((members.path(index) for index in _lost(archive, directory, lead is not None)), lost)
+        words = f"{count(lost, 'member')} of {len(members):,} whose content does not fit its CRC-32, or has none to "
+        loses = (f"{words}compare: {names}.", *left_out)
+    header = "a header made anew and " if lead is not None else ""
+    title = f"Write {header}the {count(whole, 'whole member')} to a new archive"
     return Repair("zip-salvage", title, frozenset(), loses, content=_content(archive, directory, lead))
 
 
@@ -69,6 +70,18 @@ def _whole(archive: Archive, directory: Directory, led: bool) -> Iterator[int]:
     verified = VERDICTS.index(Verdict.VERIFIED)
     for index, verdict in enumerate(archive.verdicts):
         if verdict == verified and index != omitted:
+            yield index
+
+
+def _lost(archive: Archive, directory: Directory, led: bool) -> Iterator[int]:
+    """The members that are not copied, and in whose place none is made."""
+    kept = _whole(archive, directory, led)
+    following = next(kept, -1)
+    made = _first(directory) if led else -1
+    for index in range(len(archive.members)):
+        if index == following:
+            following = next(kept, -1)
+        elif index != made:
             yield index
 
 

@@ -198,6 +198,13 @@ def test_bytes_behind_the_archive_are_cut_off_and_said() -> None:
     assert "7 bytes behind the archive" in " ".join(result.repairs[0].loses)
 
 
+@pytest.mark.parametrize("data", [WHOLE, STREAMED, written(comment=b"said")], ids=["whole", "streamed", "comment"])
+def test_however_many_bytes_behind_the_archive_are_cut_off_and_said(data: bytes) -> None:
+    result = planned(data + bytes(100_000))
+    assert after(result) == data
+    assert result.repairs[0].loses == (f"The 100,000 bytes behind the archive, from {len(data):,} on.",)
+
+
 def test_a_comment_stays() -> None:
     data = written(comment=b"a comment")
     end = data.rindex(b"PK\5\6")

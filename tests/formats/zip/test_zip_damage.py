@@ -221,3 +221,25 @@ def test_heaps_of_signatures_raise_nothing(pieces: list[bytes]) -> None:
     archive = opened(data)
     covered(archive)
     drained(archive)
+
+
+@pytest.mark.parametrize("data", [PLAIN, written({}), zip64_archive()[0]], ids=["plain", "empty", "zip64"])
+@pytest.mark.parametrize("size", [70_000, 3 << 20])
+def test_an_end_too_far_from_the_end_of_the_file_is_found_behind_the_members(data: bytes, size: int) -> None:
+    before, archive = opened(data), opened(data + bytes(size))
+    assert [member.path for member in archive.members] == [member.path for member in before.members]
+    assert doubts(archive) == {"zip-end-not-at-end"}
+    assert f"{size:,} bytes after the one at" in archive.findings[-1].message
+    assert archive.fields[-1].spans == ((len(data), len(data) + size),)
+    assert archive.fields[-1].kind is Kind.GARBAGE
+    covered(archive)
+
+
+def test_an_end_record_of_another_directory_is_not_the_end() -> None:
+    data = written({"a": b"abc"})
+    moved = patched(data, data.rindex(b"PK\5\6") + 16, b"\1\0\0\0")
+    archive = opened(moved + bytes(100_000))
+    assert "zip-no-central-directory" in doubts(archive)
+    assert archive.fields[-2].kind is Kind.END_OF_DIRECTORY
+    assert archive.fields[-1].spans == ((len(data), len(data) + 100_000),)
+    covered(archive)
