@@ -27,6 +27,7 @@ class Target(StrEnum):
     WRITING = "writing"
     EXTRACTING = "extracting"
     LENDING = "lending"
+    FOLLOWING = "following"
     MAKING = "making"
     REMOTE = "remote"
 
@@ -127,10 +128,43 @@ COMMANDS: tuple[Command, ...] = (
     Command("discard", "Edit", "&Discard Changes", tip="Show the file as it is on disk", on=Target.EDITING),
     Command("filter_members", "Edit", "Filter &Members", ("Ctrl+Shift+F",), "Filter members by name"),
     Command("go_to", "Go", "&Go To…", ("Ctrl+G",), "Go to an offset, a field or an expression", on=Target.WINDOW),
-    Command("back", "Go", "&Back", (K.Back, "Alt+Left"), "Back to where you were", "back"),
+    Command("back", "Go", "&Back", (K.Back, "Alt+Left", "Shift+F12"), "Back to where you were", "back"),
     Command("forward", "Go", "&Forward", (K.Forward, "Alt+Right"), "Forward again", "forward"),
+    Command("follow", "Go", "Follow &Reference", ("F12",), "Go where the selected field leads", on=Target.FOLLOWING),
     Command("next_finding", "Go", "Next F&inding", ("F4",), "Show the next thing that is wrong"),
     Command("previous_finding", "Go", "Previous Fin&ding", ("Shift+F4",), "Show the thing before that is wrong"),
+    Command(
+        "next_unexplained",
+        "Go",
+        "Next &Unexplained Bytes",
+        ("F7",),
+        "Show the next bytes that nothing explains",
+        on=Target.FOLLOWING,
+    ),
+    Command(
+        "previous_unexplained",
+        "Go",
+        "Previous Une&xplained Bytes",
+        ("Shift+F7",),
+        "Show the bytes before that nothing explains",
+        on=Target.FOLLOWING,
+    ),
+    Command(
+        "next_alike",
+        "Go",
+        "Next of This &Kind",
+        ("F8",),
+        "Show the next field of the kind that is selected",
+        on=Target.FOLLOWING,
+    ),
+    Command(
+        "previous_alike",
+        "Go",
+        "Pre&vious of This Kind",
+        ("Shift+F8",),
+        "Show the field of this kind before",
+        on=Target.FOLLOWING,
+    ),
     Command("next_pane", "Go", "Next &Pane", ("F6",), "Move the keyboard to the next pane"),
     Command("previous_pane", "Go", "Previous Pa&ne", ("Shift+F6",), "Move the keyboard to the pane before"),
     Command("next_tab", "Go", "Next &Tab", ("Ctrl+Tab", "Ctrl+PgDown"), "Show the next archive", on=Target.WINDOW),

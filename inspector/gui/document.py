@@ -24,6 +24,7 @@ from inspector.operations.views import (
     LayerInfo,
     LayerKind,
     MemberPlace,
+    Reference,
     SortKey,
     Stage,
     Status,
@@ -232,7 +233,7 @@ class Document(QObject):
     def select_field(self, layer: int, row: FieldRow, origin: str) -> None:
         """Select a field, and with it its bytes and member."""
         if not row.spans:
-            self._select(replace(self.selection, field=row.path, origin=origin))
+            self._select(replace(self.selection, spans=(), field=row.path, origin=origin))
             return
         self._visit(Selection(layer, row.spans[0].start, row.spans, row.path, row.member, origin))
 
@@ -245,7 +246,7 @@ class Document(QObject):
         elif row.member is not None:
             self.select_member(row.member, origin)
 
-    def select_checksum(self, row: ChecksumRow, origin: str) -> None:
+    def select_checksum(self, row: ChecksumRow | Reference, origin: str) -> None:
         """Select the bytes that a checksum covers; where it stands and what it leaves out are marked too."""
         lit = row.covers or row.place
         if lit:
@@ -301,16 +302,15 @@ class Document(QObject):
         self.selected.emit(selection)
         self._explainer.ask(selection.layer, selection.caret)
 
-    # ---- explaining --------------------------------------------------------------------------------------------
-
     def _take_explanation(self, explanation: Explanation) -> None:
         self.explanation = explanation
         old = self.selection
         leaf = explanation.fields[-1] if explanation.fields else None
         paths = {row.path for row in explanation.fields}
-        field = old.field if old.field in paths or leaf is None else leaf.path
+        fact = old.field is not None and not old.spans  # of the archive, but not of any of its bytes
+        field = old.field if fact or old.field in paths or leaf is None else leaf.path
         member = old.member if old.member is not None and old.spans else explanation.member
-        spans = old.spans or (leaf.spans if leaf is not None else ())
+        spans = old.spans or (leaf.spans if leaf is not None and not fact else ())
         self.selection = replace(old, field=field, member=member, spans=spans)
         self.explained.emit(explanation)
         if self.selection != old:

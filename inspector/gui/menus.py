@@ -126,6 +126,7 @@ class Menus:
         menu.addSeparator()
         menu.addAction(self._fixed["edit_bytes"])
         menu.addSeparator()
+        menu.addAction(self._fixed["follow"])
         menu.addAction(self._fixed["go_to"])
         menu.addAction(self._fixed["find_bytes"])
         menu.popup(place)

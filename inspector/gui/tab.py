@@ -11,6 +11,7 @@ from inspector.gui.coverage.dock import CoverageDock
 from inspector.gui.document import Document
 from inspector.gui.editing import Editing
 from inspector.gui.extracting import Extracting
+from inspector.gui.following import Following
 from inspector.gui.hex_editing import HexEditing
 from inspector.gui.lending import Lending
 from inspector.gui.note import Note
@@ -70,6 +71,7 @@ class Tab(QWidget):
         self.saving = Saving(document, self.banner, self)
         self.extracting = Extracting(document, self.banner, self.members, self)
         self.lending = Lending(document, shelter, self)
+        self.following = Following(document, self.hex_pane)
         self.members.drag_with(self.lending.files)
         self.findings.exportWanted.connect(self.saving.ask_report)
         self.findings.mendWanted.connect(self.mend)

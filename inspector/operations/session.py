@@ -18,16 +18,18 @@ from inspector.core.span import Spans
 from inspector.core.verdict import State
 from inspector.operations.checks import ALL
 from inspector.operations.content import SAMPLE, decoded_content, encoding_of, image_of
-from inspector.operations.digest_job import write_beside
 from inspector.operations.coverage import COVERING, Covering
 from inspector.operations.datapoints import Datapoints
+from inspector.operations.digest_job import write_beside
 from inspector.operations.guide import Guide
 from inspector.operations.location import Location, open_location
 from inspector.operations.opening import UNKNOWN
+from inspector.operations.references import REFERRING, Referring
 from inspector.operations.refused import Refused
 from inspector.operations.scene import Scene
 from inspector.operations.search import search
 from inspector.operations.share import READING, shares
+from inspector.operations.stepping import STEPPING, Stepping
 from inspector.operations.turns import Turns
 from inspector.operations.views import (
     CheckResult,
@@ -56,7 +58,7 @@ LARGEST_READ = 1 << 20
 """The most bytes given at once."""
 
 
-class Session(Datapoints, Covering):
+class Session(Datapoints, Covering, Referring, Stepping):
     """One open location. What cannot be opened is a session too, which says why in its status.
 
     ``s3`` says how S3 is reached. What is there is decoded sparingly until it is checked.
@@ -326,6 +328,7 @@ QUICK = frozenset(
         *("status", "layers", "read", "runs", "explain", "field_rows", "field"),
         *("member_rows", "tree_rows", "member", "chosen", "place", "findings", "damage", "checksums", "goto"),
         *COVERING,
+        *REFERRING,
     )
 )
 """Methods that answer at once; safe while jobs run."""
@@ -333,6 +336,7 @@ JOBS = frozenset(
     (
         *("decode", "check", "export", "write_manifest", "arrange", "plant", "search", "find_datapoint"),
         *("overview", "verdict_overview", "content"),
+        *STEPPING,
     )
 )
 """Methods that take a Progress first and may take long; each may run in a thread of its own."""

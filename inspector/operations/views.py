@@ -273,6 +273,21 @@ class Target:
     stop: int
 
 
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Where a byte leads, in words, and the bytes ``covers`` of ``layer`` that it leads to.
+
+    Of a hash, ``place`` is where its value stands and ``omits`` what it leaves out between them.
+    """
+
+    words: str
+    layer: int
+    covers: Spans
+    member: int | None
+    place: Spans = ()
+    omits: Spans = ()
+
+
 class SortKey(StrEnum):
     """What members can be sorted by; ARCHIVE is the order in which they stand."""
 

@@ -11,6 +11,7 @@ from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span, Spans, total
 from inspector.gui.document import Document
 from inspector.gui.icons import severity_icon
+from inspector.gui.panels.leads import Leads
 from inspector.gui.panels.parts import SelectableLabel, sentence_label
 from inspector.gui.selection import Selection
 from inspector.gui.words import path_text
@@ -61,6 +62,7 @@ class BytePanel(QScrollArea):
         self.facts = {
             name: self._fact(name) for name in ("Value", "Meaning", "Kind", "Bytes", "Size", "Member", "Specification")
         }
+        self.leads = Leads(document)
         self.findings = QVBoxLayout()
         self.findings.setSpacing(6)
         body = QWidget()
@@ -69,6 +71,7 @@ class BytePanel(QScrollArea):
         layout.addWidget(self.path)
         layout.addWidget(self.title)
         layout.addLayout(self._form)
+        layout.addWidget(self.leads)
         layout.addLayout(self.findings)
         layout.addSpacing(6)
         layout.addWidget(inspector)

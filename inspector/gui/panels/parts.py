@@ -234,6 +234,11 @@ class ElidedLabel(QLabel):
             self.setToolTip(plain(self.text()) if elided else "")
 
 
+def breakable(text: str) -> str:
+    """``text`` with places in its long words where they may be broken."""
+    return re.sub(rf"\S{{{LONG_WORD + 1},}}", lambda word: BREAK.join(word[0]), text)
+
+
 class SelectableLabel(QLabel):
     """Plain text that wraps, inside words too where it has to, and can be selected and copied as it is."""
 
@@ -245,7 +250,7 @@ class SelectableLabel(QLabel):
 
     def set_breakable(self, text: str) -> None:
         """Show a text whose long words may be broken anywhere."""
-        self.setText(re.sub(rf"\S{{{LONG_WORD + 1},}}", lambda word: BREAK.join(word[0]), text))
+        self.setText(breakable(text))
 
     def said(self) -> str:
         """The text without the places where it may be broken."""
