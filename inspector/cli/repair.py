@@ -127,7 +127,6 @@ def _text(label: str, shown: RepairPlan) -> str:
         lines += _row(f"{number}. ", row)
     for row in shown.waiting:
         lines += _row(f"with --accept {row.code}: ", row)
-        lines.append(f"     Assumed: {row.claim}")
     if shown.salvage is not None:
         lines += _row("with --to COPY, where that is not enough: ", shown.salvage)
     lines += [f"  Written beside it: {visible(name)}" for name in shown.beside]
@@ -139,7 +138,8 @@ def _text(label: str, shown: RepairPlan) -> str:
 
 def _row(lead: str, row: RepairRow) -> list[str]:
     lost = [f"     Lost: {sentence}" for sentence in row.loses] or ["     Nothing is lost."]
-    return [f"  {lead}{row.title}. [{row.code}{_places(row.spans)}]", *lost]
+    assumed = [f"     Assumed: {row.claim}"] if row.claim else []
+    return [f"  {lead}{row.title}. [{row.code}{_places(row.spans)}]", *lost, *assumed]
 
 
 def _places(spans: Spans) -> str:

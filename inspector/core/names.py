@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+from inspector.core.numbers import grouped
 
 _DRIVE = re.compile(r"[A-Za-z]:")
 _CONTROL = re.compile(r"[\x01-\x1f\x7f-\x9f\u2028\u2029]")
@@ -158,3 +161,11 @@ def _folded(name: bytes) -> bytes:
 
 def _tidied(path: bytes) -> bytes:
     return b"/".join(part for part in path.split(b"/") if part not in (b"", b"."))
+
+
+def listed(paths: Iterable[bytes], number: int, most: int = 20) -> str:
+    """The first of ``number`` names: ``'a', 'b' and 3 more``; empty where there are none to be shown."""
+    shown = [f"'{visible(path[:80])}'" for path in islice(paths, most)]
+    more = number - len(shown)
+    said = ", ".join(shown)
+    return f"{said} and {grouped(more)} more" if shown and more > 0 else said

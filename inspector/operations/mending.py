@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from inspector.core.archive import Archive
@@ -19,6 +21,7 @@ from inspector.operations.refused import Refused
 from inspector.operations.repairable import left
 from inspector.operations.repairing import Beside, Plan
 from inspector.operations.s3_writing import put_beside, write_edit_to_s3
+from inspector.operations.wording import brief
 from inspector.sources.file import FileSource
 from inspector.sources.in_place import patched_copy, write
 from inspector.sources.replacing import Replacing
@@ -37,7 +40,7 @@ def described(plan: Plan) -> RepairPlan:
         tuple(_path(Path(plan.before.source.name), each).name for each in plan.beside),
         state_of((plan.before,)),
         plan.state,
-        tuple(finding.message for finding in left(plan.after)),
+        tuple(map(brief, left(plan.after))),
         _sentence(plan),
     )
 
@@ -51,6 +54,14 @@ def _row(repair: Repair) -> RepairRow:
 
 
 def _sentence(plan: Plan) -> str:
+    return " ".join(filter(None, (_outcome(plan), *map(_passed_over, plan.passed_over))))
+
+
+def _passed_over(repair: Repair) -> str:
+    return f"{repair.code} was accepted and is not made: after the other repairs it is not needed or not possible."
+
+
+def _outcome(plan: Plan) -> str:
     before, after = state_of((plan.before,)), plan.state
     if plan.mends:
         was = "archive" if before is State.WARNING else f"{before} archive"
@@ -68,8 +79,34 @@ def _rest(plan: Plan) -> str:
     if plan.waiting:
         ways.append(f"{count(len(plan.waiting), 'repair')} more would rest on an assumption, so each needs your word")
     if plan.salvage is not None:
-        ways.append("what is provably whole can be saved into a new archive")
-    return f"{'; '.join(ways).capitalize()}." if ways else "No repair is known for what is left."
+        ways.append(f"{_saved(plan)} can be saved into a new archive")
+        if plan.salvage.claim:
+            ways.append(f"{plan.salvage.code} changes nothing in place, it needs another file to write to")
+    if not ways:
+        return "No repair is known for what is left."
+    said = "; ".join(ways)
+    return f"{said[0].upper()}{said[1:]}."
+
+
+def _saved(plan: Plan) -> str:
+    """What a salvage writes."""
+    if plan.salvage is not None and plan.salvage.claim:
+        return "what can be read (not all of it is proved whole)"
+    if not len(plan.after.checksums):
+        return "what can be read (no checksum proves it whole)"
+    return "what is provably whole"
+
+
+def _lost(repairs: Iterable[Repair]) -> tuple[str, ...]:
+    """What repairs lose and assume, for whoever reads nothing else."""
+    return tuple(
+        sentence
+        for repair in repairs
+        for sentence in (
+            *(f"Lost: {words}" for words in repair.loses),
+            *((f"Assumed: {repair.claim}",) if repair.claim else ()),
+        )
+    )
 
 
 def writable(archive: Archive) -> FileSource | S3Source:
@@ -124,7 +161,7 @@ def carry_out(
             put_beside(source, each, progress)
     else:
         _write_beside(source.path, plan.beside, progress)
-    return result
+    return replace(result, warnings=(*_lost(plan.repairs), *result.warnings))
 
 
 def _mend_copy(
@@ -134,7 +171,7 @@ def _mend_copy(
     with cancelling(progress):
         patched_copy(source, plan.edit or nothing, target, progress, replace=over)
     _write_beside(target, plan.beside, progress)
-    return WriteResult(f"The mended copy is {visible(str(target))}.")
+    return WriteResult(f"The mended copy is {visible(str(target))}.", _lost(plan.repairs))
 
 
 def _write_beside(path: Path, files: tuple[Beside, ...], progress: Progress) -> None:
@@ -164,4 +201,6 @@ def save_salvage(
     with cancelling(progress), Replacing(target, replace=over) as out:
         for piece in plan.salvage.content(progress):
             out.write(piece)
-    return WriteResult(f"What is whole is saved in {visible(str(target))}.", plan.salvage.loses)
+    saved = _saved(plan)
+    sentence = f"{saved[0].upper()}{saved[1:]} is saved in {visible(str(target))}."
+    return WriteResult(sentence, _lost((*plan.repairs, plan.salvage)))

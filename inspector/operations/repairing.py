@@ -34,7 +34,8 @@ class Plan:
     """How an archive would be mended. Nothing has been written.
 
     ``repairs`` are made in their order; together they are ``edit``, None where no byte of the archive itself changes,
-    and the files ``beside``. ``waiting`` need the user's word (see ``Repair.claim``). ``after`` is the archive as it
+    and the files ``beside``. ``waiting`` need the user's word (see ``Repair.claim``); the last of them are the
+    ``passed_over``, which have it, and of which another one has left nothing to mend. ``after`` is the archive as it
     would be, decoded and checked; ``salvage`` would write what is whole of that into a new archive.
     """
 
@@ -45,6 +46,7 @@ class Plan:
     waiting: tuple[Repair, ...]
     after: Opened
     salvage: Repair | None
+    passed_over: tuple[Repair, ...] = ()
 
     @property
     def state(self) -> State:
@@ -66,17 +68,23 @@ def plan(archive: Opened, progress: Progress, accepted: Collection[str] = ()) ->
         check_archive(archive, progress)
     planning = _Planning(archive)
     repairs = offered(archive, progress)
+    met = {repair.code: repair for repair in repairs}
     while len(planning.tried) < _ROUNDS and (repair := _next(repairs, planning.tried, accepted)) is not None:
         if planning.make(repair, progress):
             repairs = offered(planning.now, progress)
+            met |= {repair.code: repair for repair in repairs}
+    salvage = _salvage(repairs, accepted)
+    used = {each.code for each in (*planning.made, salvage) if each is not None}
+    passed_over = tuple(each for each in met.values() if each.claim and each.code in accepted and each.code not in used)
     return Plan(
         archive,
         tuple(planning.made),
         planning.edit(),
         tuple(planning.beside),
-        tuple(each for each in repairs if each.claim and each.code not in accepted),
+        (*(each for each in repairs if each.claim and each.code not in accepted), *passed_over),
         planning.now,
-        _salvage(repairs, accepted),
+        salvage,
+        passed_over,
     )
 
 

@@ -106,6 +106,11 @@ def _dropped(report: Report) -> str:
     return f"{count(dropped, 'more finding')} of the same kinds." if dropped else ""
 
 
+def _mendable(report: Report) -> str:
+    number = sum(told.finding.repair is not None for told in _told(report))
+    return f"{count(number, 'finding')} can be answered: repair says how, and what is lost by it." if number else ""
+
+
 def as_text(report: Report) -> str:
     """Lines for a person; every name is visible text."""
     lines = [f"{visible(report.location)}: {visible(report.sentence)}", f"  {_summary(report)}"]
@@ -114,8 +119,12 @@ def as_text(report: Report) -> str:
         member = "" if told.member is None else f"member {visible(told.member)}"
         details = filter(None, (told.finding.code, f"bytes {told.place}" if told.place else "", member))
         lines.append(f"  {told.finding.severity}: {visible(told.message)} [{', '.join(details)}]")
+        if told.finding.repair:
+            lines.append(f"    repair: {told.finding.repair} answers this")
     if dropped := _dropped(report):
         lines.append(f"  {dropped}")
+    if mendable := _mendable(report):
+        lines.append(f"  {mendable}")
     return "\n".join(lines) + "\n"
 
 
@@ -159,16 +168,17 @@ def as_html(report: Report) -> str:
         '<meta name="viewport" content="width=device-width">\n'
         f"<title>{name}</title>\n<style>{_STYLE}</style></head><body>\n"
         f'<h1>{name}</h1>\n<p class="state {report.state or "open"}">{_escaped(report.sentence)}</p>\n'
-        f"<p>{_escaped(_summary(report))}</p>\n{table}\n<p>{_dropped(report)}</p>\n</body></html>\n"
+        f"<p>{_escaped(_summary(report))}</p>\n{table}\n<p>{_dropped(report)}</p>\n<p>{_mendable(report)}</p>\n</body></html>\n"
     )
 
 
 def _row(told: _Told) -> str:
     severity = told.finding.severity
+    mends = f"<br>repair: {_escaped(told.finding.repair)}" if told.finding.repair else ""
     return (
         f'<tr><td class="{severity}">{severity}</td><td>{_escaped(told.message)}</td>'
         f'<td class="bytes">{told.place.replace(" ", "<br>")}</td>'
-        f"<td>{_escaped(told.member or '')}</td><td>{_escaped(told.finding.code)}</td></tr>\n"
+        f"<td>{_escaped(told.member or '')}</td><td>{_escaped(told.finding.code)}{mends}</td></tr>\n"
     )
 
 

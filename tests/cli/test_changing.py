@@ -144,6 +144,8 @@ def test_what_is_not_mended_exits_with_1(copy: Copy, run: Run) -> None:
     assert "Left: " in out
     status, out, _ = run("repair", path, "--to", path.with_name("saved.rca"))
     assert (status, "Lost: " in out) == (1, True)
+    assert "\n  What is provably whole is saved in " in out
+    assert "\n  Lost: 2 of 6 blobs: '" in out.partition("is saved in")[2]
     assert run("check", path.with_name("saved.rca"))[0] == 0
     status, _, said = run("repair", path, "--to", path.with_name("saved.rca"))
     assert status == 2

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.names import decoded, encoded, visible
+from inspector.core.names import decoded, encoded, listed, visible
 
 
 @given(st.binary())
@@ -54,3 +54,18 @@ def test_text_names_survive(name: str) -> None:
 def test_undecodable_names_say_that_something_was_lost() -> None:
     assert decoded(b"a\xffb") == ("a�b", False)
     assert decoded(encoded("\ud800"))[1] is False
+
+
+@pytest.mark.parametrize(
+    ("paths", "number", "said"),
+    [
+        ([], 0, ""),
+        ([], 3, ""),
+        ([b"a"], 1, "'a'"),
+        ([b"a", b"b"], 2, "'a', 'b'"),
+        ([b"a", b"b", b"c"], 3, "'a', 'b' and 1 more"),
+        ([b"\x1b", b"b"], 5_000, "'\N{SYMBOL FOR ESCAPE}', 'b' and 4,998 more"),
+    ],
+)
+def test_of_many_names_the_first_are_listed(paths: list[bytes], number: int, said: str) -> None:
+    assert listed(paths, number, most=2) == said

@@ -161,7 +161,7 @@ def test_an_assumption_waits_for_a_tick(planned: Found, window: Window, qtbot: Q
     panel = tab.repair
     assert panel.plan is not None
     assert panel.plan.waiting
-    (item,) = tickable(tab)
+    item, *_ = tickable(tab)
     before = len(panel.plan.repairs)
     item.setCheckState(Qt.CheckState.Checked)
     settle(qtbot, window)

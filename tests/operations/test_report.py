@@ -116,3 +116,21 @@ def test_a_report_that_cannot_be_written_says_so(tmp_path: Path) -> None:
         session.export(Progress(), str(tmp_path / "no" / "report.txt"), ReportKind.TEXT)
     with pytest.raises(SourceError, match="cannot be written"):
         session.export(Progress(), str(tmp_path), ReportKind.TEXT)
+
+
+def test_text_and_page_say_which_findings_can_be_answered(sample: Sample, tmp_path: Path) -> None:
+    """Also where checking alone sounds as if nothing could be done."""
+    path = tmp_path / "wrong.rca"
+    path.write_bytes(b"\x90" + sample("two-resets-spec.rca").read_bytes()[1:])
+    report = check_location(str(path), Progress())
+    text = as_text(report).splitlines()
+    assert text[-1] == "  1 finding can be answered: repair says how, and what is lost by it."
+    assert text[-2] == "    repair: rca-mend-chunk-size answers this"
+    assert "repair: rca-mend-chunk-size" in as_html(report)
+    assert "1 finding can be answered" in as_html(report)
+
+
+def test_where_there_is_no_repair_none_is_promised(sample: Sample) -> None:
+    report = check_location(str(sample("journey.caf")), Progress())
+    assert "repair" not in as_text(report)
+    assert "repair" not in as_html(report)

@@ -8,13 +8,13 @@ a sound archive as it is (its name is not UTF-8, say), its segment is written an
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from inspector.core.archive import Archive
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
-from inspector.core.names import visible
+from inspector.core.names import listed, visible
 from inspector.core.numbers import count, grouped
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
@@ -28,8 +28,6 @@ from inspector.formats.rca.layout import Layout
 from inspector.formats.rca.mend import own_convention
 from inspector.formats.rca.write import BlobLayer
 
-_NAMED = 100
-"""The most lost blobs that are named."""
 _ODD = frozenset(
     {"rca-name-unterminated", "rca-name-too-long", "rca-name-not-utf-8", "rca-zstd-unaligned", "rca-zstd-frames"}
 )
@@ -123,18 +121,8 @@ def _loses(archive: Archive, layout: Layout, parts: Sequence[_Part]) -> tuple[st
     sentences: list[str] = []
     if lost:
         kept = {part.begin: part.end for part in parts}
-        names: list[str] = []
-        at = 0
-        while at < len(members) and len(names) < _NAMED:
-            if at in kept:
-                at = kept[at]
-                continue
-            names.append(_shown(members.path(at)))
-            at += 1
-        more = lost - len(names)
-        if names and more:
-            names.append(f"{grouped(more)} more")
-        said = f": {', '.join(names)}" if names else ", whose names cannot be read"
+        names = listed((members.path(at) for at in _gone(len(members), kept)), lost)
+        said = f": {names}" if names else ", whose names cannot be read"
         sentences.append(f"{grouped(lost)} of {count(blobs, 'blob')}{said}.")
     if layout.chunks.corrupt:
         sentences.append("All that stands behind the chunk header that is wrong.")
@@ -148,13 +136,20 @@ def _loses(archive: Archive, layout: Layout, parts: Sequence[_Part]) -> tuple[st
     if changed:
         sentences.append(
             f"The bytes of {count(len(changed), 'name')}, which are not UTF-8 and are written as they are shown: "
-            f"{', '.join(map(_shown, changed[:_NAMED]))}."
+            f"{listed(changed, len(changed))}."
         )
     return tuple(sentences)
 
 
-def _shown(path: bytes) -> str:
-    return f"'{visible(path[:80])}'"
+def _gone(members: int, kept: Mapping[int, int]) -> Iterator[int]:
+    """The members that are in none of the parts ``kept``, which begin and end where that says."""
+    at = 0
+    while at < members:
+        if at in kept:
+            at = kept[at]
+        else:
+            yield at
+            at += 1
 
 
 def _name(path: bytes) -> bytes:

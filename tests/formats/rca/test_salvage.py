@@ -168,7 +168,7 @@ def test_a_salvage_holds_nothing_but_what_was_archived(whole: bytes, data: st.Da
         assert {stored for _, stored in readable(archive)} <= {stored for _, stored in readable(opened(damaged))}
 
 
-def test_names_are_told_up_to_a_hundred() -> None:
+def test_the_first_names_that_are_lost_are_told() -> None:
     many = [(b"%03d" % number, b"x") for number in range(150)]
     whole = build.archive(many, TWO)
     data = flipped(whole, 8 * payload_byte(whole, 100))

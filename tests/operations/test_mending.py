@@ -1,0 +1,72 @@
+"""Plans of repairs in words: what would be saved, lost and assumed, and what is not made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from inspector.core.progress import Progress
+from inspector.operations.mending import described, save_salvage
+from inspector.operations.opening import decode, start
+from inspector.operations.repairing import Plan, plan
+from inspector.sources.file import FileSource
+
+Sample = Callable[[str], Path]
+
+
+def planned(path: Path, *accepted: str) -> Plan:
+    archive = start(FileSource(path))
+    decode(archive, Progress())
+    return plan(archive, Progress(), accepted)
+
+
+@pytest.mark.parametrize(
+    ("name", "accepted", "words"),
+    [
+        ("flipped-blob-byte.rca", (), "what is provably whole"),
+        ("flipped-blob-byte.rca", ("rca-salvage-readable",), "hat can be read (not all of it is proved whole)"),
+        ("overlap.caf", (), "what can be read (no checksum proves it whole)"),
+    ],
+)
+def test_a_plan_promises_no_more_than_is_proved(
+    name: str, accepted: tuple[str, ...], words: str, sample: Sample, tmp_path: Path
+) -> None:
+    found = planned(sample(name), *accepted)
+    assert words in described(found).sentence
+    saved = save_salvage(found, FileSource(sample(name)), str(tmp_path / name), Progress()).sentence
+    assert words[1:] in saved
+    assert "is saved in" in saved
+
+
+def test_what_a_salvage_loses_and_assumes_is_said_when_it_is_written(sample: Sample, tmp_path: Path) -> None:
+    path = sample("flipped-blob-byte.rca")
+    result = save_salvage(planned(path), FileSource(path), str(tmp_path / "proved"), Progress())
+    assert [warning.partition(" blob")[0] for warning in result.warnings] == ["Lost: 2 of 6"]
+    assert "'station-1/2024-05.log'" in result.warnings[0]
+    found = planned(path, "rca-salvage-readable")
+    result = save_salvage(found, FileSource(path), str(tmp_path / "readable"), Progress())
+    assert [warning.partition(" ")[0] for warning in result.warnings] == ["Lost:", "Assumed:"]
+
+
+def test_an_accepted_salvage_says_that_it_needs_another_file(sample: Sample) -> None:
+    shown = described(planned(sample("flipped-blob-byte.rca"), "rca-salvage-readable"))
+    assert "rca-salvage-readable changes nothing in place" in shown.sentence
+    assert shown.salvage is not None
+    assert shown.salvage.claim
+
+
+def test_of_two_accepted_repairs_that_exclude_each_other_one_still_waits(sample: Sample) -> None:
+    both = ("caf-end-earlier", "caf-begin-later")
+    shown = described(planned(sample("overlap.caf"), *both))
+    assert [row.code for row in shown.repairs] == ["caf-end-earlier"]
+    assert [row.code for row in shown.waiting] == ["caf-begin-later"]
+    assert "caf-begin-later was accepted and is not made" in shown.sentence
+
+
+def test_what_is_left_is_said_in_a_sentence_each(sample: Sample) -> None:
+    left = described(planned(sample("flipped-blob-byte.rca"))).left[-1]
+    assert left.startswith("Hash mismatch at the reset block: segment ")
+    assert left.endswith("[rca-reset-hash-mismatch].")
+    assert len(left) < 200
