@@ -1,57 +1,26 @@
-"""Making archives, adding to one and searching a catalogue in the window, with real workers and real files."""
+"""Making archives in the window, with real workers and real files."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtWidgets import QMessageBox
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.dialogs.append import AppendDialog
-from inspector.gui.dialogs.catalogue import CatalogueDialog
 from inspector.gui.panels.new_archive import NewArchiveTab
 from inspector.gui.window import Window
 from inspector.operations.workshop_views import ArchiveKind
-from tests.gui.conftest import WAIT, Show, answer, dialog_of, press, settle
+from tests.gui.conftest import WAIT, answer, dialog_of, press, settle
+from tests.gui.making import drop, dropped, new_archive, slow, tree
 
-
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    folder = tmp_path / "tree"
-    (folder / "sub").mkdir(parents=True)
-    (folder / "1.txt").write_bytes(b"alpha")
-    (folder / "sub" / "2.bin").write_bytes(b"beta" * 100)
-    return folder
-
-
-def new_archive(window: Window, qtbot: QtBot, kind: ArchiveKind, *locations: Path) -> NewArchiveTab:
-    press(window, "new_archive")
-    tab = window.tabs.currentWidget()
-    assert isinstance(tab, NewArchiveTab)
-    tab.kind.setCurrentIndex(tab.kind.findData(kind))
-    tab.inputs.add([str(location) for location in locations])
-    settle(qtbot, window)
-    return tab
+__all__ = ["tree"]
 
 
 def names(tab: NewArchiveTab) -> list[str]:
     return [tab.inputs.model.texts(row)[0] for row in range(tab.inputs.model.rowCount())]
-
-
-def dropped(*paths: Path) -> QMimeData:
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
-    return data
-
-
-def drop(widget: object, data: QMimeData) -> None:
-    left, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    event = QDropEvent(QPointF(QPoint(5, 5)), Qt.DropAction.CopyAction, data, left, none)
-    widget.dropEvent(event)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -208,15 +177,6 @@ def test_closing_asks_and_leaves_nothing(window: Window, qtbot: QtBot, tmp_path:
     assert not any(out.iterdir())
 
 
-def slow(tmp_path: Path) -> Path:
-    """Something that takes long to be compressed, and an empty folder to write into."""
-    import random
-
-    (tmp_path / "big.bin").write_bytes(random.Random(1).randbytes(48 << 20))
-    (tmp_path / "out").mkdir()
-    return tmp_path / "out"
-
-
 def test_files_are_dropped_on_the_list(window: Window, qtbot: QtBot, tree: Path) -> None:
     tab = new_archive(window, qtbot, ArchiveKind.CAF)
     assert tab.trouble.text() == "Add files or folders."
@@ -227,139 +187,3 @@ def test_files_are_dropped_on_the_list(window: Window, qtbot: QtBot, tree: Path)
     web.setUrls([QUrl("https://example.org/x")])
     drop(tab.inputs, web)
     assert "not added" in tab.inputs.sentence.text()
-
-
-# ---- adding ------------------------------------------------------------------------------------------------------
-
-
-def rca(window: Window, qtbot: QtBot, tree: Path, tmp_path: Path) -> Path:
-    tab = new_archive(window, qtbot, ArchiveKind.RCA, tree)
-    tab.target.setText(str(tmp_path / "log.rca"))
-    tab.begin.click()
-    settle(qtbot, window)
-    press(window, "close_tab")
-    return tmp_path / "log.rca"
-
-
-def append_dialog(window: Window, qtbot: QtBot) -> AppendDialog:
-    dialog = dialog_of(window, AppendDialog)
-    assert isinstance(dialog, AppendDialog)
-    qtbot.waitUntil(lambda: dialog.inputs.settled, timeout=WAIT)
-    return dialog
-
-
-def test_files_are_added_to_an_rca_archive(
-    show: Show, window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
-) -> None:
-    tab = show(rca(window, qtbot, tree, tmp_path))
-    press(window, "append")
-    dialog = append_dialog(window, qtbot)
-    assert not dialog.add.isEnabled()
-    (tmp_path / "more.txt").write_bytes(b"more")
-    dialog.inputs.add([str(tmp_path / "more.txt")])
-    dialog = append_dialog(window, qtbot)
-    link = dialog.client.link
-    dialog.accept()
-    settle(qtbot, window)
-    assert tab.document.status.members == 3
-    assert "1 blob more" in tab.note.text.text()
-    qtbot.waitUntil(lambda: link.process is None, timeout=WAIT)
-
-
-def test_what_is_dropped_on_an_rca_archive_is_opened_or_added(
-    show: Show, window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
-) -> None:
-    show(rca(window, qtbot, tree, tmp_path))
-    drop(window, dropped(tree / "1.txt"))
-    box = dialog_of(window, QMessageBox)
-    assert isinstance(box, QMessageBox)
-    assert "log.rca" in box.text()
-    answer(box, "Add…")
-    dialog = append_dialog(window, qtbot)
-    assert dialog.inputs.locations == [str(tree / "1.txt")]
-    dialog.reject()
-    drop(window, dropped(tree / "1.txt"))
-    box = dialog_of(window, QMessageBox)
-    assert isinstance(box, QMessageBox)
-    answer(box, "Open")
-    settle(qtbot, window)
-    shown = window.tab()
-    assert shown is not None
-    assert shown.document.name == "1.txt"
-    press(window, "append")
-    assert "Only an RCA archive" in window.message.text.text()
-
-
-# ---- catalogues --------------------------------------------------------------------------------------------------
-
-
-def test_a_member_is_found_in_a_catalogue_and_shown(window: Window, qtbot: QtBot, tree: Path, tmp_path: Path) -> None:
-    tab = new_archive(window, qtbot, ArchiveKind.CAF, tree)
-    tab.target.setText(str(tmp_path / "n.caf"))
-    tab.options.caf.catalogue.setText(str(tmp_path / "all.sqlite"))
-    settle(qtbot, window)
-    tab.begin.click()
-    settle(qtbot, window)
-    dialog = catalogue(window)
-    dialog.seek()
-    assert "Say which catalogue" in dialog.stack.shown_sentence()
-    dialog.path.setText(str(tmp_path / "all.sqlite"))
-    assert seek(dialog, qtbot, "nothing") == 0
-    assert "No member is called nothing" in dialog.stack.shown_sentence()
-    assert seek(dialog, qtbot, "sub/*") == 1
-    assert dialog.model.texts(0)[0] == "sub/2.bin"
-    dialog.open_button.click()
-    settle(qtbot, window)
-    shown = window.tab()
-    assert shown is not None
-    qtbot.waitUntil(lambda: shown.document.selection.caret == 5, timeout=WAIT)
-    assert (shown.document.selection.spans[0].start, shown.document.selection.spans[0].stop) == (5, 405)
-    dialog.reject()
-    assert catalogue(window).path.text() == str(tmp_path / "all.sqlite")
-
-
-def test_what_is_no_catalogue_is_said(window: Window, qtbot: QtBot, tree: Path) -> None:
-    dialog = catalogue(window)
-    dialog.path.setText(str(tree / "1.txt"))
-    assert seek(dialog, qtbot, "x") == 0
-    assert "cannot be used" in dialog.stack.shown_sentence()
-    dialog.path.setText(str(tree / "none"))
-    assert seek(dialog, qtbot, "x") == 0
-    assert "is no file" in dialog.stack.shown_sentence()
-
-
-def catalogue(window: Window) -> CatalogueDialog:
-    press(window, "search_catalogue")
-    dialog = dialog_of(window, CatalogueDialog)
-    assert isinstance(dialog, CatalogueDialog)
-    return dialog
-
-
-def seek(dialog: CatalogueDialog, qtbot: QtBot, name: str) -> int:
-    dialog.name.setText(name)
-    dialog.search.click()
-    qtbot.waitUntil(lambda: dialog.settled, timeout=WAIT)
-    return dialog.model.rowCount()
-
-
-def test_cancelling_an_append_leaves_the_archive_as_it_was(
-    show: Show, window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
-) -> None:
-    path = rca(window, qtbot, tree, tmp_path)
-    before = path.read_bytes()
-    tab = show(path)
-    slow(tmp_path)
-    press(window, "append")
-    dialog = dialog_of(window, AppendDialog)
-    assert isinstance(dialog, AppendDialog)
-    dialog.options.level.setValue(19)
-    dialog.inputs.add([str(tmp_path / "big.bin")])
-    append_dialog(window, qtbot)
-    dialog.accept()
-    (job,) = tab.document.client.jobs
-    with qtbot.waitSignal(job.progressed, timeout=WAIT):
-        pass
-    press(window, "cancel")
-    settle(qtbot, window)
-    qtbot.waitUntil(lambda: path.read_bytes() == before, timeout=WAIT)
-    assert tab.document.status.members == 2
