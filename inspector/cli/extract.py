@@ -8,7 +8,7 @@ from pathlib import Path
 from inspector.cli.connecting import connection_of
 from inspector.cli.output import Lines, complain
 from inspector.cli.progress_bar import ProgressBar
-from inspector.core.numbers import count
+from inspector.core.numbers import count, grouped
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.extraction import Extraction
@@ -56,7 +56,10 @@ def _say(result: ExtractionResult, options: ExtractionOptions) -> None:
     if options.doubtful:
         _complain(result.unproved)
     elif result.unproved.count:
-        complain(f"Give --doubtful for {count(result.unproved.count, 'member')} of them that nothing disproves either.")
+        number = grouped(result.unproved.count)
+        complain(
+            f"Give --doubtful to extract {number} of them all the same: nothing proves that they are wrong either."
+        )
     if result.stopped:
         complain(result.stopped)
     with Lines() as out:

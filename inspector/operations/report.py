@@ -107,8 +107,11 @@ def _dropped(report: Report) -> str:
 
 
 def _mendable(report: Report) -> str:
+    """That not all is lost, however bad the findings sound."""
     number = sum(told.finding.repair is not None for told in _told(report))
-    return f"{count(number, 'finding')} can be answered: repair says how, and what is lost by it." if number else ""
+    if not number:
+        return ""
+    return f"{count(number, 'finding')} can be answered: repair says how, and what is lost or assumed by it."
 
 
 def as_text(report: Report) -> str:
