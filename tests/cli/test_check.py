@@ -114,7 +114,9 @@ def test_text_names_what_and_where(run: Run, sample: Sample) -> None:
     assert lines[2] == "  mismatch: DATA/tile_0001.png"
     assert lines[3].startswith("  error: ")
     assert "[zip-crc-mismatch, bytes 0xCD..0x9F6, member DATA/tile_0001.png]" in lines[3]
-    assert lines[4].startswith(f"{sample('journey.caf')}: Sound")
+    assert lines[4] == "    repair: zip-accept-content-1 answers this"
+    assert lines[5].startswith("  1 finding can be answered: ")
+    assert lines[6].startswith(f"{sample('journey.caf')}: Sound")
 
 
 def test_text_names_the_members_that_are_not_verified(run: Run, sample: Sample, tmp_path: Path) -> None:
