@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
 
 from inspector.core.finding import Severity
 from inspector.core.names import visible
@@ -48,6 +48,7 @@ class _Node:
     text: str = ""
     children: list[int] = field(default_factory=list)
     asked: bool = False
+    waiting: bool = False
     following: str = ""
 
 
@@ -95,19 +96,33 @@ class BrowserModel(QAbstractItemModel):
 
     def _ask(self, number: int) -> None:
         node, generation = self._nodes[number], self._generation
-        node.asked = True
-        self._set_note(number, Note.LOADING, Note.LOADING)
+        node.asked = node.waiting = True
+        if self._note(node) is None:
+            # Views ask in the middle of taking up other rows, where further ones must not appear.
+            QTimer.singleShot(0, self, lambda: self._say_loading(number, generation))
+        else:
+            self._say_loading(number, generation)
 
         def take(page: RemotePage) -> None:
             if generation == self._generation:
+                node.waiting = False
                 self._take(number, page)
 
         def fail(sentence: str) -> None:
             if generation == self._generation:
+                node.waiting = False
                 self._set_note(number, Note.FAILED, f"{sentence} (Activate this row to ask again.)")
                 self.refused.emit(sentence)
 
         self._list(node.entry.location if node.entry is not None else self._start, node.following, take, fail)
+
+    def _say_loading(self, number: int, generation: int) -> None:
+        if generation == self._generation and self._nodes[number].waiting:
+            self._set_note(number, Note.LOADING, Note.LOADING)
+
+    def _note(self, node: _Node) -> Note | None:
+        """What the last row beneath a node says where that is no entry."""
+        return self._nodes[node.children[-1]].note if node.children else None
 
     def _take(self, number: int, page: RemotePage) -> None:
         node = self._nodes[number]
@@ -130,7 +145,7 @@ class BrowserModel(QAbstractItemModel):
     def _set_note(self, number: int, note: Note | None, text: str = "") -> None:
         """Let the last row under a node say something, or nothing."""
         node, index = self._nodes[number], self._index(number)
-        if node.children and self._nodes[node.children[-1]].note is not None:
+        if self._note(node) is not None:
             last = len(node.children) - 1
             self.beginRemoveRows(index, last, last)
             node.children.pop()

@@ -172,7 +172,7 @@ class FileMap(QWidget):
                 lane = QRect(_EDGE + self._roles_width() + 2, 0, LANE, self.height())
                 draw_verdicts(painter, self._verdicts, lane, colours)
             for span in self._kept:
-                top, height = self._pixels(span, 1)
+                top, height = self._pixels(span, 2)
                 painter.fillRect(QRect(1, top, _EDGE - 1, height), QColor(colours.selection))
             damage = QColor(colours.damage)
             for span in self._damage:

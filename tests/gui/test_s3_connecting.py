@@ -1,0 +1,153 @@
+"""How S3 is to be reached: the form, the dialog, and what is remembered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from inspector.gui.connections import STORED, Connections
+from inspector.gui.dialogs.open_location import HERE, NOTHING, OpenLocationDialog
+from inspector.gui.panels.connection_form import NO_URL, PLAIN, SECRET, ConnectionForm, endpoint_trouble
+from inspector.gui.settings import Settings
+from inspector.gui.window import Window
+from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.profiles import Profile
+from tests.gui.conftest import WAIT, dialog_of, press, settle
+from tests.gui.s3_store import *  # noqa: F403 - its fixtures
+from tests.gui.s3_store import Store, wide
+
+WORK = Connection("work", "eu-west-1", "https://s3.example.org", requester_pays=True)
+
+
+def test_a_bucket_is_reached_as_it_was_before(settings: Settings) -> None:
+    Connections(settings).remember("s3://one/key", WORK)
+    Connections(settings).remember("s3://two/", Connection(anonymous=True))
+    fresh = Connections(settings)
+    assert fresh.of("s3://one/other") == WORK
+    assert fresh.of("s3://two/other").anonymous
+    assert fresh.of("s3://three/") == DEFAULT
+    assert fresh.of("/a/path") == DEFAULT
+    assert fresh.known("s3://three/") == fresh.latest() == Connection(anonymous=True)
+    assert fresh.endpoints() == [WORK.endpoint]
+    assert fresh.at(WORK.endpoint) == WORK
+    fresh.remember("s3://one/", DEFAULT)
+    assert fresh.known("s3://one/") == DEFAULT
+
+
+@pytest.mark.parametrize("stored", ["{", "3", "[1]", '[{"bucket": "b", "anonymous": "yes", "region": 4, "more": 1}]'])
+def test_settings_that_make_no_sense_are_left_out(settings: Settings, stored: str) -> None:
+    settings.set_text(STORED, stored)
+    assert Connections(settings).of("s3://b/") == DEFAULT
+
+
+def test_an_endpoint_is_remembered_without_credentials(settings: Settings) -> None:
+    Connections(settings).remember("s3://b/", Connection(endpoint="https://user:hush@host:9000"))
+    assert "hush" not in settings.text(STORED)
+    assert Connections(settings).of("s3://b/").endpoint == "https://host:9000"
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "trouble"),
+    [
+        ("", ""),
+        ("https://s3.example.org", ""),
+        ("http://127.0.0.1:9000", ""),
+        ("host:9000", NO_URL),
+        ("https://", NO_URL),
+        ("https://host:port", NO_URL),
+        ("http://[", NO_URL),
+        ("https://user:hush@host", SECRET),
+    ],
+)
+def test_an_endpoint_is_the_address_of_a_server(endpoint: str, trouble: str) -> None:
+    assert endpoint_trouble(endpoint) == trouble
+
+
+def test_sending_in_the_clear_needs_a_word(qtbot: QtBot) -> None:
+    form = ConnectionForm()
+    qtbot.addWidget(form)
+    form.show_connection(Connection(endpoint="http://s3.example.org"))
+    assert form.trouble() == form.note.text() == PLAIN
+    form.exposed.setChecked(True)
+    assert form.trouble() == ""
+    form.show_connection(Connection(endpoint="http://localhost:9000"))
+    assert form.exposed.isHidden()
+
+
+def test_a_form_gives_what_was_shown(qtbot: QtBot) -> None:
+    form = ConnectionForm()
+    qtbot.addWidget(form)
+    form.show_connection(WORK)
+    form.offer_profiles([Profile("work", "eu-west-1"), Profile("<b>play</b>")])
+    assert form.connection() == WORK
+    assert form.note.text() == "This profile sets region eu-west-1."
+    form.anonymous.setChecked(True)
+    assert form.connection().profile == ""
+    assert not form.profile.isEnabled()
+
+
+def test_an_address_is_typed_and_opened(window: Window, qtbot: QtBot, store: Store) -> None:
+    location = store.put("typed.zip", wide(2))
+    press(window, "ask_location")
+    dialog = dialog_of(window, OpenLocationDialog)
+    assert isinstance(dialog, OpenLocationDialog)
+    assert dialog.remark.text() == NOTHING
+    assert not dialog.open_.isEnabled()
+    dialog.location.selectAll()
+    QTest.keyClicks(dialog.location, location)
+    dialog.form.endpoint.setEditText(store.proxy.url)
+    QTest.keyClick(dialog.location, Qt.Key.Key_Return)
+    settle(qtbot, window)
+    tab = window.tab()
+    assert tab is not None
+    assert tab.document.status.members == 2
+    assert window.settings.recent == [location]
+    assert window.remote.connections.of(location) == Connection(endpoint=store.proxy.url)
+
+
+def test_the_dialog_knows_a_bucket_again(window: Window, qtbot: QtBot) -> None:
+    window.remote.connections.remember("s3://one/", WORK)
+    window.remote.connections.remember("s3://two/", DEFAULT)
+    dialog = window.remote._ask("/a/path")
+    dialog.open()
+    assert dialog.remark.text() == HERE
+    assert not dialog.form.isEnabled()
+    dialog.location.setText("s3://one/key")
+    assert dialog.form.connection() == WORK
+    dialog.form.region.setText("us-east-2")
+    dialog.location.setText("s3://two/key")
+    assert dialog.form.connection().region == "us-east-2"
+    dialog.reject()
+    qtbot.waitUntil(lambda: dialog.client.link.process is None, timeout=WAIT)
+
+
+def test_profiles_come_from_the_configuration(
+    window: Window, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "config"
+    config.write_text("[profile work]\nregion = eu-west-1\nendpoint_url = https://s3.example.org\n[default]\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    dialog = window.remote._ask()
+    dialog.open()
+    box = dialog.form.profile
+    qtbot.waitUntil(lambda: box.count() == 2, timeout=WAIT)
+    assert [box.itemText(row) for row in range(2)] == ["default", "work"]
+    box.setCurrentIndex(1)
+    assert dialog.form.note.text() == "This profile sets region eu-west-1 and endpoint https://s3.example.org."
+    dialog.reject()
+
+
+def test_an_endpoint_that_was_used_brings_its_profile_along(window: Window) -> None:
+    window.remote.connections.remember("s3://one/", WORK)
+    window.remote.connections.remember("s3://two/", DEFAULT)
+    dialog = window.remote._ask("s3://new/key")
+    dialog.open()
+    assert dialog.form.connection() == DEFAULT
+    dialog.form.endpoint.setCurrentIndex(0)
+    dialog.form.endpoint.activated.emit(0)
+    assert dialog.form.connection() == WORK
+    dialog.reject()
