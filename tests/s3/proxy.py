@@ -36,8 +36,9 @@ class Seen:
 
 @dataclass
 class Reply:
-    """An answer. Of the body, ``sent`` bytes are sent before the connection is closed; None: all of it.
+    """An answer; with the status 0 there is none.
 
+    Of the body, ``sent`` bytes are sent before the connection is closed; None: all of it.
     ``gate``: after a first piece nothing more is sent until it is set.
     """
 
@@ -111,6 +112,11 @@ def cut(after: int) -> Fault:
     return fault
 
 
+def silent(seen: Seen, forward: Forward) -> Reply:
+    """The connection is closed without an answer."""
+    return Reply(0)
+
+
 def stalling(gate: Event) -> Fault:
     """Nothing more comes after a first piece."""
 
@@ -123,13 +129,14 @@ def stalling(gate: Event) -> Fault:
 
 
 class Proxy:
-    """``log`` has every request that was made, in order."""
+    """``log`` has every request that was made, in order, ``moved`` the bytes of all bodies, of either direction."""
 
     def __init__(self, port: int) -> None:
         self._upstream = port
         self._faults: list[Fault] = []
         self._lasting: Fault | None = None
         self.log: list[Seen] = []
+        self.moved = 0
         owner = self
 
         class Handler(_Handler):
@@ -163,6 +170,7 @@ class Proxy:
 
     def reset(self) -> None:
         self.log.clear()
+        self.moved = 0
         self._faults.clear()
 
     def close(self) -> None:
@@ -172,6 +180,7 @@ class Proxy:
 
     def reply(self, seen: Seen, body: bytes) -> Reply:
         self.log.append(seen)
+        self.moved += len(body)
 
         def forward(*without: str, more: str = "", **instead: str) -> Reply:
             left_out = {name.lower() for name in without}
@@ -179,7 +188,9 @@ class Proxy:
             return _ask(self._upstream, seen.method, seen.path + more, headers | instead, body)
 
         fault = self._faults.pop(0) if self._faults else self._lasting
-        return fault(seen, forward) if fault else forward()
+        reply = fault(seen, forward) if fault else forward()
+        self.moved += len(reply.body)
+        return reply
 
 
 def _ask(port: int, method: str, path: str, headers: dict[str, str], body: bytes) -> Reply:
@@ -208,6 +219,9 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = _answer
 
     def _send(self, reply: Reply) -> None:
+        if not reply.status:
+            self.close_connection = True
+            return
         self.send_response_only(reply.status)
         for name, value in reply.headers.items():
             if name.lower() not in ("content-length", "transfer-encoding", "connection"):

@@ -134,6 +134,28 @@ def test_a_header_is_edited_in_place(
     assert unfinished(store) == []
 
 
+def test_a_header_of_210_mb_moves_less_than_12(store: Store, tmp_path: Path) -> None:
+    large = tmp_path / "tree" / "large.bin"
+    large.parent.mkdir()
+    with large.open("wb") as file:
+        file.truncate(210_000_000)
+    target = tmp_path / "large.taco"
+    assert main(["create", "taco", str(target), str(large.parent)]) == 0
+    with target.open("rb") as body:
+        store.client.put_object(Bucket=BUCKET, Key="writing/210.taco", Body=body)
+    location = f"s3://{BUCKET}/writing/210.taco"
+    store.proxy.reset()
+
+    assert main(["header", location, "--set", "0=157,1000", *store.options]) == 0
+
+    assert store.proxy.moved < 12_000_000
+    assert len(store.proxy.log) <= 14
+    store.client.download_file(BUCKET, "writing/210.taco", str(target))
+    store.client.delete_object(Bucket=BUCKET, Key="writing/210.taco")
+    assert next(iter(tacozip.read_header(str(target)))) == (157, 1000)
+    assert target.stat().st_size > 210_000_000
+
+
 def test_what_would_be_sent_is_shown_first(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = taco(tmp_path, [12 * MEBI])
     location = store.put("writing/dry.taco", data)
