@@ -1,0 +1,199 @@
+"""The tab that audits a folder, with its real processes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog
+from pytestqt.modeltest import ModelTester
+from pytestqt.qtbot import QtBot
+
+from inspector.gui.audit.model import ERRORS, FORMAT, LOCATION, SENTENCE, STATE
+from inspector.gui.audit.tab import BEGIN, NONE_CHOSEN, NOTHING, AuditTab
+from inspector.gui.window import Window
+from inspector.operations.audit_server import ExportKind
+from tests.gui.conftest import WAIT, Sample, dialog_of, press, settle
+
+DAMAGED = "flipped-blob-byte.rca"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, sample: Sample) -> Path:
+    """Three archives, one of them damaged, and a file that is none."""
+    place = tmp_path / "archives"
+    (place / "inner").mkdir(parents=True)
+    shutil.copyfile(sample("journey.caf"), place / "journey.caf")
+    shutil.copyfile(sample("two-chunks.rca"), place / "two-chunks.rca")
+    shutil.copyfile(sample(DAMAGED), place / "inner" / DAMAGED)
+    (place / "notes.txt").write_text("no archive")
+    return place
+
+
+@pytest.fixture
+def tab(window: Window) -> AuditTab:
+    press(window, "audit_folder")
+    found = window.tabs.currentWidget()
+    assert isinstance(found, AuditTab)
+    return found
+
+
+def audit(qtbot: QtBot, tab: AuditTab, folder: Path, results: Path | None = None) -> None:
+    """Audit a folder to the end."""
+    tab.options.place.setText(str(folder))
+    tab.options.results.setText(str(results or ""))
+    tab.options.workers.setValue(1)
+    tab.begin.click()
+    done(qtbot, tab)
+
+
+def done(qtbot: QtBot, tab: AuditTab) -> None:
+    qtbot.waitUntil(lambda: tab.settled, timeout=2 * WAIT)
+    tab.table.viewport().grab()
+    qtbot.waitUntil(lambda: tab.settled, timeout=WAIT)
+
+
+def rows(tab: AuditTab, column: int) -> list[str]:
+    tab.table.viewport().grab()
+    return [str(tab.model.index(row, column).data()) for row in range(tab.model.rowCount())]
+
+
+def test_it_begins_empty_and_asks_for_a_place(tab: AuditTab) -> None:
+    assert tab._stack.shown_sentence() == BEGIN
+    assert tab.options.place.hasFocus()
+    tab.begin.click()
+    assert "which folder" in tab.message.text.text()
+    assert not tab.running
+
+
+def test_a_folder_is_audited_into_a_table(
+    tab: AuditTab, qtbot: QtBot, folder: Path, qtmodeltester: ModelTester
+) -> None:
+    tab.options.place.setText(str(folder))
+    qtbot.keyClick(tab.options.place, Qt.Key.Key_Return)
+    done(qtbot, tab)
+    assert rows(tab, LOCATION) == [f"inner/{DAMAGED}", "journey.caf", "two-chunks.rca"]
+    assert rows(tab, STATE) == ["damaged", "sound", "sound"]
+    assert rows(tab, FORMAT) == ["rca", "caf", "rca"]
+    assert rows(tab, ERRORS)[0] == "2"
+    assert "1 of 3 segments" in rows(tab, SENTENCE)[0]
+    assert tab.sentence.text() == "3 archives: 2 sound, 1 damaged. 1 other file left out."
+    assert not tab.bar.isVisible()
+    qtmodeltester.check(tab.model)
+    done(qtbot, tab)
+
+
+def test_results_are_sorted_and_filtered(tab: AuditTab, qtbot: QtBot, folder: Path) -> None:
+    audit(qtbot, tab, folder)
+    tab.table.sortByColumn(LOCATION, Qt.SortOrder.DescendingOrder)
+    qtbot.waitUntil(lambda: rows(tab, LOCATION)[0] == "two-chunks.rca", timeout=WAIT)
+    tab.filters.formats.setCurrentText("rca")
+    qtbot.waitUntil(lambda: tab.model.rowCount() == 2, timeout=WAIT)
+    tab.filters.states.setCurrentText("Anything wrong")
+    qtbot.waitUntil(lambda: rows(tab, LOCATION) == [f"inner/{DAMAGED}"], timeout=WAIT)
+    tab.filters.states.setCurrentText("Torn")
+    qtbot.waitUntil(lambda: tab._stack.shown_sentence() == NONE_CHOSEN, timeout=WAIT)
+    tab.filters.states.setCurrentIndex(0)
+    tab.filters.formats.setCurrentIndex(0)
+    qtbot.keyClicks(tab.filters.text, "JOURNEY")
+    qtbot.waitUntil(lambda: rows(tab, LOCATION) == ["journey.caf"], timeout=WAIT)
+
+
+def test_the_selected_archive_is_told_in_full_and_opened(
+    tab: AuditTab, qtbot: QtBot, folder: Path, window: Window
+) -> None:
+    audit(qtbot, tab, folder)
+    assert not tab.open.isEnabled()
+    tab.table.setCurrentIndex(tab.model.index(0, 0))
+    assert str(folder / "inner" / DAMAGED) in tab.about.text()
+    assert "error: " in tab.about.text()
+    tab.open.click()
+    settle(qtbot, window)
+    opened = window.tab()
+    assert opened is not None
+    assert opened.document.name == DAMAGED
+
+
+def test_results_are_exported(tab: AuditTab, qtbot: QtBot, folder: Path, tmp_path: Path) -> None:
+    assert not tab.exporting[ExportKind.CSV].isEnabled()
+    audit(qtbot, tab, folder)
+    tab.exporting[ExportKind.CSV].click()
+    dialog = tab.findChildren(QFileDialog)[-1]
+    assert dialog.isVisible()
+    dialog.reject()
+    tab.export(str(tmp_path / "out.csv"), ExportKind.CSV)
+    tab.export(str(tmp_path / "out.json"), ExportKind.JSON)
+    done(qtbot, tab)
+    with (tmp_path / "out.csv").open(newline="") as file:
+        assert [row["state"] for row in csv.DictReader(file)] == ["damaged", "sound", "sound"]
+    *found, last = map(json.loads, (tmp_path / "out.json").read_text().splitlines())
+    assert len(found) == last["summary"]["archives"] == 3
+    assert "written to" in tab.message.text.text()
+    tab.export(str(tmp_path / "nowhere" / "out.csv"), ExportKind.CSV)
+    done(qtbot, tab)
+    assert "nowhere" in tab.message.text.text()
+
+
+def test_an_audit_goes_on_where_it_was_stopped(tab: AuditTab, qtbot: QtBot, folder: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept.audit"
+    audit(qtbot, tab, folder, kept)
+    shutil.copyfile(folder / "journey.caf", folder / "late.caf")
+    tab.begin.click()
+    done(qtbot, tab)
+    assert "4 archives: 3 sound, 1 damaged." in tab.sentence.text()
+    assert "4 files finished earlier." in tab.sentence.text()
+
+
+def test_it_is_paused_goes_on_and_is_cancelled(tab: AuditTab, qtbot: QtBot, large: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "much"
+    folder.mkdir()
+    for at in range(6):
+        (folder / f"{at}.caf").hardlink_to(large)
+        Path(f"{folder / str(at)}.caf.sha256").write_text(f"{'0' * 64}  a.bin\n")
+    tab.options.place.setText(str(folder))
+    tab.options.workers.setValue(1)
+    tab.begin.click()
+    qtbot.waitUntil(lambda: tab.standing.done.files > 0, timeout=2 * WAIT)
+    assert not tab.options.isEnabled()
+    tab.pause.click()
+    qtbot.waitUntil(lambda: "paused" in tab.sentence.text(), timeout=WAIT)
+    assert tab.pause.text() == "Go O&n"
+    tab.pause.click()
+    qtbot.waitUntil(lambda: "paused" not in tab.sentence.text(), timeout=WAIT)
+    qtbot.keyClick(tab, Qt.Key.Key_Escape)
+    done(qtbot, tab)
+    assert "not audited yet; Start goes on from the beginning, as there is no results file" in tab.sentence.text()
+    assert 1 <= tab.model.rowCount() < 6
+    assert tab.begin.isEnabled()
+
+
+def test_what_goes_wrong_is_said(tab: AuditTab, qtbot: QtBot, folder: Path, tmp_path: Path) -> None:
+    audit(qtbot, tab, tmp_path / "nowhere")
+    assert "does not exist" in tab.message.text.text()
+    (tmp_path / "empty").mkdir()
+    audit(qtbot, tab, tmp_path / "empty")
+    assert tab._stack.shown_sentence() == NOTHING
+    audit(qtbot, tab, folder, folder / "notes.txt")
+    assert "is not a database" in tab.message.text.text()
+    assert (folder / "notes.txt").read_text() == "no archive"
+
+
+def test_a_lost_process_is_said(tab: AuditTab, qtbot: QtBot, folder: Path) -> None:
+    audit(qtbot, tab, folder)
+    assert tab.client.link.process is not None
+    tab.client.link.process.kill()
+    qtbot.waitUntil(lambda: "ended unexpectedly" in tab.message.text.text(), timeout=WAIT)
+    assert rows(tab, LOCATION)[1] == "journey.caf"
+
+
+def test_places_are_asked_for_without_waiting(tab: AuditTab, window: Window) -> None:
+    tab.options._choose.click()
+    dialog = dialog_of(window, QFileDialog)
+    assert isinstance(dialog, QFileDialog)
+    dialog.fileSelected.emit("/data/kept.audit")
+    assert tab.options.results.text() == "/data/kept.audit"
+    dialog.reject()

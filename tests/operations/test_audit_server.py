@@ -1,0 +1,87 @@
+"""An audit as a window works with it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from inspector.core.progress import Cancelled, Progress
+from inspector.core.source import SourceError
+from inspector.operations.audit_pages import Query
+from inspector.operations.audit_server import Auditor, ExportKind, Wanted
+from inspector.operations.refused import Refused
+
+Sample = Callable[[str], Path]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, sample: Sample) -> Path:
+    """Two archives, one of them damaged, and a file that is none."""
+    place = tmp_path / "archives"
+    place.mkdir()
+    for name in ("journey.caf", "flipped-blob-byte.rca"):
+        (place / name).write_bytes(sample(name).read_bytes())
+    (place / "notes.txt").write_text("no archive")
+    return place
+
+
+def test_nothing_is_known_before_an_audit() -> None:
+    auditor = Auditor()
+    assert auditor.page(Query(), 0, 10).total == 0
+    assert auditor.standing().done.files == 0
+    with pytest.raises(Refused, match="start the audit first"):
+        auditor.export(Progress(), "out.csv", ExportKind.CSV)
+
+
+def test_results_can_be_asked_for_and_written(folder: Path, tmp_path: Path) -> None:
+    auditor = Auditor()
+    standing = auditor.audit(Progress(), Wanted(str(folder), workers=1))
+    assert (standing.done.files, standing.left.files, standing.others) == (3, 0, 1)
+    assert standing.states == (("sound", 1), ("damaged", 1))
+    assert standing.formats == ("caf", "rca")
+    assert standing.text.startswith("2 archives, ")
+    worst = auditor.page(Query(sort="state", descending=True), 0, 1).rows[0]
+    assert (Path(worst.location).name, worst.state) == ("flipped-blob-byte.rca", "damaged")
+    for kind in ExportKind:
+        said = auditor.export(Progress(), str(tmp_path / f"out.{kind}"), kind)
+        assert f"out.{kind}" in said
+    with (tmp_path / "out.csv").open(newline="") as file:
+        assert [row["state"] for row in csv.DictReader(file)] == ["damaged", "sound"]
+    *rows, last = map(json.loads, (tmp_path / "out.json").read_text().splitlines())
+    assert [row["state"] for row in rows] == ["damaged", "sound"]
+    assert last["summary"]["archives"] == 2
+
+
+def test_what_is_in_the_results_file_is_not_done_again(folder: Path, tmp_path: Path) -> None:
+    wanted = Wanted(str(folder), workers=1, results=str(tmp_path / "kept.audit"))
+    Auditor().audit(Progress(), wanted)
+    again = Auditor()
+    assert again.audit(Progress(), wanted).earlier.files == 3
+    with pytest.raises(Refused, match="choose another name"):
+        again.export(Progress(), wanted.results, ExportKind.CSV)
+
+
+def test_only_the_structure_and_only_a_share(folder: Path) -> None:
+    auditor = Auditor()
+    assert ("unchecked", 1) in auditor.audit(Progress(), Wanted(str(folder), quick=True, workers=1)).states
+    assert auditor.audit(Progress(), Wanted(str(folder), sample=0.01, workers=1)).done.files == 0
+
+
+def test_a_cancelled_audit_keeps_what_was_finished(folder: Path) -> None:
+    auditor = Auditor()
+    auditor.audit(Progress(), Wanted(str(folder), workers=1))
+    progress = Progress()
+    progress.cancel()
+    with pytest.raises(Cancelled):
+        auditor.audit(progress, Wanted(str(folder), workers=1))
+    assert auditor.standing().done.files == 0
+    assert auditor.audit(Progress(), Wanted(str(folder), workers=1)).done.files == 3
+
+
+def test_a_place_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="does not exist"):
+        Auditor().audit(Progress(), Wanted(str(tmp_path / "nowhere")))
