@@ -91,6 +91,10 @@ class Disk:
         """Take the name away."""
         path.unlink()
 
+    def rename(self, path: Path, target: Path) -> None:
+        """Give what stands at ``path`` the name ``target``, where nothing may stand."""
+        path.rename(target)
+
     def make_folder(self, folder: Path) -> None:
         """Make a folder, and those above it, for its owner alone and for good; it may be there already."""
         missing = [each for each in (folder, *folder.parents) if not each.exists()]

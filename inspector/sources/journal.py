@@ -15,7 +15,9 @@ import os
 import stat
 import struct
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 import platformdirs
 
@@ -40,7 +42,22 @@ _UNWRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG}
 
 
 class BrokenJournal(Exception):  # noqa: N818 - it is what a crash before the change leaves, not an error
-    """The journal was never finished, so the change it is for has not begun."""
+    """A journal whose digest does not fit: it was never finished, or is damaged, or is none at all."""
+
+    def __init__(self, beginning: Beginning | None = None) -> None:
+        """``beginning`` where it is too short to be whole, and so was never finished."""
+        super().__init__("The digest does not fit.")
+        self.beginning = beginning
+
+
+class Beginning(NamedTuple):
+    """What the first part of a journal says of its file: its size, and offsets and bytes of what stood in it.
+
+    ``size`` is -1 where not even that is there.
+    """
+
+    size: int
+    old: tuple[tuple[int, bytes], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +94,44 @@ def encoded(journal: Journal) -> bytes:
 def decoded(data: bytes) -> Journal:
     """The journal in a file. Raises BrokenJournal, and ValueError for one that this version cannot have written."""
     if len(data) < _DIGEST or _digest(memoryview(data)[:-_DIGEST]) != data[-_DIGEST:]:
-        raise BrokenJournal
+        raise BrokenJournal(_beginning(data))
     try:
         return _decoded(data[:-_DIGEST])
     except struct.error as error:
         raise ValueError("Another head.") from error
 
 
+def _beginning(data: bytes) -> Beginning | None:
+    """What is there of a journal that was not written to its end; None for bytes that are not the first of one."""
+    at = len(_MAGIC) + _HEAD.size
+    if data[: len(_MAGIC)] != _MAGIC[: len(data)]:
+        return None
+    if len(data) < at:
+        return Beginning(-1)
+    *_, old_size, new_size, dropped, path_size, label_size, patches = _HEAD.unpack_from(data, len(_MAGIC))
+    if min(old_size, new_size, dropped + 1, path_size, label_size, patches) < 0:
+        return None
+    table = data[at : at + patches * _ROW.size]
+    rows = list(_ROW.iter_unpack(table[: len(table) // _ROW.size * _ROW.size]))
+    end = max(old_size, new_size)
+    if any(min(row) < 0 or row[1] > row[2] or row[0] + row[2] > end for row in rows):
+        return None
+    at += patches * _ROW.size + path_size + label_size
+    whole = at + sum(old + new for _, old, new in rows) + max(dropped, 0) + _DIGEST
+    if not len(data) < whole <= LARGEST:
+        return None
+    found = []
+    for offset, old, new in rows:
+        found.append((offset, data[at : at + old]))
+        at += old + new
+    return Beginning(old_size, tuple(found))
+
+
 def _decoded(body: bytes) -> Journal:
     device, inode, mtime, *sizes = _HEAD.unpack_from(body, len(_MAGIC))
-    old_size, new_size, dropped_size, path_size, label_size, count = sizes
+    old_size, new_size, dropped_size, path_size, label_size, many = sizes
     at = len(_MAGIC) + _HEAD.size
-    if not body.startswith(_MAGIC) or min(old_size, new_size, path_size, label_size, count) < 0:
+    if not body.startswith(_MAGIC) or min(old_size, new_size, path_size, label_size, many) < 0:
         raise ValueError("Another version.")
 
     def take(size: int) -> bytes:
@@ -96,8 +139,8 @@ def _decoded(body: bytes) -> Journal:
         at += size
         return body[at - size : at]
 
-    rows = list(_ROW.iter_unpack(take(count * _ROW.size)))
-    if len(rows) != count or any(min(row) < 0 for row in rows):
+    rows = list(_ROW.iter_unpack(take(many * _ROW.size)))
+    if len(rows) != many or any(min(row) < 0 for row in rows):
         raise ValueError("Another table.")
     path, label = os.fsdecode(take(path_size)), take(label_size).decode("utf-8", "surrogatepass")
     patches = tuple(Patch(offset, take(old), take(new)) for offset, old, new in rows)
@@ -138,11 +181,11 @@ def find(path: Path, disk: Disk) -> Path | None:
 
 def load(place: Path, disk: Disk) -> Journal:
     """The journal at ``place``. Raises BrokenJournal, EditError and OSError."""
+    _check_regular(place, disk.lstat(place).st_mode)
     descriptor = disk.open(place, os.O_RDONLY)
     try:
         status = disk.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise EditError(f"{visible(str(place))} stands where a journal would, but is no regular file.")
+        _check_regular(place, status.st_mode)
         if status.st_size > LARGEST:
             raise BrokenJournal
         return decoded(read_all(disk, descriptor, status.st_size, 0))
@@ -153,6 +196,15 @@ def load(place: Path, disk: Disk) -> Journal:
         ) from error
     finally:
         _close(disk, descriptor)
+
+
+def _check_regular(place: Path, mode: int) -> None:
+    if not stat.S_ISREG(mode):
+        what = "a folder" if stat.S_ISDIR(mode) else "a symbolic link" if stat.S_ISLNK(mode) else "no regular file"
+        raise EditError(
+            f"{visible(str(place))} stands where the journal of a change would, but it is {what} and no journal of "
+            "this program. Nothing can be changed or mended there until it is moved away."
+        )
 
 
 def save(journal: Journal, path: Path, disk: Disk) -> Path:
@@ -198,6 +250,19 @@ def remove(place: Path, disk: Disk) -> None:
     """Take the journal away for good. Raises OSError."""
     disk.unlink(place)
     disk.sync_folder(place.parent)
+
+
+def put_aside(place: Path, disk: Disk) -> Path:
+    """Give the journal a name under which it is not looked for, for good, and say which. Raises OSError."""
+    for number in count(1):
+        target = place.with_name(f"{place.name}.kept{'' if number == 1 else f'-{number}'}")
+        try:
+            disk.lstat(target)
+        except FileNotFoundError:
+            break
+    disk.rename(place, target)
+    disk.sync_folder(place.parent)
+    return target
 
 
 def removed(place: Path, disk: Disk) -> str:

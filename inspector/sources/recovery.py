@@ -18,10 +18,14 @@ from inspector.core.span import Spans, total
 from inspector.sources.disk import Disk, reason
 from inspector.sources.held import Held, held
 from inspector.sources.identity import Identity
-from inspector.sources.journal import BrokenJournal, Journal, find, load, remove
-from inspector.sources.steps import redo, undo
+from inspector.sources.journal import BrokenJournal, Journal, find, load, put_aside, remove
+from inspector.sources.steps import holds, redo, undo
 from inspector.sources.survey import Kind, survey
 
+_BOTH = "It can be finished, which leads to the new bytes, or rolled back, which leads to the old ones."
+_ASIDE = "Put the journal aside under another name, where it is kept and not looked for any more."
+_PRECIOUS = {Kind.UNREADABLE, Kind.FOREIGN, Kind.OTHER_FILE}
+"""The states in which the journal may be all that is left of the old bytes."""
 _MENTIONED = 3
 """Spans that a sentence names one by one."""
 
@@ -65,9 +69,9 @@ def roll_back(path: Path, disk: Disk | None = None) -> str:
 
 
 def forget(path: Path, disk: Disk | None = None) -> str:
-    """Remove the journal of a file that is not in between two states, leave the file alone, and say so.
+    """Do without the journal of a file that is not in between two states, leave the file alone, and say so.
 
-    Where foreign bytes stand, that gives up both ways: ask first. Raises EditError.
+    A journal that may be all that is left of the old bytes is not removed but put aside. Raises EditError.
     """
     disk = disk or Disk()
     with _looked_at(path, disk) as (found, file):
@@ -77,8 +81,18 @@ def forget(path: Path, disk: Disk | None = None) -> str:
             raise EditError(f"The journal has to stay. {found.story}")
         if file is not None:
             disk.sync(file.descriptor)  # a crash may have come before that, and the journal is what stands in for it
+        if found.kind in _PRECIOUS:
+            return _put_aside(found, disk)
         remove(found.journal, disk)
     return f"The journal of {visible(path.name)} is removed; the file itself was not touched."
+
+
+def _put_aside(found: Pending, disk: Disk) -> str:
+    name = visible(str(put_aside(found.journal, disk)))
+    return (
+        f"{visible(found.path.name)} was not touched. What stood in the place of its journal is kept as {name}: give "
+        "it its name back to have it looked at again, or delete it where it is not needed."
+    )
 
 
 def _recovered(
@@ -157,8 +171,10 @@ def _state(file: Held, place: Path, disk: Disk) -> Pending | None:
 def _judged(file: Held, place: Path, disk: Disk) -> tuple[Pending, Journal | None]:
     try:
         journal = load(place, disk)
-    except BrokenJournal:
-        return _broken(file, place), None
+    except BrokenJournal as error:
+        begun = error.beginning
+        untouched = begun is not None and (begun.size < 0 or holds(file, begun.size, begun.old))
+        return (_broken if untouched else _unreadable)(file, place), None
     kind, spans = survey(file, journal)
     describe = {
         Kind.NOT_BEGUN: _not_begun,
@@ -173,7 +189,16 @@ def _judged(file: Held, place: Path, disk: Disk) -> tuple[Pending, Journal | Non
 
 def _gone(path: Path, place: Path) -> Pending:
     story = f"A change of {visible(path.name)} was interrupted, and the file is no longer there."
-    return Pending(Kind.OTHER_FILE, path, place, (), story, forget="Remove the journal.")
+    return Pending(Kind.OTHER_FILE, path, place, (), story, forget=_ASIDE)
+
+
+def _unreadable(file: Held, place: Path) -> Pending:
+    story = (
+        f"What stands where the journal of a change of {file.name} would ({visible(str(place))}) cannot be read: it is "
+        f"damaged, or no journal. If {file.name} was changed in part, what tells is in there, so nothing is done with "
+        "it unasked."
+    )
+    return Pending(Kind.UNREADABLE, file.path, place, (), story, forget=_ASIDE)
 
 
 def _broken(file: Held, place: Path) -> Pending:
@@ -182,21 +207,24 @@ def _broken(file: Held, place: Path) -> Pending:
 
 
 def _not_begun(file: Held, journal: Journal, place: Path, spans: Spans) -> Pending:
-    story = f"{_change(file, journal)} was interrupted before it began: every byte is still the old one."
+    story = f"{_change(file, journal)} was interrupted before it began: every byte is still the old one. {_BOTH}"
     back = "Remove the journal; the file stays as it is, which is as it was before the change."
     return Pending(Kind.NOT_BEGUN, file.path, place, spans, story, _forwards(journal), back, "Remove the journal.")
 
 
 def _finished(file: Held, journal: Journal, place: Path, spans: Spans) -> Pending:
-    story = f"{_change(file, journal)} was interrupted when it was already done: every byte is the new one."
-    done = "Remove the journal; the file stays as it is, with the change made."
     back = _back(file, journal)
+    ways = f" {_BOTH}" if back else ""
+    story = f"{_change(file, journal)} was interrupted when it was already done: every byte is the new one.{ways}"
+    done = "Remove the journal; the file stays as it is, with the change made."
     return Pending(Kind.FINISHED, file.path, place, spans, story, done, back, "Remove the journal.")
 
 
 def _mixed(file: Held, journal: Journal, place: Path, spans: Spans) -> Pending:
-    story = f"{_change(file, journal)} was interrupted half-way: some of its bytes are still the old ones."
-    return Pending(Kind.MIXED, file.path, place, spans, story, _forwards(journal), _back(file, journal))
+    back = _back(file, journal)
+    ways = _BOTH if back else "It can only be finished, which leads to the new bytes: not all old ones are kept."
+    story = f"{_change(file, journal)} was interrupted half-way: some of its bytes are still the old ones. {ways}"
+    return Pending(Kind.MIXED, file.path, place, spans, story, _forwards(journal), back)
 
 
 def _foreign(file: Held, journal: Journal, place: Path, spans: Spans) -> Pending:
@@ -231,7 +259,7 @@ def _change(file: Held, journal: Journal) -> str:
 
 
 def _giving_up(file: Held) -> str:
-    return f"Remove the journal and leave {file.name} as it is now. What stood there before cannot be had back then."
+    return f"Leave {file.name} as it is now. {_ASIDE}"
 
 
 def _forwards(journal: Journal) -> str:

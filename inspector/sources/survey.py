@@ -25,6 +25,8 @@ class Kind(Enum):
 
     BROKEN = "broken"
     """The journal was never finished, so the file was never touched."""
+    UNREADABLE = "unreadable"
+    """What stands in the journal's place is damaged, or was never one: what state the file is in cannot be told."""
     NOT_BEGUN = "not-begun"
     """Every byte is the old one."""
     MIXED = "mixed"

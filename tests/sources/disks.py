@@ -177,6 +177,9 @@ class Memory(Disk):
     def unlink(self, path: Path) -> None:
         del self._names[path]
 
+    def rename(self, path: Path, target: Path) -> None:
+        self._names[target] = self._names.pop(path)
+
     def make_folder(self, _: Path) -> None:
         pass
 

@@ -55,8 +55,28 @@ def test_any_damage_is_seen(at: int, change: int) -> None:
     data[at] ^= change
     with pytest.raises(BrokenJournal):
         decoded(bytes(data))
-    with pytest.raises(BrokenJournal):
-        decoded(bytes(data[:at]))
+
+
+@given(st.integers(0, len(encoded(ONE)) - 1))
+def test_the_beginning_of_a_journal_says_what_stood_in_the_file(size: int) -> None:
+    with pytest.raises(BrokenJournal) as caught:
+        decoded(encoded(ONE)[:size])
+    beginning = caught.value.beginning
+    assert beginning is not None
+    assert beginning.size in (-1, 700)
+    patches = [(patch.offset, patch.old) for patch in ONE.edit.patches]
+    assert all(
+        (at, old[: len(found)]) == (at, found) for (at, old), (_, found) in zip(patches, beginning.old, strict=False)
+    )
+    if size > len(encoded(ONE)) - 40:
+        assert list(beginning.old) == patches
+
+
+@pytest.mark.parametrize("data", [b'{"a":1}', bytes(300), encoded(ONE)[:-1] + b"x", encoded(ONE) + b"more"])
+def test_what_is_no_beginning_of_a_journal_is_not_taken_for_one(data: bytes) -> None:
+    with pytest.raises(BrokenJournal) as caught:
+        decoded(data)
+    assert caught.value.beginning is None
 
 
 def sealed(body: bytes) -> bytes:
@@ -122,11 +142,15 @@ def test_a_journal_in_the_second_place_is_found(path: Path) -> None:
 def test_what_is_no_regular_file_is_no_journal(path: Path) -> None:
     place = places(path)[0]
     os.mkfifo(place)
-    with pytest.raises(EditError, match="no regular file"):
+    with pytest.raises(EditError, match=r"no regular file and no journal of this program\..* moved away"):
         load(place, Disk())
     place.unlink()
     place.symlink_to(path)
-    with pytest.raises(OSError, match="symbolic links"):
+    with pytest.raises(EditError, match="a symbolic link and no journal"):
+        load(place, Disk())
+    place.unlink()
+    place.mkdir()
+    with pytest.raises(EditError, match="a folder and no journal"):
         load(place, Disk())
 
 

@@ -91,6 +91,70 @@ def test_a_broken_journal_means_that_nothing_was_touched(path: Path) -> None:
     assert path.read_bytes() == CONTENT
 
 
+DAMAGE = {
+    "a bit": lambda whole: whole[:-1] + bytes([whole[-1] ^ 1]),
+    "a bit of its head": lambda whole: whole[:72] + bytes([whole[72] ^ 64]) + whole[73:],
+    "no bytes of its own": lambda _: b'{"a":1}',
+    "zeros": lambda whole: bytes(len(whole)),
+}
+
+
+@pytest.mark.parametrize("how", DAMAGE)
+@pytest.mark.parametrize("content", [CONTENT, some(THREE, (True, False, False))], ids=["untouched", "torn"])
+def test_a_journal_that_cannot_be_read_is_kept_whatever_is_chosen(how: str, content: bytes, path: Path) -> None:
+    place = interrupted(path, THREE, content)
+    damaged = DAMAGE[how](place.read_bytes())
+    place.write_bytes(damaged)
+    story = waiting(path, Kind.UNREADABLE).story
+    assert "cannot be read" in story
+    assert "before it began" not in story
+    for way in (finish, roll_back):
+        with pytest.raises(EditError, match="cannot be read"):
+            way(path)
+    assert place.read_bytes() == damaged
+    for name in (".archive.tacozip.aij.kept", ".archive.tacozip.aij.kept-2"):
+        place.write_bytes(damaged)
+        assert name in forget(path)
+        assert path.with_name(name).read_bytes() == damaged
+    assert path.read_bytes() == content
+    assert pending(path) is None
+
+
+def test_a_journal_cut_off_later_is_not_taken_for_an_unfinished_one(path: Path) -> None:
+    """It says what stood in the file, and that is not what stands there."""
+    place = interrupted(path, THREE, some(THREE, (True, False, False)))
+    place.write_bytes(place.read_bytes()[:-1])
+    waiting(path, Kind.UNREADABLE)
+
+
+@pytest.mark.parametrize("size", [0, 5, 40, 150])
+def test_a_journal_that_was_begun_is_a_change_that_was_not(size: int, path: Path) -> None:
+    place = interrupted(path, THREE, CONTENT)
+    place.write_bytes(place.read_bytes()[:size])
+    waiting(path, Kind.BROKEN)
+    forget(path)
+    assert names(path) == [path.name]
+
+
+def test_the_journal_of_a_file_that_was_replaced_waits_for_it(path: Path) -> None:
+    place = interrupted(path, THREE, some(THREE, (True, False, False)))
+    torn = path.read_bytes()
+    path.write_bytes(b"another file")
+    forget(path)
+    path.write_bytes(torn)
+    place.with_name(f"{place.name}.kept").rename(place)
+    finish(path)
+    assert path.read_bytes() == after(THREE)
+
+
+@pytest.mark.parametrize("chosen", [(False, False, False), (True, False, False), (True, True, True)])
+def test_the_story_says_both_ways_out(chosen: tuple[bool, ...], path: Path) -> None:
+    interrupted(path, THREE, some(THREE, chosen))
+    found = pending(path)
+    assert found is not None
+    assert "can be finished, which leads to the new bytes, or rolled back" in found.story
+
+
 def test_foreign_bytes_are_shown_and_never_written_over(path: Path) -> None:
     content = bytearray(some(THREE, (True, False, False)))
     for at in (15, 60, 61, 643):
@@ -105,7 +169,7 @@ def test_foreign_bytes_are_shown_and_never_written_over(path: Path) -> None:
     assert path.read_bytes() == content
     forget(path)
     assert path.read_bytes() == content
-    assert names(path) == [path.name]
+    assert names(path) == [".archive.tacozip.aij.kept", path.name]
 
 
 def test_a_torn_change_cannot_be_forgotten(path: Path) -> None:
@@ -155,7 +219,7 @@ def test_a_file_that_is_gone_leaves_a_journal_to_forget(path: Path) -> None:
     with pytest.raises(EditError, match="no longer there"):
         finish(path)
     forget(path)
-    assert names(path) == []
+    assert names(path) == [".archive.tacozip.aij.kept"]
 
 
 def test_a_symbolic_link_leads_to_the_journal_of_its_file(path: Path) -> None:
@@ -249,10 +313,10 @@ def test_what_cannot_be_read_is_a_sentence(path: Path) -> None:
     place = interrupted(path, THREE, CONTENT)
     place.unlink()
     place.symlink_to(path)
-    with pytest.raises(EditError, match="cannot be read or removed"):
-        pending(path)
-    with pytest.raises(EditError, match="could not be recovered"):
-        finish(path)
+    for look in (pending, finish, roll_back, forget):
+        with pytest.raises(EditError, match="no journal of this program"):
+            look(path)
+    assert place.is_symlink()
 
 
 def test_a_journal_of_another_version_is_left_to_that(path: Path) -> None:
