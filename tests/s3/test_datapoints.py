@@ -1,0 +1,25 @@
+"""Going to a datapoint of a dataset on S3: what it costs."""
+
+from __future__ import annotations
+
+from inspector.core.progress import Progress
+from inspector.operations.session import Session
+from tests.s3.conftest import Store
+from tests.s3.test_locations import dataset
+
+
+def test_a_datapoint_costs_one_request_beyond_the_listings(store: Store) -> None:
+    session = Session(f"{dataset(store, 'keys', 20)}/", store.connection)
+    opened = len(store.proxy.asked())
+    target = session.find_datapoint(Progress(), "key 155")
+    assert session.read(target.layer, target.start, 200) == b"x" * 155 + bytes(45)
+    asked = store.proxy.asked()[opened:]
+    assert len(asked) == 1
+    assert f"{151:020d}-{160:020d}.tar bytes" in asked[0]
+
+
+def test_opening_a_dataset_reads_no_range_but_the_first(store: Store) -> None:
+    Session(f"{dataset(store, 'opening', 20)}/", store.connection)
+    asked = [each for each in store.proxy.asked() if not each.startswith("LIST")]
+    assert len(asked) == 1
+    assert f"{1:020d}-{10:020d}.tar bytes" in asked[0]
