@@ -13,6 +13,7 @@ from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.progress import Progress
 from inspector.sources.s3.writing import write_object
 from tests.s3.conftest import BUCKET, Store
+from tests.s3.proxy import ignoring
 from tests.s3.writing import MEBI, content, header_of, taco, unfinished
 
 DATA = Random(11).randbytes(18 * MEBI)
@@ -106,6 +107,17 @@ def test_what_an_object_has_beside_its_bytes_is_kept(store: Store, size: int) ->
     assert head["StorageClass"] == "STANDARD_IA"
     tags = store.client.get_object_tagging(Bucket=BUCKET, Key="writing/kept.bin")["TagSet"]
     assert {each["Key"]: each["Value"] for each in tags} == {"a": "1", "b": "two words"}
+
+
+def test_tags_that_a_server_forgets_are_given_again(store: Store) -> None:
+    store.client.put_object(Bucket=BUCKET, Key="writing/tags.bin", Body=DATA[: 12 * MEBI], Tagging="a=1&b=")
+    source = store.open(f"s3://{BUCKET}/writing/tags.bin")
+
+    with store.proxy.failing(ignoring("x-amz-tagging")):
+        write_object(source, patched(DATA[: 12 * MEBI], 5)[0], Progress())
+
+    tags = store.client.get_object_tagging(Bucket=BUCKET, Key="writing/tags.bin")["TagSet"]
+    assert {each["Key"]: each["Value"] for each in tags} == {"a": "1", "b": ""}
 
 
 def test_other_bytes_than_those_the_change_is_for_are_left_alone(store: Store) -> None:

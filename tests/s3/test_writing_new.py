@@ -14,7 +14,7 @@ from inspector.operations.creating_taco import create_taco
 from inspector.sources.s3 import new_objects
 from tests.operations.creations import plant
 from tests.s3.conftest import BUCKET, Store
-from tests.s3.proxy import refuse
+from tests.s3.proxy import Forward, Reply, Seen, refuse
 from tests.s3.writing import MEBI, content, unfinished
 
 TREE = {"a.bin": b"1" * 17, "b/c.bin": b"2" * (13 * MEBI), "b/d.bin": b"", "e.bin": b"3" * (11 * MEBI), "f": b"4"}
@@ -96,6 +96,21 @@ def test_what_another_puts_there_meanwhile_stays(store: Store, tmp_path: Path, s
 
 
 @pytest.mark.usefixtures("small_parts")
+def test_a_server_that_ignores_conditions_is_asked_before(store: Store, tmp_path: Path) -> None:
+    plant(tmp_path / "tree", {"1": bytes(12 * MEBI)})
+
+    def theirs(seen: Seen, forward: Forward) -> Reply:
+        if seen.method == "PUT" and not keys(store, "new/ignores.caf"):
+            store.put("new/ignores.caf", b"theirs")
+        return forward("If-None-Match")
+
+    with store.proxy.failing(theirs), pytest.raises(SourceError, match="is there already"):
+        create_caf(Progress(), f"{HERE}/new/ignores.caf", [str(tmp_path / "tree")], connection=store.connection)
+    assert content(store, "new/ignores.caf") == b"theirs"
+    assert unfinished(store) == []
+
+
+@pytest.mark.usefixtures("small_parts")
 def test_a_series_is_there_whole_or_not_at_all(store: Store, tmp_path: Path) -> None:
     plant(tmp_path / "tree", {"1": bytes(6 * MEBI), "2": bytes(6 * MEBI), "3": b"x"})
     arguments = ["create", "caf", f"{HERE}/new/series.caf", str(tmp_path / "tree"), "--max-size", "6200KiB"]
@@ -118,7 +133,7 @@ def test_a_server_that_fails_leaves_nothing(store: Store, tmp_path: Path, at: in
     plant(tmp_path / "tree", {"1": bytes(12 * MEBI)})
     count = 0
 
-    def fault(seen, forward):  # type: ignore[no-untyped-def]
+    def fault(seen: Seen, forward: Forward) -> Reply:
         nonlocal count
         count += seen.method in ("POST", "PUT")
         return refuse(403, "AccessDenied")(seen, forward) if count == at and seen.method != "DELETE" else forward()
@@ -190,7 +205,7 @@ def test_ranges_that_overlap_are_refused_from_a_listing(
 def test_a_dataset_is_there_whole_or_not_at_all(store: Store, numbered: str) -> None:
     count = 0
 
-    def fault(seen, forward):  # type: ignore[no-untyped-def]
+    def fault(seen: Seen, forward: Forward) -> Reply:
         nonlocal count
         count += seen.method == "PUT"
         return refuse(403, "AccessDenied")(seen, forward) if count == 3 and seen.method == "PUT" else forward()

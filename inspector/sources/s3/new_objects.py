@@ -195,6 +195,8 @@ class NewObjects:
     def _place(self, each: NewObject) -> None:
         condition = {} if self._replace else {"IfNoneMatch": "*"}
         try:
+            if each.upload is not None and not self._sender.keeps_conditions:
+                self.see_that_it_is_free(each.address)
             try:
                 each.place(condition)
             except S3Error as error:

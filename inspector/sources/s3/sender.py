@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 from inspector.core.progress import Cancelled
 from inspector.sources.s3.address import Address
@@ -105,6 +105,15 @@ class Sender(Client):
                 return ""
             raise
         return urlencode([(str(each["Key"]), str(each["Value"])) for each in answer.get("TagSet") or ()])
+
+    def tag(self, address: Address, tags: str, ledger: Ledger) -> None:
+        """Give an object tags, as ``tags`` gives them."""
+        pairs = [{"Key": key, "Value": value} for key, value in parse_qsl(tags, keep_blank_values=True)]
+        with self._writing("PUT", address, Asked(0), ledger) as entry:
+            answer = self._s3.put_object_tagging(
+                Bucket=address.bucket, Key=address.key, Tagging={"TagSet": pairs}, **self._extra
+            )
+            self._note(entry, answer)
 
     def put(self, address: Address, data: bytes, kept: Kept, condition: Kept, ledger: Ledger) -> str:
         """Make an object of bytes, where ``condition`` (IfMatch, IfNoneMatch) holds; its ETag."""

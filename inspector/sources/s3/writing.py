@@ -76,6 +76,7 @@ class _Writing:
         self._progress.begin(f"Writing {self.name}", self._edit.new_size)
         kept = self._compared()
         etag = self._put(kept) if self._is_one() else self._make(kept)
+        self._keep_tags(kept)
         self._compare_written(etag)
         return Sent(etag, self._pieces, tuple(self._warnings))
 
@@ -245,6 +246,15 @@ class _Writing:
         return etag
 
     # ---- after -----------------------------------------------------------------------------------------------------
+
+    def _keep_tags(self, kept: Kept) -> None:
+        """Some servers forget them where an object is made of parts."""
+        address, ledger, tags = self._source.address, self._source.ledger, str(kept.get("Tagging") or "")
+        try:
+            if tags and self._sender.tags(address, ledger) != tags:
+                self._sender.tag(address, tags, ledger)
+        except S3Error as error:
+            self._warnings.append(f"It may have lost its tags, {visible(tags)}: {error}")
 
     def _compare_written(self, etag: str) -> None:
         """Read the changed bytes of the new object. Raises EditError where they are others."""
