@@ -46,7 +46,8 @@ def say_interrupted(location: str) -> None:
     with contextlib.suppress(EditError):
         found = interrupted(location)
         if found is not None:
-            complain(f"{found.story} archive-inspector repair finishes it or, with --roll-back, takes it back.")
+            ways = " archive-inspector repair finishes it or, with --roll-back, takes it back." if found.finish else ""
+            complain(f"{found.story}{ways}")
 
 
 def parts(location: str, connection: Connection = DEFAULT, *, sparing: bool = False) -> list[Part]:

@@ -36,16 +36,17 @@ def run(options: argparse.Namespace) -> int:
 
     Raises SourceError where there is no archive, EditError and Refused where it cannot be written.
     """
+    status = FINE
     if (found := interrupted(options.location)) is not None:
         if options.dry_run:
             return _say_interrupted(found, options)
         _recover(found, options)
+        status = NOT_SOUND if found.keeps else FINE
     opened = parts(options.location, connection_of(options))
     if all(part.archive.decoder is None for part in opened):
         raise SourceError(f"{options.location}: {UNKNOWN}")
     if options.to and opened[0].key:
         raise Refused("A copy can be made of one archive, and this is a folder of several: name the file.")
-    status = FINE
     with Lines() as out:
         for part in opened:
             status = max(status, _mend(part, options, out))

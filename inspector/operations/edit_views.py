@@ -67,7 +67,8 @@ class Interrupted:
     """A change of this archive that was interrupted; ``story`` says what state that left it in.
 
     ``finish``, ``roll_back`` and ``forget`` (its journal, leaving the archive alone) say what each would do, and are
-    empty where that way is closed; ``spans`` are the bytes concerned.
+    empty where that way is closed; ``spans`` are the bytes concerned. ``keeps`` where forgetting only puts the journal
+    aside, because the archive may be changed in part all the same.
     """
 
     story: str
@@ -75,6 +76,7 @@ class Interrupted:
     roll_back: str
     forget: str
     spans: Spans
+    keeps: bool = False
 
 
 class WayOut(StrEnum):

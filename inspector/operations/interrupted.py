@@ -21,7 +21,7 @@ def interrupted(location: str) -> Interrupted | None:
     found = pending(path) if path is not None else None
     if found is None:
         return None
-    return Interrupted(found.story, found.finish, found.roll_back, found.forget, found.spans)
+    return Interrupted(found.story, found.finish, found.roll_back, found.forget, found.spans, found.keeps)
 
 
 def recover(location: str, way: WayOut) -> str:

@@ -48,6 +48,11 @@ class Pending:
     roll_back: str = ""
     forget: str = ""
 
+    @property
+    def keeps(self) -> bool:
+        """Whether forgetting puts the journal aside, because it may be all that is left of the old bytes."""
+        return self.kind in _PRECIOUS
+
 
 def pending(path: Path, disk: Disk | None = None) -> Pending | None:
     """What an interrupted change has left of the file at ``path``; None where there is no journal.
@@ -81,7 +86,7 @@ def forget(path: Path, disk: Disk | None = None) -> str:
             raise EditError(f"The journal has to stay. {found.story}")
         if file is not None:
             disk.sync(file.descriptor)  # a crash may have come before that, and the journal is what stands in for it
-        if found.kind in _PRECIOUS:
+        if found.keeps:
             return _put_aside(found, disk)
         remove(found.journal, disk)
     return f"The journal of {visible(path.name)} is removed; the file itself was not touched."

@@ -209,3 +209,38 @@ def test_an_interrupted_change_comes_first(option: tuple[str, ...], intended: bo
     assert not path.with_name(f".{path.name}.aij").exists()
     assert (path.read_bytes()[60:62] == b"ab", path.read_bytes()[70:72] == b"cd") == (intended, intended)
     assert intended or path.read_bytes() == before
+
+
+@pytest.mark.parametrize("journal", [b'{"a":1}', bytes(300)])
+def test_a_journal_that_cannot_be_read_is_kept_and_the_repair_does_not_end_well(
+    journal: bytes, copy: Copy, run: Run
+) -> None:
+    path = copy("two-entries.tacozip")
+    before = path.read_bytes()
+    place = path.with_name(f".{path.name}.aij")
+    place.write_bytes(journal)
+    assert "cannot be read" in run("check", path)[1]
+    status, _, err = run("repair", path)
+    assert status == 1
+    assert f"{place.name}.kept" in err
+    assert place.with_name(f"{place.name}.kept").read_bytes() == journal
+    assert not place.exists()
+    assert path.read_bytes() == before
+
+
+def test_an_unfinished_journal_is_removed(copy: Copy, run: Run) -> None:
+    path = copy("two-entries.tacozip")
+    place = path.with_name(f".{path.name}.aij")
+    place.touch()
+    assert "before it began" in run("check", path)[1]
+    assert run("repair", path)[0] == 0
+    assert not place.exists()
+
+
+def test_a_folder_in_the_place_of_a_journal_is_said_to_be_in_the_way(copy: Copy, run: Run) -> None:
+    path = copy("two-entries.tacozip")
+    path.with_name(f".{path.name}.aij").mkdir()
+    assert "moved away" in run("check", path)[1]
+    status, _, err = run("repair", path)
+    assert status == 2
+    assert "moved away" in err
