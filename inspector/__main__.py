@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     if options.screenshot is not None:
         return app.screenshot(options.screenshot, options.locations)
-    return app.run(options.locations)
+    return app.run(options.locations, new_window=options.new_window)
 
 
 def _give_back_libraries() -> None:

@@ -123,7 +123,6 @@ def test_a_sub_command_never_loads_the_windows_library(arguments: list[str]) -> 
 FIRST_PAINT = f"""
 import os
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QApplication
 from inspector.gui import app
 
 def look():
@@ -134,7 +133,7 @@ def look():
     finally:
         os._exit(0)
 
-application = QApplication([])
+application = app.application()
 QTimer.singleShot(0, look)
 app.run([{SAMPLE!r}])
 """

@@ -42,6 +42,9 @@ def window_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("locations", metavar="LOCATION", nargs="*", help="a file, or a folder that is a bucket's root")
+    parser.add_argument(
+        "--new-window", action="store_true", help="open a window of its own, also where one is open already"
+    )
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--screenshot", metavar="OUT.png", help="render the window into a picture, and end")
     instead.add_argument(

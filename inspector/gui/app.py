@@ -26,7 +26,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFileOpenEvent, QPixmap
 from PySide6.QtWidgets import QApplication
 
-from inspector.gui import theme
+from inspector.gui import instance, theme
 from inspector.gui.settings import Settings
 from inspector.gui.theme import Theme
 from inspector.gui.window import Window
@@ -69,9 +69,15 @@ class Application(QApplication):
         return super().event(event)
 
 
-def run(locations: Sequence[str]) -> int:
-    """Open the window with a tab for each location and give the exit status when it is closed."""
+def run(locations: Sequence[str], *, new_window: bool = False) -> int:
+    """Open the window with a tab for each location and give the exit status when it is closed.
+
+    Where a window is open already it takes the locations, and this returns at once, unless a ``new_window`` is wanted.
+    """
     app = application()
+    this = instance.here()
+    if this is not None and not this.is_first() and not new_window and this.hand_over(locations):
+        return 0
     settings = Settings()
     theme.apply(app, settings.theme)
     app.styleHints().colorSchemeChanged.connect(lambda _: theme.apply(app, settings.theme))
@@ -80,11 +86,21 @@ def run(locations: Sequence[str]) -> int:
     app.asked.connect(window.open_location)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the event loop would not come round to Python's own handler
     window.show()
+    if this is not None:
+        this.asked.connect(lambda locations, token: _take(window, locations, token))
+        QTimer.singleShot(0, this, this.listen)
     # After the first paint: what opening needs is imported only then.
     QTimer.singleShot(0, window, lambda: load(iter(LATER), window, lambda: window.open_locations(locations)))
     status = app.exec()
+    if this is not None:
+        this.close()
     window.end()  # whatever ended the loop, no worker stays
     return status
+
+
+def _take(window: Window, locations: list[str], token: str) -> None:
+    window.open_locations(locations)
+    instance.come_forward(window, token)
 
 
 def load(modules: Iterator[str], window: Window, then: Callable[[], object]) -> None:
