@@ -13,7 +13,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import count as counted
 from inspector.core.numbers import rounded
 from inspector.core.progress import Cancelled, Progress
-from inspector.core.source import SourceError
+from inspector.core.source import SourceError, is_sparing
 from inspector.core.span import Spans
 from inspector.core.verdict import State
 from inspector.operations.checks import ALL
@@ -295,7 +295,7 @@ class Session(Datapoints, Covering, Referring, Stepping):
         from inspector.operations.overview import overview  # brings numpy
 
         shown = self._now.layers[layer]
-        return overview(shown.fields(), shown.source.size, rows, progress)
+        return overview(shown.fields(), shown.source.size, rows, progress, sparing=is_sparing(shown.source))
 
     def verdict_overview(self, progress: Progress, layer: int, rows: int) -> list[int]:
         """What checking has said of members (a set, see ``Judged``) in each stretch of ``overview``."""
