@@ -44,14 +44,16 @@ class Stretches:
     """Stretches of keys, both ends included, none of which meet: to be asked whether there is one in a column."""
 
     def __init__(self, stretches: Iterable[tuple[int, int]]) -> None:
-        merged: list[list[int]] = []
+        self.firsts: list[int] = []
+        self.lasts: list[int] = []
+        reached = -2
         for first, last in sorted(stretches):
-            if merged and first <= merged[-1][1] + 1:
-                merged[-1][1] = max(merged[-1][1], last)
-            else:
-                merged.append([first, last])
-        self.firsts = [first for first, _ in merged]
-        self.lasts = [last for _, last in merged]
+            if first > reached + 1:
+                self.firsts.append(first)
+                self.lasts.append(last)
+                reached = last
+            elif last > reached:
+                self.lasts[-1] = reached = last
 
     def meet(self, start: int, stop: int) -> bool:
         """Whether any key of ``[start, stop)`` is in one of them."""
@@ -63,11 +65,6 @@ class Stretches:
         at = bisect_left(self.lasts, start)
         found = at < len(self.firsts) and self.firsts[at] < stop
         return (self.firsts[at], self.lasts[at]) if found else None
-
-    def between(self) -> Stretches:
-        """What lies between them."""
-        pairs = zip(self.lasts, self.firsts[1:], strict=False)
-        return Stretches((last + 1, first - 1) for last, first in pairs)
 
 
 class Band:
@@ -82,14 +79,17 @@ class Band:
     ) -> None:
         self.firsts = list(firsts)
         self.lasts = list(lasts)
-        covered = Stretches(zip(firsts, lasts, strict=True))
-        self.gaps = covered.between()
+        self._reach = list(accumulate(self.lasts, max))
+        self.gaps = Stretches(
+            (reached + 1, first - 1)
+            for reached, first in zip(self._reach, self.firsts[1:], strict=False)
+            if first > reached + 1
+        )
         self.overlaps = Stretches(overlaps)
         self.orphans = Stretches(orphans)
-        self._by_last = sorted(range(len(self.lasts)), key=self.lasts.__getitem__)
-        self._ends = [self.lasts[at] for at in self._by_last]
-        self._reach = list(accumulate(self.lasts, max))
-        self._order = np.asarray(self._by_last, np.int64)
+        by_last = sorted(range(len(self.lasts)), key=self.lasts.__getitem__)
+        self._ends = [self.lasts[at] for at in by_last]
+        self._order = np.asarray(by_last, np.int64)
         self._begun, self._ended = self._sums(bytes(len(self.firsts)))
 
     def __len__(self) -> int:

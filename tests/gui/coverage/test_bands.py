@@ -104,13 +104,14 @@ def test_edges_are_where_ranges_begin_if_there_is_room() -> None:
 
 
 @given(_RANGES)
-def test_stretches_and_what_is_between_them_share_no_key(ranges: list[tuple[int, int]]) -> None:
-    covered = Stretches(ranges)
-    gaps = covered.between()
+def test_stretches_hold_what_they_were_made_of(ranges: list[tuple[int, int]]) -> None:
+    stretches = Stretches(ranges)
     every = {key for first, last in ranges for key in range(first, last + 1)}
-    for key in range(-1, 90):
-        assert covered.meet(key, key + 1) == (key in every)
-        assert gaps.meet(key, key + 1) == (key not in every and min(every) < key < max(every))
+    for key in range(90):
+        assert stretches.meet(key, key + 1) == (key in every)
+    apart = [key for pair in zip(stretches.firsts, stretches.lasts, strict=True) for key in pair]
+    assert apart == sorted(apart)
+    assert all(first > last + 1 for last, first in zip(stretches.lasts, stretches.firsts[1:], strict=False))
 
 
 # ---- keys ------------------------------------------------------------------------------------------------------
