@@ -8,19 +8,23 @@ from threading import Event
 from typing import Any
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.browser.model import BrowserModel
 from inspector.gui.browser.tab import WELCOME, BrowserTab
+from inspector.gui.dialogs.extract import ExtractDialog, Wish
 from inspector.gui.panels.check_list import CheckTab
 from inspector.gui.window import Window
 from inspector.operations.browse_views import EntryKind, RemoteEntry, RemotePage
+from inspector.operations.extraction_views import OnConflict
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Totals
 from tests.gui.conftest import WAIT, press, settle
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3_store import Store, wide
-from tests.s3.proxy import in_pages, refuse, stalling
+from tests.s3.proxy import Forward, Reply, Seen, in_pages, refuse, stalling
 
 
 def browser(window: Window) -> BrowserTab:
@@ -204,3 +208,43 @@ def test_the_model_is_sound(qtmodeltester: Any, pages: int) -> None:
     for each in tuple(coming):  # whoever looks at the rows asks for more
         each()
     assert model.rowCount() == (4 if pages else 2)
+
+
+def test_members_are_extracted_from_what_is_listed(window: Window, qtbot: QtBot, store: Store, tmp_path: Path) -> None:
+    store.put("members/two.zip", wide(2))
+    tab = browsed(window, qtbot, store, "s3://archives/members/")
+    choose(tab, 0)
+    tab.extract.click()
+    qtbot.waitUntil(lambda: bool(window.findChildren(ExtractDialog)), timeout=WAIT)
+    settle(qtbot, window)
+    dialog = window.findChildren(ExtractDialog)[-1]
+    opened = window.tab()
+    assert opened is not None
+    opened.extracting.start(Wish(None, str(tmp_path / "into"), OnConflict.REFUSE, doubtful=False, keep_damaged=False))
+    dialog.reject()
+    settle(qtbot, window)
+    assert [path.name for path in sorted((tmp_path / "into").iterdir())] == ["000.bin", "001.bin"]
+
+
+def test_a_listing_that_does_not_come_can_be_cancelled(window: Window, qtbot: QtBot, store: Store) -> None:
+    store.put("stalled/a.bin", b"a")
+    gate = Event()
+
+    def late(_: Seen, forward: Forward) -> Reply:
+        gate.wait(60)
+        return forward()
+
+    try:
+        with store.proxy.failing(late):
+            window.remote._browse("s3://archives/stalled/", store.connection)
+            tab = browser(window)
+            qtbot.waitUntil(lambda: names(tab) == ["Listing…"] and bool(store.proxy.log), timeout=WAIT)
+            assert tab.stop.isVisible()
+            QTest.keyClick(tab.tree, Qt.Key.Key_Escape)
+            qtbot.waitUntil(lambda: "cancelled" in names(tab)[0], timeout=WAIT)
+    finally:
+        gate.set()
+    assert "process was ended" in tab.message.text.text()
+    tab.tree.activated.emit(tab.model.index(0, 0))
+    settle(qtbot, window)
+    assert names(tab) == ["a.bin"]

@@ -28,6 +28,7 @@ from inspector.sources.s3.connection import Connection
 
 WIDTHS = {NAME: 520, SIZE: 110, CHANGED: 170}
 STEPS = 1_000
+CANCELLED = "The listing was cancelled."
 WELCOME = (
     "Name a bucket or a prefix above and press List. All buckets are listed only when you ask for them: "
     "many credentials have no right to."
@@ -51,9 +52,10 @@ class BrowserTab(SideTab):
         super().__init__("Browse S3")
         self._connections = connections
         self.connection = connection
-        self.client = Client(parent=self, target=worker.browse)
+        self.client = self._new_client()
         self._job: Job | None = None
         self._pace = Pace(0.0)
+        self._told = ""
         self.model = BrowserModel(self._list, self)
         self.tree = tree_view(self.model, WIDTHS, "Buckets, prefixes and objects")
         self.tree.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
@@ -80,7 +82,6 @@ class BrowserTab(SideTab):
         self.stack.show_sentence(WELCOME)
         self._lay_out()
         self._connect()
-        self._told = ""
         self._show_work()
         self._enable()
         self.location.setText(location)
@@ -122,6 +123,17 @@ class BrowserTab(SideTab):
         self.model.refused.connect(self._refused)
         self.tree.activated.connect(self._activate)
         self.tree.selectionModel().selectionChanged.connect(self._enable)
+
+    def _new_client(self) -> Client:
+        client = Client(parent=self, target=worker.browse)
+        client.lost.connect(self._lost)
+        client.jobsChanged.connect(self._show_work)
+        return client
+
+    def _lost(self, sentence: str) -> None:
+        """The process has gone; what is asked next is asked of another one."""
+        self.message.say(sentence)
+        self.client = self._new_client()
 
     @property
     def settled(self) -> bool:
@@ -172,9 +184,10 @@ class BrowserTab(SideTab):
 
     def _list(self, location: str, after: str, done: Done, failed: Failed) -> None:
         if location == BUCKETS:
-            self.client.job("buckets", self.connection, done=done, failed=failed)
+            job = self.client.job("buckets", self.connection, done=done, failed=failed)
         else:
-            self.client.job("page", self.connection, location, after, done=done, failed=failed)
+            job = self.client.job("page", self.connection, location, after, done=done, failed=failed)
+        job.finished.connect(lambda: failed(CANCELLED) if job.cancelled else None)
 
     def _listed(self, page: RemotePage) -> None:
         self._told = f"{count(page.totals.requests, 'request')} for listings."
@@ -265,8 +278,8 @@ class BrowserTab(SideTab):
 
     def _show_work(self) -> None:
         busy = self._job is not None
-        for widget in (self.bar, self.stop):
-            widget.setVisible(busy)
+        self.bar.setVisible(busy)
+        self.stop.setVisible(bool(self.client.jobs))
         how = "without signing" if self.connection.anonymous else f"profile {visible(self.connection.profile)}"
         where = f" at {visible(self.connection.endpoint)}" if self.connection.endpoint else ""
         signed = how if self.connection.anonymous or self.connection.profile else "the default credentials"
