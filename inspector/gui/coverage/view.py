@@ -235,13 +235,16 @@ class BandView(QWidget):
         metrics = painter.fontMetrics()
         painter.setPen(QColor(colours.quiet))
         widest = metrics.horizontalAdvance(f"{self.keys.stop:,}") + 2 * _EDGE
+        told = box.left() - _EDGE
         for key in self.keys.ticks(widest):
             x = box.left() + self.keys.x(key)
             painter.drawLine(x, box.bottom() + 1, x, box.bottom() + 4)
             text = f"{key:,}"
             room = metrics.horizontalAdvance(text)
             left = max(box.left(), min(x - room // 2, box.right() - room))
-            painter.drawText(left, box.bottom() + 3 + metrics.ascent(), text)
+            if left >= told + _EDGE:
+                painter.drawText(left, box.bottom() + 3 + metrics.ascent(), text)
+                told = left + room
 
     # ---- pointer and keyboard ----------------------------------------------------------------------------------
 
