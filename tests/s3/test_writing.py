@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 from random import Random
 
@@ -107,6 +108,18 @@ def test_what_an_object_has_beside_its_bytes_is_kept(store: Store, size: int) ->
     assert head["StorageClass"] == "STANDARD_IA"
     tags = store.client.get_object_tagging(Bucket=BUCKET, Key="writing/kept.bin")["TagSet"]
     assert {each["Key"]: each["Value"] for each in tags} == {"a": "1", "b": "two words"}
+
+
+@pytest.mark.parametrize("size", [1000, 12 * MEBI])
+def test_a_checksum_that_the_server_keeps_is_kept_up(store: Store, size: int) -> None:
+    store.client.put_object(Bucket=BUCKET, Key="writing/crc.bin", Body=DATA[:size], ChecksumAlgorithm="CRC32")
+    source = store.open(f"s3://{BUCKET}/writing/crc.bin")
+    assert source.kept_crc32() == zlib.crc32(DATA[:size])
+    edit, after = patched(DATA[:size], 5)
+
+    write_object(source, edit, Progress())
+
+    assert store.open(source.name).kept_crc32() == zlib.crc32(after)
 
 
 def test_tags_that_a_server_forgets_are_given_again(store: Store) -> None:

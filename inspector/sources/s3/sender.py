@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,9 +12,11 @@ from functools import cache
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
+from isal.isal_zlib import crc32
+
 from inspector.core.progress import Cancelled
 from inspector.sources.s3.address import Address
-from inspector.sources.s3.answers import Asked, Head, head_of
+from inspector.sources.s3.answers import Asked, Head, crc32_of, head_of
 from inspector.sources.s3.client import Client
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger, Why
@@ -36,6 +39,8 @@ _KEPT = (
     "WebsiteRedirectLocation",
 )
 """What an object is given when it is made, and says of itself under the same names."""
+_CHECKSUM = {"ChecksumAlgorithm": "CRC32", "ChecksumType": "FULL_OBJECT"}
+"""What asks a server to keep a CRC-32 of the whole object."""
 _NO_TAGS = (400, 404, 405, 501)
 """How servers answer that do not know tags."""
 NOT_IMPLEMENTED = 501
@@ -45,18 +50,32 @@ Kept = Mapping[str, Any]
 
 
 class Part(NamedTuple):
-    """A part of an object that is being made: its number from 1 on, and the ETag the server gave it."""
+    """A part of an object that is being made: its number from 1 on, and the ETag the server gave it.
+
+    ``crc32`` is that of its bytes, in Base64, where the object is to have one.
+    """
 
     number: int
     etag: str
+    crc32: str = ""
+
+    @property
+    def listed(self) -> dict[str, Any]:
+        """As the request that completes an upload names it."""
+        named = {"PartNumber": self.number, "ETag": self.etag}
+        return named | ({"ChecksumCRC32": self.crc32} if self.crc32 else {})
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """An object that is being made of parts; nothing of it is there before it is completed."""
+    """An object that is being made of parts; nothing of it is there before it is completed.
+
+    ``checksum``: the server is to keep a CRC-32 of all its bytes.
+    """
 
     address: Address
     id: str
+    checksum: bool = False
 
 
 class _Stop(BaseException):
@@ -90,9 +109,10 @@ class Sender(Client):
     def state(self, address: Address, ledger: Ledger) -> tuple[Head, Kept]:
         """What an object is now, and what a new one in its place is to be given so that only bytes change."""
         with self._writing("HEAD", address, Asked(0), ledger) as entry:
-            answer = self._s3.head_object(Bucket=address.bucket, Key=address.key, **self._extra)
+            answer = self._s3.head_object(Bucket=address.bucket, Key=address.key, ChecksumMode="ENABLED", **self._extra)
             self._note(entry, answer)
-        return head_of(answer), {name: answer[name] for name in _KEPT if answer.get(name)}
+        kept = {name: answer[name] for name in _KEPT if answer.get(name)}
+        return head_of(answer), kept if crc32_of(answer) is None else kept | _CHECKSUM
 
     def tags(self, address: Address, ledger: Ledger) -> str:
         """The tags of an object, as requests name them; none where the server does not know tags."""
@@ -117,9 +137,12 @@ class Sender(Client):
 
     def put(self, address: Address, data: bytes, kept: Kept, condition: Kept, ledger: Ledger) -> str:
         """Make an object of bytes, where ``condition`` (IfMatch, IfNoneMatch) holds; its ETag."""
+        given = {name: value for name, value in kept.items() if name not in _CHECKSUM}
+        if len(given) < len(kept):
+            given |= {"ChecksumAlgorithm": "CRC32", "ChecksumCRC32": _crc32(data)}
         with self._sending("PUT", address, Asked(0, len(data)), ledger, data) as (entry, body):
             answer = self._s3.put_object(
-                Bucket=address.bucket, Key=address.key, Body=body, **kept, **condition, **self._extra
+                Bucket=address.bucket, Key=address.key, Body=body, **given, **condition, **self._extra
             )
             self._note(entry, answer)
         return str(answer.get("ETag") or "")
@@ -129,11 +152,12 @@ class Sender(Client):
         with self._writing("POST", address, Asked(0), ledger) as entry:
             answer = self._s3.create_multipart_upload(Bucket=address.bucket, Key=address.key, **kept, **self._extra)
             self._note(entry, answer)
-        return Upload(address, str(answer["UploadId"]))
+        return Upload(address, str(answer["UploadId"]), "ChecksumType" in kept)
 
     def send(self, upload: Upload, number: int, data: bytes, ledger: Ledger) -> Part:
         """Send a part."""
         address = upload.address
+        crc = _crc32(data) if upload.checksum else ""
         with self._sending("PUT", address, Asked(0, len(data)), ledger, data) as (entry, body):
             answer = self._s3.upload_part(
                 Bucket=address.bucket,
@@ -141,10 +165,11 @@ class Sender(Client):
                 UploadId=upload.id,
                 PartNumber=number,
                 Body=body,
+                **({"ChecksumCRC32": crc} if crc else {}),
                 **self._extra,
             )
             self._note(entry, answer)
-        return Part(number, str(answer["ETag"]))
+        return Part(number, str(answer["ETag"]), crc)
 
     def copy(self, upload: Upload, number: int, source: Address, head: Head, asked: Asked, ledger: Ledger) -> Part:
         """Let the server make a part of bytes of an object, if that is still the one ``head`` tells of."""
@@ -167,18 +192,19 @@ class Sender(Client):
         result = answer.get("CopyPartResult")
         if not result:  # it took the request for one that sends nothing
             raise S3Error("The server does not copy.", NOT_IMPLEMENTED, "NotImplemented")
-        return Part(number, str(result["ETag"]))
+        return Part(number, str(result["ETag"]), str(result.get("ChecksumCRC32") or "") if upload.checksum else "")
 
     def complete(self, upload: Upload, parts: Sequence[Part], condition: Kept, ledger: Ledger) -> str:
         """Let the object be there, where ``condition`` (IfMatch, IfNoneMatch) holds; its ETag."""
         address = upload.address
-        listed = [{"PartNumber": part.number, "ETag": part.etag} for part in sorted(parts)]
+        whole = {"ChecksumType": "FULL_OBJECT"} if upload.checksum else {}
         with self._writing("POST", address, Asked(0), ledger) as entry:
             answer = self._s3.complete_multipart_upload(
                 Bucket=address.bucket,
                 Key=address.key,
                 UploadId=upload.id,
-                MultipartUpload={"Parts": listed},
+                MultipartUpload={"Parts": [part.listed for part in sorted(parts)]},
+                **whole,
                 **condition,
                 **self._extra,
             )
@@ -218,6 +244,10 @@ class Sender(Client):
                 entry.sent = len(data)
         except _Stop as stop:
             raise Cancelled from stop
+
+
+def _crc32(data: bytes) -> str:
+    return b64encode(crc32(data).to_bytes(4, "big")).decode()
 
 
 @cache
