@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QMenu
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
@@ -91,6 +91,12 @@ def test_results_are_sorted_and_filtered(tab: AuditTab, qtbot: QtBot, folder: Pa
     audit(qtbot, tab, folder)
     tab.table.sortByColumn(LOCATION, Qt.SortOrder.DescendingOrder)
     qtbot.waitUntil(lambda: rows(tab, LOCATION)[0] == "two-chunks.rca", timeout=WAIT)
+    menu = QMenu()
+    tab._offer(menu)
+    by_state = next(each for each in menu.actions() if each.text() == "Sort By").menu().actions()[STATE]  # type: ignore[union-attr]
+    by_state.trigger()
+    by_state.trigger()
+    qtbot.waitUntil(lambda: rows(tab, STATE)[0] == "damaged", timeout=WAIT)
     tab.filters.formats.setCurrentText("rca")
     qtbot.waitUntil(lambda: tab.model.rowCount() == 2, timeout=WAIT)
     tab.filters.states.setCurrentText("Anything wrong")

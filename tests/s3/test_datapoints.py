@@ -1,8 +1,10 @@
-"""Going to a datapoint of a dataset on S3: what it costs."""
+"""A dataset on S3: what going to one of its datapoints costs, and its audit."""
 
 from __future__ import annotations
 
 from inspector.core.progress import Progress
+from inspector.operations.audit_pages import Query
+from inspector.operations.audit_server import Auditor, Wanted
 from inspector.operations.session import Session
 from tests.s3.conftest import Store
 from tests.s3.test_locations import dataset
@@ -23,3 +25,15 @@ def test_opening_a_dataset_reads_no_range_but_the_first(store: Store) -> None:
     asked = [each for each in store.proxy.asked() if not each.startswith("LIST")]
     assert len(asked) == 1
     assert f"{1:020d}-{10:020d}.tar bytes" in asked[0]
+
+
+def test_a_prefix_is_audited_as_a_window_does_it(store: Store) -> None:
+    location = f"{dataset(store, 'audited', 2)}/"
+    auditor = Auditor()
+    standing = auditor.audit(Progress(), Wanted(location, workers=1, connection=store.connection))
+    assert standing.left.files == 0
+    found = auditor.page(Query(), 0, 10).rows
+    assert [each.location.removeprefix(location) for each in found] == [
+        f"datapoints/{first:020d}-{first + 9:020d}.tar" for first in (1, 11)
+    ]
+    assert {each.format for each in found} == {"datas3t"}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from time import monotonic
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QProgressBar, QPushButton, QVBoxLayout
 
 from inspector.core.numbers import count, grouped
 from inspector.gui import worker
@@ -19,6 +20,7 @@ from inspector.gui.audit.model import (
     MEMBERS,
     SIZE,
     STATE,
+    TITLES,
     WARNINGS,
     AuditModel,
     described,
@@ -126,6 +128,7 @@ class AuditTab(SideTab):
         self.pause.toggled.connect(self._pause)
         self.stop.clicked.connect(self.cancel)
         self.open.clicked.connect(self._open_selected)
+        self.table.wanted = self._offer
         self.table.activated.connect(self._open)
         self.table.selectionModel().currentRowChanged.connect(self._describe)
         self.filters.changed.connect(lambda: self.model.choose(**self.filters.choice()))
@@ -275,6 +278,22 @@ class AuditTab(SideTab):
             self.about.say(text)
 
     # ---- what can be done with results -------------------------------------------------------------------------
+
+    def _offer(self, menu: QMenu) -> None:
+        """What the menu of the table has beside copying; sorting too, which titles offer to the pointer alone."""
+        opening = menu.addAction("Open")
+        opening.setEnabled(self._selected() is not None)
+        opening.triggered.connect(self._open_selected)
+        sorting = menu.addMenu("Sort By")
+        for column, title in enumerate(TITLES):
+            sorting.addAction(title).triggered.connect(partial(self._sort, column))
+        menu.addSeparator()
+
+    def _sort(self, column: int, _: bool = False) -> None:
+        """Sort by a column, the other way round where that was done already."""
+        header = self.table.horizontalHeader()
+        up = header.sortIndicatorSection() != column or header.sortIndicatorOrder() is Qt.SortOrder.DescendingOrder
+        self.table.sortByColumn(column, Qt.SortOrder.AscendingOrder if up else Qt.SortOrder.DescendingOrder)
 
     def _open_selected(self) -> None:
         self._open(self.table.currentIndex())
