@@ -19,7 +19,7 @@ from inspector.operations.header_draft import Entry, HeaderDraft, HeaderView, pa
 from inspector.operations.mending import writable, write_edit
 from inspector.operations.opening import Opened
 from inspector.operations.refused import Refused
-from inspector.operations.s3_writing import sending_lines
+from inspector.operations.s3_writing import sending_lines, sent_bytes
 from inspector.operations.taco_header import header_draft, header_view, preview
 from inspector.sources.s3.source import S3Source
 
@@ -40,12 +40,14 @@ def run(options: argparse.Namespace) -> None:
             complain(f"Entry {entry.index} leads {entry.words}: readers of this file cannot follow it.")
     written = _write(archive, edit, whole=options.whole) if edit is not None and not options.dry_run else None
     view = header_view(archive, draft)
+    remote = edit is not None and isinstance(archive.source, S3Source)
+    sent = sent_bytes(edit, whole=options.whole) if edit is not None and remote else None
     with Lines() as out:
         if options.json:
-            out.write(_json(opened[0].label, view, edit, written))
+            out.write(_json(opened[0].label, view, edit, written, sent))
         else:
             lines = _lines(view, edit, options.dry_run)
-            if edit is not None and options.dry_run and isinstance(archive.source, S3Source):
+            if edit is not None and options.dry_run and remote:
                 lines += ["This would be sent:", *sending_lines(edit, whole=options.whole)]
             out.write("".join(f"{visible(line)}\n" for line in lines))
             if written is not None:
@@ -97,7 +99,7 @@ def _lines(view: HeaderView, edit: Edit | None, dry_run: bool) -> list[str]:
     return lines
 
 
-def _json(label: str, view: HeaderView, edit: Edit | None, written: WriteResult | None) -> str:
+def _json(label: str, view: HeaderView, edit: Edit | None, written: WriteResult | None, sent: int | None) -> str:
     found: dict[str, Any] = {
         "source": label,
         "count": view.count,
@@ -117,4 +119,6 @@ def _json(label: str, view: HeaderView, edit: Edit | None, written: WriteResult 
         "writes": write_objects(edit) if edit is not None else [],
         "written": written is not None,
     }
+    if sent is not None:
+        found["sent"] = sent
     return f"{json.dumps(found)}\n"

@@ -14,6 +14,11 @@ from inspector.sources.s3.pieces import Piece, joined, moved, pieces_of
 from inspector.sources.s3.source import S3Source, cancelling
 
 
+def sent_bytes(edit: Edit, *, whole: bool = False) -> int:
+    """How many bytes of an object writing an edit would send; about as many are read before."""
+    return moved(pieces_of(edit, whole=whole))
+
+
 def sending_lines(edit: Edit, *, whole: bool = False) -> list[str]:
     """What writing an edit would send, and what the server would copy by itself, in lines."""
     pieces = pieces_of(edit, whole=whole)

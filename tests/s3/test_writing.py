@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from pathlib import Path
 from random import Random
@@ -191,6 +192,9 @@ def test_what_would_be_sent_is_shown_first(store: Store, tmp_path: Path, capsys:
     shown = capsys.readouterr().out
     assert "bytes 0 to 5,242,880: 5.0 MiB, read and sent again" in shown
     assert "copied by the server itself" in shown
+    assert main(["header", location, "--set", "0=200,300", "--dry-run", "--json", *store.options]) == 0
+    behind = len(data) - data.index(b"PK\x01\x02") - 16
+    assert json.loads(capsys.readouterr().out)["sent"] == 5 * MEBI + behind
     assert content(store, "writing/dry.taco") == data
     assert all(seen.method in ("GET", "HEAD") for seen in store.proxy.log)
 
