@@ -33,6 +33,9 @@ _LAYOUT = frozenset(("caf-gap", "caf-overlap", "caf-entry-out-of-range", "caf-en
 _MARK = b"\xef\xbb\xbf"
 _NAMED = 5
 """The most names in one sentence; the rest are counted."""
+_SHOWN = 120
+"""The most bytes of an index that a sentence shows."""
+_CLOSING = b" \t\r\n,}"
 
 
 def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
@@ -131,8 +134,19 @@ def _close(case: Case) -> Repair | None:
     closing = b"}" + _version_behind(case, files) + b"}"
     title = f"Close the index at byte {grouped(stop)}, behind the last of {count(last + 1, 'entry', 'entries')}"
     edit = replace_tail(case.source, stop, closing + footer(stop - start + len(closing)), title)
-    loses = _lost(case, range(last + 1))
+    loses = (*_overwritten(case, stop), *_lost(case, range(last + 1)))
     return Repair("caf-close-index", title, _answered(case), loses, edit=edit)
+
+
+def _overwritten(case: Case, start: int) -> tuple[str, ...]:
+    """What the index has from ``start`` on, where it is more than what an index ends with."""
+    stop = case.index.span.stop
+    shown = case.source.read(start, min(_SHOWN, stop - start))
+    if stop - start <= _SHOWN and not shown.strip(_CLOSING):
+        return ()
+    dots = " ..." if stop - start > _SHOWN else ""
+    place = f"The {in_bytes(stop - start)} of the index from byte {grouped(start)} on"
+    return (f"{place}, which cannot be read as entries: {visible(shown)}{dots}",)
 
 
 def _version_behind(case: Case, files: int) -> bytes:

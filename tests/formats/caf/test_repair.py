@@ -162,6 +162,25 @@ def test_cut_at_every_byte_an_index_gives_all_its_closed_entries(index: bytes | 
             assert set(codes(after)) == ({"caf-gap"} if closed < len(files) else set()), size
 
 
+@pytest.mark.parametrize(
+    ("rest", "lost"),
+    [
+        (b',"images/tile.bin', ',"images/tile.bin'),
+        (b',"b":{"start_byte":1,', ',"b":{"start_byte":1,'),
+        (b',"b' + b"c" * 500, "c ..."),
+        (b",", ""),
+        (b"}", ""),
+    ],
+)
+def test_what_an_index_is_closed_over_is_shown(rest: bytes, lost: str) -> None:
+    archive = archive_of({"a": b"1"})
+    before = checked(archive[: archive.index(b"}") + 1] + rest)
+    said = [loss for loss in edits(before)[0].loses if "cannot be read as entries" in loss]
+    assert [loss.endswith(lost) for loss in said] == [True] * bool(lost)
+    if lost:
+        assert f"The {len(rest)} bytes of the index" in said[0]
+
+
 def test_a_version_behind_the_entries_is_written_again() -> None:
     index = b'{"files":{"a":{"start_byte":0,"end_byte":1}},"format_ver'
     after = mended(checked(b"x" + index))
