@@ -28,9 +28,11 @@ class Remedies(QFrame):
 
     Signals:
         wanted(object): a Remedy was chosen.
+        told(): it is said here what is wrong.
     """
 
     wanted = Signal(object)
+    told = Signal()
 
     def __init__(self, watch: RequestWatch) -> None:
         super().__init__()
@@ -72,3 +74,4 @@ class Remedies(QFrame):
             button.setVisible(remedy in trouble.remedies)
         if trouble.region:
             self.buttons[Remedy.REGION].setText(f"Use &Region {escaped(visible(trouble.region))}")
+        self.told.emit()

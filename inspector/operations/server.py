@@ -27,6 +27,7 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.desk import AT_ONCE, QUICK, Desk
 from inspector.operations.refused import Refused
+from inspector.operations.remote import without_options
 from inspector.operations.views import JobState
 from inspector.operations.workbench import JOBS
 from inspector.sources.s3.address import is_s3
@@ -138,7 +139,7 @@ class _Server:
         except Cancelled:
             answer = (number, False, CANCELLED)
         except (Refused, SourceError, EditError, MemberError) as error:
-            answer = (number, False, str(error))
+            answer = (number, False, without_options(str(error)))
         except Exception as error:  # noqa: BLE001 - the border of the process: a mistake in one answer must not end all others
             traceback.print_exc()
             answer = (number, False, f"This could not be answered because of a mistake in the program: {error!r}.")

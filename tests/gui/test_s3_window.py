@@ -219,3 +219,11 @@ def test_credentials_in_an_address_are_kept_nowhere(window: Window, qtbot: QtBot
     assert tab.document.location == "s3://archives/secret.zip"
     assert window.settings.recent == ["s3://archives/secret.zip"]
     assert window.tabs.tabToolTip(0) == "s3://archives/secret.zip"
+
+
+def test_what_is_wrong_is_said_once(window: Window, qtbot: QtBot, store: Store) -> None:
+    tab = opened_at(window, qtbot, store, store.put("once.zip", wide()))
+    store.put("once.zip", wide(3))
+    tab.document.go_to(0, 4_000_000, 4_000_000)
+    settle(qtbot, window)
+    qtbot.waitUntil(lambda: tab.remedies.isVisible() and not tab.note.isVisible(), timeout=WAIT)

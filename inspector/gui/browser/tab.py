@@ -121,6 +121,7 @@ class BrowserTab(SideTab):
         self.stop.clicked.connect(self.cancel)
         self.model.listed.connect(self._listed)
         self.model.refused.connect(self._refused)
+        self.model.rowsInserted.connect(self._give_room)
         self.tree.activated.connect(self._activate)
         self.tree.selectionModel().selectionChanged.connect(self._enable)
 
@@ -194,6 +195,12 @@ class BrowserTab(SideTab):
         self._show_work()
         if not self.tree.currentIndex().isValid():
             self.tree.setCurrentIndex(self.model.index(0, 0))
+
+    def _give_room(self, parent: QModelIndex, first: int, last: int) -> None:
+        """What a row says that is no entry may take the room of all columns."""
+        for row in range(first, last + 1):
+            if self.model.entry(self.model.index(row, 0, parent)) is None:
+                self.tree.setFirstColumnSpanned(row, parent, True)
 
     def _refused(self, sentence: str) -> None:
         self.message.say(sentence)
