@@ -7,6 +7,7 @@ import plistlib
 import re
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -16,7 +17,7 @@ import pytest
 from inspector.cli import desktop
 from inspector.formats import FORMATS
 from inspector.gui.app import Application, application
-from inspector.resources import DESKTOP_ID, resource
+from inspector.resources import DESKTOP_ID, SHIPPED, resource
 
 Sample = Callable[[str], Path]
 
@@ -107,6 +108,14 @@ def test_every_type_of_a_bundle_is_opened_by_it() -> None:
     opened = {kind for each in known["CFBundleDocumentTypes"] for kind in each["LSItemContentTypes"]}
 
     assert {each["UTTypeIdentifier"] for each in known["UTExportedTypeDeclarations"]} <= opened
+
+
+def test_a_wheel_ships_the_resources_that_the_program_needs(root: Path) -> None:
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+
+    assert included == {f"resources/{name}": f"inspector/_resources/{name}" for name in SHIPPED}
+    assert {path.name for path in resource().iterdir()} - set(SHIPPED) == {"packaging", "screenshots"}
 
 
 KINDS = {
