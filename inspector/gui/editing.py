@@ -186,6 +186,12 @@ class Editing(QObject):
         self.written.emit(result)
         self._document.decoded_anew()
 
+    def start_anew(self) -> None:
+        """Another program has changed the file on disk: nothing is pending, and nothing can be taken back."""
+        self.history.clear()
+        self._shown = self.broken = self.revert = None
+        self.changed.emit()
+
     def _overtake(self) -> None:
         """A preview that was asked for before the file changed may come after that: show the file once more then."""
         if self._previewer is not None and self._previewer.running:

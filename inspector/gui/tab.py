@@ -30,6 +30,7 @@ from inspector.gui.remedies import Remedies
 from inspector.gui.request_watch import RequestWatch
 from inspector.gui.saving import Saving
 from inspector.gui.shelter import Shelter
+from inspector.gui.watching import Watching
 from inspector.gui.writing import Writing
 
 NARROWEST = 200
@@ -67,6 +68,8 @@ class Tab(QWidget):
         self.remedies = Remedies(self.requests)
         self.writing = Writing(document, self.editing, self)
         self.recovering = Recovering(document, self.editing, self.banner, self)
+        self.watching = Watching(document, self.editing)
+        self.watching.reopen.connect(self.banner.reopen)
         self.checking = Checking(document)
         self.saving = Saving(document, self.banner, self)
         self.extracting = Extracting(document, self.banner, self.members, self)
@@ -108,6 +111,7 @@ class Tab(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self.banner)
         layout.addWidget(self.remedies)
+        layout.addWidget(self.watching.message)
         layout.addWidget(self.area)
         self.hex_pane.selectionChanged.connect(self.header.set_marked)
         self.requests.kept.connect(self.hex_pane.map.setKept)

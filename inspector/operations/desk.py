@@ -6,6 +6,7 @@ from inspector.core.source import SourceError
 from inspector.core.span import Spans
 from inspector.operations import remote
 from inspector.operations.browse_views import RemoteState, Trouble
+from inspector.operations.disk_change import DiskChange, disk_change
 from inspector.operations.views import Stage
 from inspector.operations.workbench import QUICK as WORKBENCH_QUICK
 from inspector.operations.workbench import Workbench
@@ -50,12 +51,17 @@ class Desk(Workbench):
         ledger = remote.ledger_of(self._now.location, self._error)
         return ledger.requests() if ledger is not None else ()
 
+    def disk_change(self) -> DiskChange | None:
+        """What has happened to the file on disk since it was read; None for nothing, and for a folder."""
+        archives = self._disk.archives
+        return disk_change(archives[0].source) if len(archives) == 1 else None
+
     def cached(self, layer: int) -> Spans:
         """The bytes of a layer that are kept here, so that no request is needed to read them."""
         return remote.cached(self._now.layers[layer].source)
 
 
-AT_ONCE = frozenset(("status", "layers", "interrupted", "remote", "requests", "cached"))
+AT_ONCE = frozenset(("status", "layers", "interrupted", "remote", "requests", "cached", "disk_change"))
 """Methods that never wait for a network."""
 QUICK = WORKBENCH_QUICK | AT_ONCE
 """Methods that answer at once, but for the time that S3 may take for those that are not in AT_ONCE."""

@@ -122,10 +122,17 @@ class Workbench(Session):
             self._read_again(progress)
             return result
 
-    def _read_again(self, progress: Progress) -> None:
-        checked = self._disk.checks.checked
+    def read_again(self, progress: Progress) -> None:
+        """Show the archive as it is on disk now, not checked. Raises Refused where it is not there any more."""
+        with self._turns.one(progress):
+            self._read_again(progress, check=False)
+
+    def _read_again(self, progress: Progress, *, check: bool = True) -> None:
+        checked = check and self._disk.checks.checked
         fresh = Session(self._name, self._s3)
         fresh.decode(progress)
+        if (failed := fresh.status()).stage is Stage.FAILED:
+            raise Refused(failed.sentence)
         self._disk = fresh._now  # noqa: SLF001 - one of its own kind
         if checked:
             self._disk.checks.run(progress)
@@ -277,6 +284,7 @@ QUICK = SESSION_QUICK | {"interrupted", "header", "header_edit", "header_target"
 """Methods that answer at once; safe while jobs run."""
 JOBS = SESSION_JOBS | {
     *("preview", "mend_checksums", "write", "save_copy", "export_patch", "import_patch"),
+    "read_again",
     *("recover", "plan_repairs", "make_repairs", "salvage", "plan_extraction", "extract", "lend", "lend_one", "append"),
 }
 """Methods that take a Progress first and may take long; each may run in a thread of its own."""
