@@ -135,6 +135,8 @@ def test_what_was_replaced_can_be_read_again(window: Window, qtbot: QtBot, store
     settle(qtbot, window)
     qtbot.waitUntil(lambda: offered(tab) == [Remedy.RELOAD], timeout=WAIT)
     assert "was replaced while it was open" in tab.remedies.sentence.text()
+    values = tab.hex_pane.inspector.model()
+    assert values.index(0, 1).data() == "–", "what stands elsewhere is no value of these bytes"
     assert tab.document.status.members == 30
     tab.remedies.buttons[Remedy.RELOAD].click()
     settle(qtbot, window)

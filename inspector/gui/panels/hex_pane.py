@@ -253,7 +253,8 @@ class HexPane(QWidget):
     def _explained(self, explanation: Explanation) -> None:
         self.hex.setCaretDescription(explained(explanation))
         place = (explanation.layer, explanation.offset)
-        self._document.client.call("read", *place, LOOKED_AT, done=self.inspector.setBytes)
+        show = self.inspector.setBytes
+        self._document.client.call("read", *place, LOOKED_AT, done=show, failed=lambda _: show(b""))
 
     def _hovered(self, explanation: Explanation | None) -> None:
         if explanation is not None and explanation.layer == self._document.layer:
