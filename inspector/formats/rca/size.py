@@ -24,6 +24,9 @@ _MENDS = frozenset(
     {"rca-chunk-size-reserved", "rca-chunk-size-small", "rca-truncated", "rca-past-end", "rca-metadata-hash-mismatch"}
 )
 
+SEARCHED = 1 << 30
+"""Bytes that are hashed at most in the search for a size."""
+
 
 def mend_size(source: Source, hashes: Hashes, progress: Progress) -> Repair | None:
     """Set the size of the chunk that is wrong; None where the hash proves no other."""
@@ -85,7 +88,7 @@ def _proved_end(
     progress.begin("Searching for the end", inner.size)
     for number in range(len(layer.segments) if len(layer) else 0):
         first, stop = layer.segment(number)
-        if layer.edges[stop] <= low:
+        if layer.edges[stop] <= low or inner.size - layer.edges[first] > SEARCHED:
             continue
         for convention in conventions if layer.types[first] == RESET else conventions[:1]:
             for end, digest in _hashes(inner, layer, first, stop, convention, progress):
