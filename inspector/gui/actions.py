@@ -28,11 +28,12 @@ class Target(StrEnum):
     EXTRACTING = "extracting"
     LENDING = "lending"
     FOLLOWING = "following"
+    HELPING = "helping"
     MAKING = "making"
     REMOTE = "remote"
 
 
-OF_WINDOW = frozenset((Target.WINDOW, Target.LOOKS, Target.CHECKS, Target.MAKING, Target.REMOTE))
+OF_WINDOW = frozenset((Target.WINDOW, Target.LOOKS, Target.CHECKS, Target.MAKING, Target.REMOTE, Target.HELPING))
 """Those that belong to the window rather than to the tab shown."""
 
 
@@ -225,7 +226,25 @@ COMMANDS: tuple[Command, ...] = (
     Command("write_manifest", "Archive", "&Write Digest Manifest…", tip="Write digests of all members beside it"),
     Command("cancel", "Archive", "&Cancel Work", ("Esc",), "Stop what is being done"),
     Command("show_content", "Archive", "Show &Content", ("Ctrl+Return",), "Show the selected member's content"),
-    Command("show_about", "Help", "&About Archive Inspector", document=False, on=Target.WINDOW),
+    Command(
+        "show_commands",
+        "Help",
+        "&Commands…",
+        ("Ctrl+Shift+P",),
+        "Find an action by its name",
+        document=False,
+        on=Target.HELPING,
+    ),
+    Command(
+        "show_keys",
+        "Help",
+        "&Keyboard Shortcuts",
+        ("F1",),
+        "Show all actions with their keys",
+        document=False,
+        on=Target.HELPING,
+    ),
+    Command("show_about", "Help", "&About Archive Inspector", document=False, on=Target.HELPING),
 )
 
 MENUS = ("File", "Edit", "Go", "View", "Archive", "Help")

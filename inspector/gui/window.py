@@ -20,6 +20,7 @@ from inspector.gui import actions, closing, door
 from inspector.gui.actions import Command, Target
 from inspector.gui.asking import ask_for_files, ask_for_folder
 from inspector.gui.check_lists import CheckLists
+from inspector.gui.helping import Helping
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.icons import program_icon
 from inspector.gui.looks import Looks
@@ -63,6 +64,7 @@ class Window(QMainWindow):
         self.start_page = StartPage()
         self.checks = CheckLists(self, self.tabs, self.open_location, self.settings)
         self.making = Making(self, self)
+        self.helping = Helping(self, self.actions_, TITLE)
         self.remote = Remote(self, self)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.start_page)
@@ -342,9 +344,3 @@ class Window(QMainWindow):
     def settled(self) -> bool:
         """Whether all that was asked for has arrived, in every tab."""
         return all(tab.document.settled for tab in self.tabs.all()) and all(s.settled for s in self.tabs.sides())
-
-    def show_about(self) -> None:
-        """Say what this is."""
-        from inspector.gui import about  # the first paint does not wait for it
-
-        about.show_about(self, TITLE)

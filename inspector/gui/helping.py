@@ -1,0 +1,35 @@
+"""What helps to find actions: the palette of commands and the table of keys. Loaded when they are wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QWidget
+
+
+class Helping:
+    """What the actions call. ``parent`` is what the dialogs belong to, ``program`` what it is called."""
+
+    def __init__(self, parent: QWidget, actions: Mapping[str, QAction], program: str) -> None:
+        self._parent = parent
+        self._program = program
+        self._actions = actions
+
+    def show_commands(self) -> None:
+        """Offer all actions that can be done now, to be found by name."""
+        from inspector.gui.palette_of_commands import CommandPalette
+
+        CommandPalette(self._parent, self._actions).open()
+
+    def show_keys(self) -> None:
+        """Show all actions with their keys."""
+        from inspector.gui.palette_of_commands import KeysTable
+
+        KeysTable(self._parent, self._actions).open()
+
+    def show_about(self) -> None:
+        """Say what this program is."""
+        from inspector.gui import about
+
+        about.show_about(self._parent, self._program)

@@ -1,0 +1,111 @@
+"""Actions found by typing a part of their names, run with Enter, and the table of keys."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+from pytestqt.qtbot import QtBot
+
+from inspector.gui.actions import COMMANDS
+from inspector.gui.palette_of_commands import CommandPalette, KeysTable, lines, score
+from inspector.gui.window import Window
+from tests.gui.conftest import Show, dialog_of, press, settle
+
+
+def shown(dialog: CommandPalette | KeysTable) -> list[str]:
+    model = dialog.table.fitting
+    return [str(model.index(row, 0).data()) for row in range(model.rowCount())]
+
+
+@pytest.fixture
+def archive(show: Show) -> None:
+    show("journey.caf")
+
+
+@pytest.fixture
+def palette(window: Window, qtbot: QtBot) -> CommandPalette:
+    press(window, "show_commands")
+    dialog = dialog_of(window, CommandPalette)
+    assert isinstance(dialog, CommandPalette)
+    qtbot.waitUntil(dialog.isVisible)
+    return dialog
+
+
+@pytest.mark.usefixtures("archive")
+def test_typing_narrows_down_and_enter_runs_the_best(palette: CommandPalette, window: Window, qtbot: QtBot) -> None:
+    triggered = []
+    window.actions_["zoom_in"].triggered.connect(lambda: triggered.append("zoom_in"))
+    QTest.keyClicks(palette.sought, "zoomin")
+    assert shown(palette)[0] == "Zoom In"
+    QTest.keyClick(palette.sought, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: bool(triggered))
+    assert triggered == ["zoom_in"]
+
+
+@pytest.mark.usefixtures("archive")
+def test_the_arrows_choose_from_the_field(palette: CommandPalette) -> None:
+    QTest.keyClicks(palette.sought, "zoom")
+    names = shown(palette)
+    assert set(names[:2]) == {"Zoom In", "Zoom Out"}
+    QTest.keyClick(palette.sought, Qt.Key.Key_Down)
+    assert palette.table.currentIndex().row() == 1
+    QTest.keyClick(palette.sought, Qt.Key.Key_Up)
+    assert palette.table.currentIndex().row() == 0
+
+
+def test_what_cannot_be_done_now_is_not_offered(palette: CommandPalette, window: Window) -> None:
+    assert "Extract" not in shown(palette)
+    assert "Quit" in shown(palette)
+    palette.reject()
+    assert window.isVisible()
+
+
+def test_with_an_archive_open_its_actions_are_offered(show: Show, window: Window, qtbot: QtBot) -> None:
+    show("journey.caf")
+    press(window, "show_commands")
+    dialog = dialog_of(window, CommandPalette)
+    assert isinstance(dialog, CommandPalette)
+    dialog.sought.setText("follow")
+    assert shown(dialog)[0] == "Follow Reference"
+    dialog.sought.setText("no such thing at all")
+    assert shown(dialog) == []
+    QTest.keyClick(dialog.sought, Qt.Key.Key_Return)
+    assert dialog.isVisible()
+    dialog.reject()
+    settle(qtbot, window)
+
+
+def test_the_table_of_keys_has_every_action_with_the_keys_it_has(window: Window) -> None:
+    press(window, "show_keys")
+    table = dialog_of(window, KeysTable)
+    assert isinstance(table, KeysTable)
+    QAbstractItemModelTester(table.table.fitting)
+    model = table.table.fitting
+    keys = {str(model.index(row, 0).data()): str(model.index(row, 1).data()) for row in range(model.rowCount())}
+    assert len(keys) == len(COMMANDS)
+    assert keys["Follow Reference"] == "F12"
+    assert keys["Commands"] == "Ctrl+Shift+P"
+    table.reject()
+
+
+def test_no_two_actions_have_the_same_key(window: Window) -> None:
+    keys = [key for line in lines(window.actions_) for key in line.keys.split(", ") if key]
+    assert sorted({key for key in keys if keys.count(key) > 1}) == []
+
+
+def test_the_beginning_of_a_word_fits_better_than_letters_here_and_there() -> None:
+    better, worse = score("fr", "Follow Reference"), score("fr", "Find Previous Row over")
+    assert better is not None
+    assert worse is not None
+    assert better < worse
+    assert score("xyz", "Follow Reference") is None
+
+
+@given(st.text(min_size=1, max_size=12), st.text(max_size=40))
+def test_what_fits_has_all_letters_in_their_order(sought: str, text: str) -> None:
+    rest = iter(text.casefold())
+    has_all = all(letter in rest for letter in sought.casefold().replace(" ", ""))
+    assert (score(sought, text) is not None) == has_all
