@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
-from inspector.gui.client import Client
-
 if TYPE_CHECKING:  # not for the first paint to wait for
+    from inspector.gui.client import Client
     from inspector.gui.document import Document
 
 PIECE = 1 << 20
