@@ -13,42 +13,11 @@ from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.span import Span
 from inspector.sources import journal
 from inspector.sources.disk import Disk
-from inspector.sources.file import FileSource
-from inspector.sources.journal import Journal, encoded, places
-from inspector.sources.recovery import Pending, finish, forget, pending, roll_back
+from inspector.sources.journal import places
+from inspector.sources.recovery import finish, forget, pending, roll_back
 from inspector.sources.survey import Kind
-from tests.sources.disks import CONTENT, EDITS, Watched, after, names, refusing
-
-THREE, GROWING, SHRINKING = EDITS["three"], EDITS["growing"], EDITS["shrinking"]
-
-
-def interrupted(path: Path, edit: Edit, content: bytes, *, dropped: bool = True) -> Path:
-    """Leave the file with ``content``, and the journal of a change that did not come to its end."""
-    kept = CONTENT[edit.dropped.start : edit.dropped.stop] if dropped else None
-    place = places(path)[0]
-    place.write_bytes(encoded(Journal(str(path), FileSource(path).identity, edit, kept)))
-    path.write_bytes(content)
-    return place
-
-
-def waiting(path: Path, kind: Kind) -> Pending:
-    before = path.read_bytes() if path.exists() else None
-    found = pending(path)
-    assert found is not None
-    assert found.kind is kind
-    assert (path.read_bytes() if path.exists() else None) == before
-    assert all(0 <= span.start < span.stop <= len(before or b"") for span in found.spans)
-    assert all(each.endswith(".") for each in (found.story, found.finish, found.roll_back, found.forget) if each)
-    return found
-
-
-def some(edit: Edit, chosen: tuple[bool, ...]) -> bytes:
-    """The content with some of the writes made."""
-    data = bytearray(CONTENT)
-    for patch, there in zip(edit.patches, chosen, strict=True):
-        if there:
-            data[patch.offset : patch.offset + len(patch.old)] = patch.new
-    return bytes(data)
+from tests.sources.disks import CONTENT, Watched, after, names, refusing
+from tests.sources.interruptions import GROWING, SHRINKING, THREE, interrupted, some, waiting
 
 
 @pytest.mark.parametrize("chosen", list(product([False, True], repeat=3)))
