@@ -29,11 +29,14 @@ class Target(StrEnum):
     LENDING = "lending"
     FOLLOWING = "following"
     HELPING = "helping"
+    BOOKMARKS = "bookmarks"
     MAKING = "making"
     REMOTE = "remote"
 
 
-OF_WINDOW = frozenset((Target.WINDOW, Target.LOOKS, Target.CHECKS, Target.MAKING, Target.REMOTE, Target.HELPING))
+OF_WINDOW = frozenset(
+    (Target.WINDOW, Target.LOOKS, Target.CHECKS, Target.MAKING, Target.REMOTE, Target.HELPING, Target.BOOKMARKS)
+)
 """Those that belong to the window rather than to the tab shown."""
 
 
@@ -134,6 +137,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("follow", "Go", "Follow &Reference", ("F12",), "Go where the selected field leads", on=Target.FOLLOWING),
     Command("next_finding", "Go", "Next F&inding", ("F4",), "Show the next thing that is wrong"),
     Command("previous_finding", "Go", "Previous Fin&ding", ("Shift+F4",), "Show the thing before that is wrong"),
+    Command("add_bookmark", "Go", "&Add Bookmark…", ("Ctrl+D",), "Keep this byte, with a note", on=Target.BOOKMARKS),
+    Command("next_bookmark", "Go", "Next Book&mark", ("Ctrl+Shift+D",), "Go to the next bookmark", on=Target.BOOKMARKS),
     Command(
         "next_unexplained",
         "Go",

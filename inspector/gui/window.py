@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from inspector.gui import actions, closing, door
 from inspector.gui.actions import Command, Target
 from inspector.gui.asking import ask_for_files, ask_for_folder
+from inspector.gui.bookmarks import Bookmarks
 from inspector.gui.check_lists import CheckLists
 from inspector.gui.helping import Helping
 from inspector.gui.hex.copying import CopyFormat
@@ -64,6 +65,7 @@ class Window(QMainWindow):
         self.start_page = StartPage()
         self.checks = CheckLists(self, self.tabs, self.open_location, self.settings)
         self.making = Making(self, self)
+        self.bookmarks = Bookmarks(self, self.settings, menus["Go"], self.tab)
         self.helping = Helping(self, self.actions_, TITLE)
         self.remote = Remote(self, self)
         self._stack = QStackedWidget()

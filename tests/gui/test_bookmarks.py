@@ -1,0 +1,84 @@
+"""Bookmarks: made with a note, listed, gone to, removed, and there again when the archive is opened again."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QInputDialog
+from pytestqt.qtbot import QtBot
+
+from inspector.gui.bookmarks import Bookmark, Kept
+from inspector.gui.settings import Settings
+from inspector.gui.tab import Tab
+from inspector.gui.window import Window
+from tests.gui.conftest import Show, dialog_of, press, settle
+
+
+def bookmark(qtbot: QtBot, window: Window, tab: Tab, offset: int, note: str) -> None:
+    tab.document.select_byte(0, offset, "test")
+    settle(qtbot, window)
+    press(window, "add_bookmark")
+    dialog = dialog_of(window, QInputDialog)
+    assert isinstance(dialog, QInputDialog)
+    dialog.setTextValue(note)
+    dialog.accept()
+
+
+def listed(window: Window) -> list[str]:
+    window.bookmarks.menu.aboutToShow.emit()
+    return [action.text() for action in window.bookmarks.menu.actions() if action.text()]
+
+
+def test_bookmarks_are_kept_listed_and_gone_to(show: Show, window: Window, qtbot: QtBot, settings: Settings) -> None:
+    tab = show("journey.caf")
+    assert listed(window) == ["None in This Archive"]
+    bookmark(qtbot, window, tab, 300, "odd & strange")
+    bookmark(qtbot, window, tab, 20, "first")
+    assert listed(window)[:2] == ["0x14  first", "0x12C  odd && strange"]
+    for caret in (300, 20):
+        press(window, "next_bookmark")
+        settle(qtbot, window)
+        assert tab.document.selection.caret == caret
+    kept = Kept(settings).of(tab.document.location, tab.document.status.size)
+    assert kept == [Bookmark(0, 20, "first"), Bookmark(0, 300, "odd & strange")]
+    window.bookmarks.menu.actions()[1].trigger()
+    settle(qtbot, window)
+    assert tab.document.selection.caret == 300
+    listed(window)
+    window.bookmarks.menu.actions()[-1].trigger()
+    assert listed(window)[0] == "0x14  first"
+    assert "0x12C" not in " ".join(listed(window))
+
+
+def test_another_note_takes_the_place_of_the_first(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("journey.caf")
+    bookmark(qtbot, window, tab, 5, "one")
+    bookmark(qtbot, window, tab, 5, "two")
+    assert listed(window)[0] == "0x5  two"
+
+
+def test_the_keys_work_from_the_bytes(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("journey.caf")
+    tab.hex_pane.setFocus()
+    QTest.keyClick(window, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
+    dialog = dialog_of(window, QInputDialog)
+    QTest.keyClick(dialog, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: "0x0" in listed(window)[0])
+
+
+def test_an_archive_of_another_size_has_others(settings: Settings) -> None:
+    kept = Kept(settings)
+    kept.put("/a.caf", 10, Bookmark(0, 1, "x"))
+    assert kept.of("/a.caf", 11) == []
+    assert kept.of("/b.caf", 10) == []
+    kept.remove("/a.caf", 10, 0, 1)
+    assert kept.of("/a.caf", 10) == []
+
+
+@pytest.mark.parametrize("stored", ["{", "7", "null", '{"a": 1}', '[7, [1], ["a", 2, ""], [0, -1, "x"], [0, 1, 2]]'])
+def test_what_is_stored_but_no_bookmark_is_left_out(
+    settings: Settings, stored: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "text", lambda _: stored)
+    assert Kept(settings).of("/a.caf", 10) == []
