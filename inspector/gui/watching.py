@@ -10,8 +10,7 @@ from PySide6.QtWidgets import QPushButton
 from inspector.gui.document import Document
 from inspector.gui.editing import Editing
 from inspector.gui.message import Message
-from inspector.operations.disk_change import DiskChange
-from inspector.operations.views import Stage
+from inspector.operations.views import DiskChange, Stage
 
 PAUSE = 300
 """Milliseconds in which several changes are one."""
@@ -140,7 +139,7 @@ class Watching(QObject):
     def _show_growth(self, change: DiskChange) -> None:
         document = self._document
         assert change.now is not None
-        before, after = change.size, change.now.size
+        before, after = change.size, change.now
 
         def there() -> None:
             document.go_to(0, before, min(after, document.size), "growth")

@@ -6,8 +6,8 @@ from inspector.core.source import SourceError
 from inspector.core.span import Spans
 from inspector.operations import remote
 from inspector.operations.browse_views import RemoteState, Trouble
-from inspector.operations.disk_change import DiskChange, disk_change
-from inspector.operations.views import Stage
+from inspector.operations.disk_change import disk_change
+from inspector.operations.views import DiskChange, Stage
 from inspector.operations.workbench import QUICK as WORKBENCH_QUICK
 from inspector.operations.workbench import Workbench
 from inspector.sources.s3.address import is_s3

@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from inspector.core.names import visible
 from inspector.core.source import Source
+from inspector.operations.views import DiskChange
 from inspector.sources.file import FileSource
 from inspector.sources.identity import Identity
 
 GOES_ON = "What is shown may be partly the old file and partly the new one."
 STAYS = "What is shown is the file as it was."
-
-
-@dataclass(frozen=True, slots=True)
-class DiskChange:
-    """A file that is not what was opened: ``sentence`` says how.
-
-    ``now`` is what it is now, None where it has gone; ``size`` its size when it was opened, in bytes. ``grown``: it is
-    the same file, which has become longer.
-    """
-
-    sentence: str
-    now: Identity | None
-    size: int
-    grown: bool
 
 
 def disk_change(source: Source) -> DiskChange | None:
@@ -35,9 +20,10 @@ def disk_change(source: Source) -> DiskChange | None:
     try:
         now = Identity.of(source.path.stat())
     except OSError:
-        return DiskChange(f"{name} is not there any more. {STAYS}", None, then.size, grown=False)
+        return DiskChange(f"{name} is not there any more. {STAYS}", then.size, None, 0, grown=False)
     what = then.difference(now)
     if not what:
         return None
     same = then.same_file(now)
-    return DiskChange(f"{name} {what}. {GOES_ON if same else STAYS}", now, then.size, same and now.size > then.size)
+    sentence = f"{name} {what}. {GOES_ON if same else STAYS}"
+    return DiskChange(sentence, then.size, now.size, now.mtime_ns, grown=same and now.size > then.size)

@@ -288,6 +288,21 @@ class Reference:
     omits: Spans = ()
 
 
+@dataclass(frozen=True, slots=True)
+class DiskChange:
+    """A file that is not what was opened: ``sentence`` says how.
+
+    ``size`` is its size when it was opened and ``now`` its size now, in bytes, None where it has gone; ``written`` is
+    when it was written, in nanoseconds since 1970. ``grown``: it is the same file, which has become longer.
+    """
+
+    sentence: str
+    size: int
+    now: int | None
+    written: int
+    grown: bool
+
+
 class SortKey(StrEnum):
     """What members can be sorted by; ARCHIVE is the order in which they stand."""
 
