@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from inspector.cli.archives import parts
 from inspector.cli.connecting import connection_of
-from inspector.cli.output import complain
+from inspector.cli.output import complain, flush, put
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.operations.listing import NoSuchMember, find_member
@@ -37,8 +36,8 @@ def run(options: argparse.Namespace) -> int:
         raise NoSuchMember(f"{error} What there is, list {options.location} shows.") from None
     reading = Reading(archive, index)
     for piece in reading.pieces(Progress()):
-        sys.stdout.buffer.write(piece)
-    sys.stdout.buffer.flush()
+        put(piece)
+    flush()
     doubts = list(reading.doubts())
     for doubt in doubts[:_SAID]:
         complain(doubt)

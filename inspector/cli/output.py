@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from json.encoder import encode_basestring_ascii as quoted
 from types import TracebackType
 from typing import Any
@@ -12,10 +14,36 @@ from typing import Any
 from inspector.cli.parser import PROGRAM
 from inspector.core.names import visible
 
-__all__ = ["Lines", "complain", "json_text", "quoted"]
+__all__ = ["Lines", "OutputError", "complain", "flush", "json_text", "put", "quoted"]
 
 _PIECE = 4096
 """Lines written at a time."""
+
+
+class OutputError(Exception):
+    """Standard output does not take what is written: the message is a sentence."""
+
+
+@contextmanager
+def _sentences() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:  # nobody reads on, which is no mistake
+        raise
+    except OSError as error:
+        raise OutputError(f"Standard output could not be written: {(error.strerror or str(error)).lower()}.") from error
+
+
+def put(data: bytes) -> None:
+    """Write to standard output; raises BrokenPipeError where nobody reads on, and OutputError."""
+    with _sentences():
+        sys.stdout.buffer.write(data)
+
+
+def flush() -> None:
+    """Let the reader have all of it; raises as ``put`` does."""
+    with _sentences():
+        sys.stdout.flush()
 
 
 class Lines:
@@ -35,11 +63,11 @@ class Lines:
     def flush(self) -> None:
         """Let the reader have all of it now."""
         self._push()
-        sys.stdout.buffer.flush()
+        flush()
 
     def _push(self) -> None:
         text, self._pieces = "".join(self._pieces), []
-        sys.stdout.buffer.write(text.encode(self._encoding, "backslashreplace"))
+        put(text.encode(self._encoding, "backslashreplace"))
 
     def __enter__(self) -> Lines:
         return self

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from inspector.cli import append, audit, cat, check, create, dump, extract, find, formats, header, members, repair
+from inspector.cli.output import OutputError, flush
 from inspector.cli.parser import PROGRAM, command_parser
 from inspector.core.edit import EditError
 from inspector.core.format import MemberError
@@ -41,16 +43,29 @@ def run_command(arguments: Sequence[str]) -> int:
     Raises SystemExit for wrong usage, as argparse does (status 2).
     """
     options = command_parser().parse_args(arguments)
+    # Being told to end is an interruption like any other: what is half made is taken away.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         status = _RUN[options.command](options)
-        sys.stdout.flush()
+        flush()
     except (SourceError, MemberError, EditError, Refused) as error:
         print(f"{PROGRAM}: {visible(str(error))}", file=sys.stderr)
         return UNREADABLE
     except KeyboardInterrupt:
+        print(f"{PROGRAM}: Interrupted.", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         # The reader has seen enough (head, less). Python flushes once more at its end, into nothing.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_output()
         return FINE
+    except OutputError as error:
+        _close_output()
+        print(f"{PROGRAM}: {error}", file=sys.stderr)
+        return UNREADABLE
+    finally:
+        signal.signal(signal.SIGTERM, before)
     return status or FINE
+
+
+def _close_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -82,8 +82,7 @@ class FileInput:
     def rest(self, descriptor: int, start: int) -> Iterator[bytes]:
         """The bytes from ``start`` on, of the file that ``opened`` gave. Raises SourceError."""
         left = self.size - start
-        if start:
-            os.lseek(descriptor, start, os.SEEK_SET)
+        os.lseek(descriptor, start, os.SEEK_SET)  # looking for holes has moved it, even where nothing was copied
         while left and (piece := self._read(descriptor, min(left, PIECE))):
             left -= len(piece)
             yield piece

@@ -103,7 +103,7 @@ def test_an_interrupt_ends_with_status_130(big_archive: Path) -> None:
         err = running.stderr.read()
         status = running.wait()
 
-    assert (status, err) == (130, b"")
+    assert (status, err) == (130, b"archive-inspector: Interrupted.\n")
 
 
 @pytest.fixture
@@ -116,3 +116,39 @@ def big_archive(tmp_path: Path) -> Path:
     path = tmp_path / "big.caf"
     path.write_bytes(index + len(index).to_bytes(4, "little"))
     return path
+
+
+@pytest.mark.parametrize("arguments", [("list",), ("cat", "readme.txt")])
+def test_an_output_that_takes_nothing_is_a_sentence(arguments: tuple[str, ...]) -> None:
+    command, *names = arguments
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "inspector", command, "resources/samples/journey.caf", *names],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+
+    assert done.returncode == 2
+    assert b"Standard output could not be written: no space left on device." in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_being_told_to_end_takes_away_what_is_half_made(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "large").write_bytes(os.urandom(1 << 20))
+    code = (
+        "import os, signal, sys\n"
+        "from inspector.operations import inputs\n"
+        "def rest(self, descriptor, start):\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    yield b''\n"
+        "inputs.FileInput.rest = rest\n"
+        "from inspector.__main__ import main\n"
+        f"sys.exit(main(['create', 'rca', {str(tmp_path / 'new.rca')!r}, {str(tmp_path / 'tree')!r}]))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False)
+
+    assert (done.returncode, done.stderr.decode().strip()) == (130, "archive-inspector: Interrupted.")
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["tree"]

@@ -157,7 +157,8 @@ import sys
 from inspector.gui import app
 heavy = {"numpy", "boto3", "msgspec", "zstandard", "charset_normalizer"} & set(sys.modules)
 values = ("views", "s3", "s3.address", "s3.connection", "s3.ledger")
-own = [name for name in sys.modules if name.startswith(("inspector.formats", "inspector.sources.", "inspector.operations."))]
+beneath = ("inspector.formats", "inspector.sources.", "inspector.operations.")
+own = [name for name in sys.modules if name.startswith(beneath)]
 print(sorted(heavy), [name for name in own if not name.endswith(values)])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
