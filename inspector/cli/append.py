@@ -9,7 +9,7 @@ from inspector.cli.made import say
 from inspector.cli.progress_bar import ProgressBar
 from inspector.core.progress import Progress
 from inspector.formats.rca.hashes import Convention
-from inspector.operations.rca_writing import RcaOptions, append_rca
+from inspector.operations.making.rca_writing import RcaOptions, append_rca
 
 _CONVENTIONS = {None: None, "spec": Convention.SPECIFICATION, "rcarch": Convention.RCARCH}
 

@@ -11,10 +11,10 @@ from inspector.core.edit import EditError
 from inspector.core.finding import Severity
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
-from inspector.operations.interrupted import interrupted
-from inspector.operations.listing import load
-from inspector.operations.location import inside
-from inspector.operations.opening import Opened
+from inspector.operations.changing.interrupted import interrupted
+from inspector.operations.opening.listing import load
+from inspector.operations.opening.location import inside
+from inspector.operations.opening.opening import Opened
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 _SAID = 5

@@ -17,14 +17,14 @@ from inspector.cli.progress_bar import ProgressBar, bar
 from inspector.core.numbers import count, grouped, rounded
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
-from inspector.operations.audit import Plan, Todo, prepare
-from inspector.operations.audit import run as run_audit
-from inspector.operations.audit_check import NO_ARCHIVE, UNCHECKED, Result
-from inspector.operations.audit_csv import write_csv
-from inspector.operations.audit_dask import run_on_cluster
-from inspector.operations.audit_places import Choice
-from inspector.operations.audit_results import Amount, Results
-from inspector.operations.audit_summary import Run, Summary, as_object, as_text, summary
+from inspector.operations.auditing.audit import Plan, Todo, prepare
+from inspector.operations.auditing.audit import run as run_audit
+from inspector.operations.auditing.audit_check import NO_ARCHIVE, UNCHECKED, Result
+from inspector.operations.auditing.audit_csv import write_csv
+from inspector.operations.auditing.audit_dask import run_on_cluster
+from inspector.operations.auditing.audit_places import Choice
+from inspector.operations.auditing.audit_results import Amount, Results
+from inspector.operations.auditing.audit_summary import Run, Summary, as_object, as_text, summary
 
 _LOGGED = 60.0
 """Seconds between two lines that say how far it is, where there is no terminal."""

@@ -9,8 +9,8 @@ from inspector.cli.connecting import connection_of
 from inspector.cli.output import complain, flush, put
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.operations.listing import NoSuchMember, find_member
-from inspector.operations.reading import Reading
+from inspector.operations.opening.listing import NoSuchMember, find_member
+from inspector.operations.opening.reading import Reading
 
 FINE = 0
 NOT_SOUND = 1

@@ -13,9 +13,9 @@ from inspector.cli.progress_bar import ProgressBar
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
-from inspector.operations.folders import expanded
-from inspector.operations.many import Outcome, check_many
-from inspector.operations.views import ReportKind
+from inspector.operations.checking.many import Outcome, check_many
+from inspector.operations.opening.folders import expanded
+from inspector.operations.showing.views import ReportKind
 
 FINE = 0
 NOT_SOUND = 1

@@ -10,7 +10,7 @@ from inspector.cli.output import Lines
 from inspector.cli.progress_bar import ProgressBar
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.operations.proof import Proof, Proved, prove
+from inspector.operations.checking.proof import Proof, Proved, prove
 
 _STATUS = {Proof.PROVED: 0, Proof.CONTRADICTED: 1, Proof.IMPOSSIBLE: 2}
 

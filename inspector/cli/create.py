@@ -10,12 +10,12 @@ from inspector.cli.connecting import connection_of
 from inspector.cli.made import say
 from inspector.cli.progress_bar import ProgressBar
 from inspector.core.progress import Progress
-from inspector.operations.creating import Created
-from inspector.operations.creating_caf import DEFAULT_SIZE, create_caf
-from inspector.operations.creating_taco import create_taco
-from inspector.operations.datas3t_packing import PER_RANGE, PackingOptions, create_datas3t
-from inspector.operations.header_draft import parse_entry
-from inspector.operations.rca_writing import create_rca
+from inspector.operations.changing.header_draft import parse_entry
+from inspector.operations.making.creating import Created
+from inspector.operations.making.creating_caf import DEFAULT_SIZE, create_caf
+from inspector.operations.making.creating_taco import create_taco
+from inspector.operations.making.datas3t_packing import PER_RANGE, PackingOptions, create_datas3t
+from inspector.operations.making.rca_writing import create_rca
 
 
 def run(options: argparse.Namespace) -> None:

@@ -11,11 +11,11 @@ from inspector.cli.progress_bar import ProgressBar
 from inspector.core.numbers import count, grouped
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.extraction import Extraction
-from inspector.operations.extraction_views import ExtractionOptions, ExtractionResult, OnConflict, Troubles
-from inspector.operations.extraction_wanted import everything, named
-from inspector.operations.listing import NoSuchMember, load
-from inspector.operations.opening import UNKNOWN
+from inspector.operations.extracting.extraction import Extraction
+from inspector.operations.extracting.extraction_views import ExtractionOptions, ExtractionResult, OnConflict, Troubles
+from inspector.operations.extracting.extraction_wanted import everything, named
+from inspector.operations.opening.listing import NoSuchMember, load
+from inspector.operations.opening.opening import UNKNOWN
 
 FINE = 0
 NOT_ALL = 1

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from inspector.cli.output import Lines
 from inspector.core.names import visible
-from inspector.operations import catalogue
-from inspector.operations.listing import NoSuchMember
+from inspector.operations.making import catalogue
+from inspector.operations.opening.listing import NoSuchMember
 
 _TABLE = "{:>16}  {:>14}  {:<24}  {}\n"
 

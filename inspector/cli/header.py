@@ -14,13 +14,20 @@ from inspector.cli.writes import write_lines, write_objects
 from inspector.core.edit import Edit
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.operations.edit_views import WriteResult
-from inspector.operations.header_draft import Entry, HeaderDraft, HeaderView, parse_entry, parse_number, with_changes
-from inspector.operations.mending import writable, write_edit
-from inspector.operations.opening import Opened
+from inspector.operations.changing.edit_views import WriteResult
+from inspector.operations.changing.header_draft import (
+    Entry,
+    HeaderDraft,
+    HeaderView,
+    parse_entry,
+    parse_number,
+    with_changes,
+)
+from inspector.operations.changing.mending import writable, write_edit
+from inspector.operations.changing.s3_writing import sending_lines, sent_bytes
+from inspector.operations.changing.taco_header import header_draft, header_view, preview
+from inspector.operations.opening.opening import Opened
 from inspector.operations.refused import Refused
-from inspector.operations.s3_writing import sending_lines, sent_bytes
-from inspector.operations.taco_header import header_draft, header_view, preview
 from inspector.sources.s3.source import S3Source
 
 

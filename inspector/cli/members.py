@@ -11,7 +11,7 @@ from inspector.cli.output import Lines, complain, quoted
 from inspector.core.member import Member
 from inspector.core.names import decoded, visible
 from inspector.core.source import SourceError
-from inspector.operations.opening import UNKNOWN
+from inspector.operations.opening.opening import UNKNOWN
 
 _TABLE = "{:>14}  {:>14}  {:<8}  {:<22}  {:>16}  {}\n"
 

@@ -17,13 +17,13 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.span import Spans
 from inspector.core.verdict import State
-from inspector.operations.edit_views import Interrupted, RepairPlan, RepairRow, WayOut, WriteResult
-from inspector.operations.interrupted import interrupted, recover
-from inspector.operations.mending import carry_out, described, save_salvage, writable
-from inspector.operations.opening import UNKNOWN
+from inspector.operations.changing.edit_views import Interrupted, RepairPlan, RepairRow, WayOut, WriteResult
+from inspector.operations.changing.interrupted import interrupted, recover
+from inspector.operations.changing.mending import carry_out, described, save_salvage, writable
+from inspector.operations.changing.repairing import Plan, plan
+from inspector.operations.changing.s3_writing import sending_lines
+from inspector.operations.opening.opening import UNKNOWN
 from inspector.operations.refused import Refused
-from inspector.operations.repairing import Plan, plan
-from inspector.operations.s3_writing import sending_lines
 from inspector.sources.s3.source import S3Source
 
 FINE = 0

@@ -38,7 +38,7 @@ DEADLINE = 60_000
 LOOK = 25
 """Milliseconds between two looks at whether everything has arrived."""
 LATER = (
-    "inspector.operations.views",
+    "inspector.operations.showing.views",
     "inspector.gui.document",
     "inspector.gui.hex.view",
     "inspector.gui.panels.hex_pane",

@@ -15,7 +15,7 @@ from inspector.gui.document import Document
 from inspector.gui.icons import icon, severity_icon, state_icon
 from inspector.gui.message import Message
 from inspector.gui.panels.parts import SelectableLabel
-from inspector.operations.views import Stage, Status
+from inspector.operations.showing.views import Stage, Status
 
 _SEPARATOR = "  ·  "
 MARK = 20

@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, Signal
 
 from inspector.gui import worker
 from inspector.gui.link import Link
-from inspector.operations.folders import Wanted
-from inspector.operations.views import ReportKind
+from inspector.operations.opening.folders import Wanted
+from inspector.operations.showing.views import ReportKind
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 WORKERS = 2
@@ -100,7 +100,7 @@ class ManyChecks(QObject):
         """A worker died over one location, about which nothing is known; another one goes on with the rest."""
         if link not in self._at:
             return
-        from inspector.operations.many import ended
+        from inspector.operations.checking.many import ended
 
         at = self._at[link]
         if at is not None:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector.gui.link import Link, Work
 from inspector.gui.worker import work
-from inspector.operations.views import JobState
+from inspector.operations.showing.views import JobState
 
 POLL = 100
 """Milliseconds between two looks at the progress of running jobs."""

@@ -15,7 +15,7 @@ from inspector.gui.explainer import Explainer
 from inspector.gui.going import go_to_expression
 from inspector.gui.history import History, Place
 from inspector.gui.selection import Selection
-from inspector.operations.views import (
+from inspector.operations.showing.views import (
     ChecksumRow,
     ContentInfo,
     Explanation,

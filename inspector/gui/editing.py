@@ -11,8 +11,8 @@ from inspector.core.edit import Edit, Patch
 from inspector.core.numbers import count
 from inspector.gui.client import Job
 from inspector.gui.document import Document
-from inspector.operations.edit_history import EditHistory
-from inspector.operations.edit_views import Mended, WriteResult
+from inspector.operations.changing.edit_history import EditHistory
+from inspector.operations.changing.edit_views import Mended, WriteResult
 
 PAUSE = 200
 """Milliseconds without a change after which the archive is decoded with the changes."""

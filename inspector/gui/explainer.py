@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 
 from inspector.gui.client import Client
-from inspector.operations.views import Explanation
+from inspector.operations.showing.views import Explanation
 
 
 class Explainer(QObject):

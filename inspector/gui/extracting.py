@@ -18,8 +18,8 @@ from inspector.gui.dialogs.extract import ExtractDialog, Planned, Wish
 from inspector.gui.dialogs.extracted import ExtractedDialog
 from inspector.gui.document import Document
 from inspector.gui.panels.members import MembersPanel
-from inspector.operations.extraction_views import ExtractionResult
-from inspector.operations.views import Stage
+from inspector.operations.extracting.extraction_views import ExtractionResult
+from inspector.operations.showing.views import Stage
 
 
 class Extracting(QObject):

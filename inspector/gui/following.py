@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from inspector.gui.document import Document
 from inspector.gui.words import escaped, short
-from inspector.operations.views import FieldRow, Reference, Target
+from inspector.operations.showing.views import FieldRow, Reference, Target
 
 NOWHERE = "This leads nowhere: it says the place of nothing else in the archive."
 

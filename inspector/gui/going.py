@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inspector.operations.datapoints import is_key
-from inspector.operations.views import LayerInfo, Target
+from inspector.operations.opening.datapoints import is_key
+from inspector.operations.showing.views import LayerInfo, Target
 
 if TYPE_CHECKING:  # a document goes, so it knows this module
     from inspector.gui.document import Document

@@ -10,7 +10,7 @@ from inspector.gui.editing import Editing
 from inspector.gui.hex.overwriting import Overwriting
 from inspector.gui.hex.typing import Typed
 from inspector.gui.panels.hex_pane import HexPane
-from inspector.operations.views import LayerKind
+from inspector.operations.showing.views import LayerKind
 
 ONLY_FILE = "Bytes are edited in the File layer: what is shown here is made from it."
 

@@ -12,8 +12,8 @@ from inspector.gui.client import Job
 from inspector.gui.document import Document
 from inspector.gui.models.dragging import FILES
 from inspector.gui.shelter import Shelter
-from inspector.operations.extraction_views import Lent
-from inspector.operations.views import Chosen
+from inspector.operations.extracting.extraction_views import Lent
+from inspector.operations.showing.views import Chosen
 
 AT_ONCE = 16 << 20
 """Bytes of members that are extracted when a drag begins; more only when the target asks for them."""

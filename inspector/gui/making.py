@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QDialog, QMessageBox, QWidget
 from inspector.gui.reading import when_read
 from inspector.gui.settings import Settings
 from inspector.gui.tabs import Tabs
-from inspector.operations.views import Stage
+from inspector.operations.showing.views import Stage
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.client import Client
     from inspector.gui.tab import Tab
-    from inspector.operations.catalogue import Place
-    from inspector.operations.workshop_views import Draft
+    from inspector.operations.making.catalogue import Place
+    from inspector.operations.making.workshop_views import Draft
 
 ONLY = "Only an RCA archive on this computer can be added to, once it has been read and nothing is pending."
 CATALOGUE = "catalogue"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from inspector.core.numbers import grouped, rounded
 
 if TYPE_CHECKING:  # not for the first paint to wait for
-    from inspector.operations.views import JobState
+    from inspector.operations.showing.views import JobState
 
 FORECAST = 3.0
 """Seconds after which the time that is left is told."""

@@ -34,7 +34,7 @@ def read_start(client: Client, layer: int, length: int, done: Callable[[bytes], 
 
 def when_read(document: Document, then: Callable[[], object]) -> None:
     """Do something with a document as soon as it has been read and its members are arranged."""
-    from inspector.operations.views import Stage
+    from inspector.operations.showing.views import Stage
 
     if document.status.stage is Stage.READY and document.settled:
         then()

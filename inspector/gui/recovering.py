@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from inspector.gui.banner import Banner
 from inspector.gui.document import Document
 from inspector.gui.editing import Editing
-from inspector.operations.edit_views import Interrupted, WayOut
-from inspector.operations.views import Stage
+from inspector.operations.changing.edit_views import Interrupted, WayOut
+from inspector.operations.showing.views import Stage
 
 LEFT = "Leave It: Nothing is done. The archive can be looked at, and changed once this is decided."
 

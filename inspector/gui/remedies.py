@@ -9,8 +9,8 @@ from inspector.core.names import visible
 from inspector.gui.panels.parts import sentence_label
 from inspector.gui.request_watch import RequestWatch
 from inspector.gui.words import escaped
-from inspector.operations.browse_views import Remedy, Trouble
-from inspector.operations.views import Stage
+from inspector.operations.showing.browse_views import Remedy, Trouble
+from inspector.operations.showing.views import Stage
 
 WORDS = {
     Remedy.UNSIGNED: ("Retry Without &Signing", "Ask again as anybody could; that works where the data is public"),

@@ -15,7 +15,7 @@ from inspector.gui.reading import when_read
 from inspector.gui.settings import Settings
 from inspector.gui.status_line import StatusLine
 from inspector.gui.tabs import Tabs
-from inspector.operations.browse_views import Remedy
+from inspector.operations.showing.browse_views import Remedy
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import Connection
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector.core.span import Spans
 from inspector.gui.document import Document
-from inspector.operations.browse_views import RemoteState
+from inspector.operations.showing.browse_views import RemoteState
 from inspector.sources.s3.address import is_s3
 
 LOOK = 500

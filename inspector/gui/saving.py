@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
 from inspector.core.names import visible
 from inspector.gui.banner import Banner
 from inspector.gui.document import Document
-from inspector.operations.digest_manifest import ALGORITHMS
-from inspector.operations.views import ManifestResult, ReportKind
+from inspector.operations.checking.digest_manifest import ALGORITHMS
+from inspector.operations.showing.views import ManifestResult, ReportKind
 
 FILTERS = {
     ReportKind.HTML: "HTML page (*.html)",

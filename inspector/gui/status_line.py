@@ -17,7 +17,7 @@ from inspector.gui.words import path_text
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.client import Job
     from inspector.gui.document import Document
-    from inspector.operations.views import Explanation, JobState
+    from inspector.operations.showing.views import Explanation, JobState
 
 PATIENCE = 400
 """Milliseconds that work may take before it is shown."""

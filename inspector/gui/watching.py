@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPushButton
 from inspector.gui.document import Document
 from inspector.gui.editing import Editing
 from inspector.gui.message import Message
-from inspector.operations.views import DiskChange, Stage
+from inspector.operations.showing.views import DiskChange, Stage
 
 PAUSE = 300
 """Milliseconds in which several changes are one."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # not for the first paint to wait for
-    from inspector.operations.views import FieldRow, Stage
+    from inspector.operations.showing.views import FieldRow, Stage
 
 ARROW = " › "
 LONGEST = 512

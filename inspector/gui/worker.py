@@ -12,7 +12,7 @@ def work(connection: Connection, *arguments: Any) -> None:
     """Serve one location, given with how S3 is reached, until the window hangs up."""
     _begin()
 
-    from inspector.operations.server import serve
+    from inspector.operations.serving.server import serve
 
     serve(connection, *arguments)
 
@@ -21,7 +21,7 @@ def check(connection: Connection, *arguments: Any) -> None:  # noqa: ARG001 - wh
     """Check one location after another until the window hangs up."""
     _begin()
 
-    from inspector.operations.check_server import serve_checks
+    from inspector.operations.serving.check_server import serve_checks
 
     serve_checks(connection)
 
@@ -30,8 +30,8 @@ def make(connection: Connection, *arguments: Any) -> None:  # noqa: ARG001 - wha
     """Look at what archives would hold, and make them, until the window hangs up."""
     _begin()
 
-    from inspector.operations.server import serve_methods
-    from inspector.operations.workshop import JOBS, Workshop
+    from inspector.operations.making.workshop import JOBS, Workshop
+    from inspector.operations.serving.server import serve_methods
 
     serve_methods(connection, Workshop(), frozenset(), JOBS)
 
@@ -40,8 +40,8 @@ def browse(connection: Connection, *arguments: Any) -> None:  # noqa: ARG001 - w
     """Look around on S3, and take objects home, until the window hangs up."""
     _begin()
 
-    from inspector.operations.browsing import JOBS, Browser
-    from inspector.operations.server import serve_methods
+    from inspector.operations.serving.server import serve_methods
+    from inspector.operations.showing.browsing import JOBS, Browser
 
     serve_methods(connection, Browser(), frozenset(), JOBS)
 
@@ -51,8 +51,8 @@ def audit(connection: Connection, *arguments: Any) -> None:  # noqa: ARG001 - wh
     _begin()
     current_process().daemon = False  # a daemon may not start processes; those of an audit end with this one
 
-    from inspector.operations.audit_server import JOBS, QUICK, Auditor
-    from inspector.operations.server import serve_methods
+    from inspector.operations.serving.audit_server import JOBS, QUICK, Auditor
+    from inspector.operations.serving.server import serve_methods
 
     serve_methods(connection, Auditor(), QUICK, JOBS)
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from inspector.core.edit import Edit
 from inspector.gui.document import Document
 from inspector.gui.editing import Editing
-from inspector.operations.edit_views import WriteResult
+from inspector.operations.changing.edit_views import WriteResult
 
 PATCHES = "Patch (*.patch.json)"
 

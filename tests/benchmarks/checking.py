@@ -17,8 +17,8 @@ from isal.isal_zlib import crc32
 
 from inspector.core.archive import Emitter
 from inspector.core.progress import Progress
-from inspector.operations import opening
-from inspector.operations.checking import check_archive, forget_check
+from inspector.operations.checking.checking import check_archive, forget_check
+from inspector.operations.opening import opening
 from inspector.sources.file import FileSource
 from tests.benchmarks import inputs
 from tests.benchmarks.measure import Row, paired
@@ -84,9 +84,9 @@ def _rca_blocks(content: bytes, count: int) -> Iterable[bytes]:
 FILES = """
 import sys
 from inspector.core.progress import Progress
-from inspector.operations.folders import Wanted
-from inspector.operations.many import check_many
-from inspector.operations.views import ReportKind
+from inspector.operations.opening.folders import Wanted
+from inspector.operations.checking.many import check_many
+from inspector.operations.showing.views import ReportKind
 if __name__ == "__main__":
     wanted = [Wanted(location) for location in sys.argv[2:]]
     assert all(each.state == "sound" for each in check_many(wanted, ReportKind.JSON, Progress(), int(sys.argv[1])))

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from inspector.core.progress import Progress
-from inspector.operations.session import Session
-from inspector.operations.views import SortKey
+from inspector.operations.showing.session import Session
+from inspector.operations.showing.views import SortKey
 from tests.benchmarks import inputs
 from tests.benchmarks.formats import COUNT
 from tests.benchmarks.measure import Row, paired

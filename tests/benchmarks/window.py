@@ -17,7 +17,7 @@ from inspector.gui.document import Document
 from inspector.gui.hex.view import HexView
 from inspector.gui.settings import Settings
 from inspector.gui.window import Window
-from inspector.operations.views import Stage
+from inspector.operations.showing.views import Stage
 from tests.benchmarks import checking, inputs
 from tests.benchmarks.formats import COUNT
 from tests.benchmarks.measure import Row, timed

@@ -22,8 +22,8 @@ from inspector.__main__ import main
 from inspector.cli.audit import _Clock, _left
 from inspector.cli.progress_bar import ProgressBar
 from inspector.core.progress import Progress
-from inspector.operations.audit import Todo
-from inspector.operations.audit_results import Amount
+from inspector.operations.auditing.audit import Todo
+from inspector.operations.auditing.audit_results import Amount
 from tests.operations.archives import caf
 
 ROOT = Path(__file__).parent.parent.parent

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from inspector.__main__ import main
-from inspector.operations import many
+from inspector.operations.checking import many
 
 ROOT = Path(__file__).parent.parent.parent
 Sample = Callable[[str], Path]

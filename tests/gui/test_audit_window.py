@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from inspector.gui.audit.model import ERRORS, FORMAT, LOCATION, SENTENCE, STATE
 from inspector.gui.audit.tab import BEGIN, NONE_CHOSEN, NOTHING, AuditTab
 from inspector.gui.window import Window
-from inspector.operations.audit_server import ExportKind
+from inspector.operations.serving.audit_server import ExportKind
 from tests.gui.conftest import WAIT, Sample, dialog_of, press, settle
 
 DAMAGED = "flipped-blob-byte.rca"

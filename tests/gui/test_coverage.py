@@ -15,7 +15,7 @@ from inspector.gui.coverage.panel import CoveragePanel
 from inspector.gui.coverage.view import BandView
 from inspector.gui.tab import Tab
 from inspector.gui.window import Window
-from inspector.operations.coverage import RANGE_STATES, RangeState
+from inspector.operations.opening.coverage import RANGE_STATES, RangeState
 from tests.gui.conftest import WAIT, Show, press, settle
 from tests.operations.test_coverage import put
 

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.core.span import Span
 from inspector.gui.document import Document
-from inspector.operations.views import ContentInfo, LayerKind, SortKey, Stage
+from inspector.operations.showing.views import ContentInfo, LayerKind, SortKey, Stage
 from tests.gui.conftest import WAIT
 
 Open = Callable[[str | Path], Document]

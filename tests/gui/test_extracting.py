@@ -15,7 +15,7 @@ from inspector.gui.dialogs.extract import ExtractDialog
 from inspector.gui.dialogs.extracted import ExtractedDialog
 from inspector.gui.tab import Tab
 from inspector.gui.window import Window
-from inspector.operations.extraction_views import OnConflict
+from inspector.operations.extracting.extraction_views import OnConflict
 from tests.gui.conftest import WAIT, Show, dialog_of, press, settle
 
 

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.models.paged_table import AT_ONCE, PAGE, PagedTable
 from inspector.gui.models.paged_tree import GROUP, PagedTree
-from inspector.operations.views import Page
+from inspector.operations.showing.views import Page
 
 
 @dataclass

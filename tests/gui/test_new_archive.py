@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.panels.new_archive import NewArchiveTab
 from inspector.gui.window import Window
-from inspector.operations.workshop_views import ArchiveKind
+from inspector.operations.making.workshop_views import ArchiveKind
 from tests.gui.conftest import WAIT, answer, dialog_of, press, settle
 from tests.gui.making import drop, dropped, new_archive, slow, tree
 

@@ -17,9 +17,9 @@ from inspector.core.edit import Edit
 from inspector.core.progress import Progress
 from inspector.gui.tab import Tab
 from inspector.gui.window import Window
-from inspector.operations.header_draft import set_entry
-from inspector.operations.taco_header import header_draft
-from inspector.operations.workbench import Workbench
+from inspector.operations.changing.header_draft import set_entry
+from inspector.operations.changing.taco_header import header_draft
+from inspector.operations.changing.workbench import Workbench
 from inspector.sources.in_place import write
 from inspector.sources.journal import places
 from tests.gui.conftest import Sample, Show, answer, dialog_of, settle

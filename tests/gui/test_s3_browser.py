@@ -17,8 +17,8 @@ from inspector.gui.browser.tab import WELCOME, BrowserTab
 from inspector.gui.dialogs.extract import ExtractDialog, Wish
 from inspector.gui.panels.check_list import CheckTab
 from inspector.gui.window import Window
-from inspector.operations.browse_views import EntryKind, RemoteEntry, RemotePage
-from inspector.operations.extraction_views import OnConflict
+from inspector.operations.extracting.extraction_views import OnConflict
+from inspector.operations.showing.browse_views import EntryKind, RemoteEntry, RemotePage
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Totals
 from tests.gui.conftest import WAIT, press, settle

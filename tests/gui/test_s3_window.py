@@ -17,8 +17,8 @@ from inspector.gui.panels.requests import HERE, RequestTotals
 from inspector.gui.remedies import WORDS
 from inspector.gui.tab import Tab
 from inspector.gui.window import Window
-from inspector.operations.browse_views import Remedy
-from inspector.operations.views import Stage
+from inspector.operations.showing.browse_views import Remedy
+from inspector.operations.showing.views import Stage
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Request, Why
 from tests.gui.conftest import WAIT, Show, press, settle

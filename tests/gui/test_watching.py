@@ -14,8 +14,8 @@ from pytestqt.qtbot import QtBot
 from inspector.core.progress import Progress
 from inspector.gui.tab import Tab
 from inspector.gui.window import Window
-from inspector.operations.disk_change import disk_change
-from inspector.operations.rca_writing import RcaOptions, append_rca
+from inspector.operations.making.rca_writing import RcaOptions, append_rca
+from inspector.operations.showing.disk_change import disk_change
 from inspector.sources.file import FileSource
 from tests.gui.conftest import WAIT, Copied, Sample, answer, overwrite, press, previewed, settle
 

@@ -14,7 +14,7 @@ from inspector.core.span import Span
 from inspector.gui.models.members import NAME, SIZE
 from inspector.gui.panels.layer_bar import Mode
 from inspector.gui.window import Window
-from inspector.operations.views import LayerKind
+from inspector.operations.showing.views import LayerKind
 from tests.gui.conftest import WAIT, Show, press, settle
 
 Sample = Callable[[str], Path]

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from inspector.gui.settings import Settings
 from inspector.gui.theme import Theme
 from inspector.gui.window import Window
-from inspector.operations.views import Stage
+from inspector.operations.showing.views import Stage
 from tests.gui.conftest import WAIT, Show, press, settle
 
 Sample = Callable[[str], Path]
@@ -156,7 +156,7 @@ def test_the_process_of_the_window_decodes_nothing() -> None:
 import sys
 from inspector.gui import app
 heavy = {"numpy", "boto3", "msgspec", "zstandard", "charset_normalizer"} & set(sys.modules)
-values = ("views", "s3", "s3.address", "s3.connection", "s3.ledger")
+values = ("showing", "views", "s3", "s3.address", "s3.connection", "s3.ledger")
 beneath = ("inspector.formats", "inspector.sources.", "inspector.operations.")
 own = [name for name in sys.modules if name.startswith(beneath)]
 print(sorted(heavy), [name for name in own if not name.endswith(values)])

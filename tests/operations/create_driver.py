@@ -16,9 +16,9 @@ from typing import Any
 
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.catalogue import find
-from inspector.operations.creating_caf import create_caf
-from inspector.operations.creating_taco import create_taco
+from inspector.operations.making.catalogue import find
+from inspector.operations.making.creating_caf import create_caf
+from inspector.operations.making.creating_taco import create_taco
 from inspector.operations.refused import Refused
 from tests.operations.creations import held, plant
 

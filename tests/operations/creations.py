@@ -10,9 +10,9 @@ from inspector.core.finding import Severity
 from inspector.core.names import collision_keys, hazards
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
-from inspector.operations.checking import check_archive, state_of
-from inspector.operations.listing import content
-from inspector.operations.opening import Opened, decode, start
+from inspector.operations.checking.checking import check_archive, state_of
+from inspector.operations.opening.listing import content
+from inspector.operations.opening.opening import Opened, decode, start
 from inspector.sources.file import FileSource
 
 _LONGEST = 60

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inspector.core.progress import Progress
-from inspector.operations.creating import Created
-from inspector.operations.inputs import Input
-from inspector.operations.rca_writing import RcaOptions, grow, make
+from inspector.operations.making.creating import Created
+from inspector.operations.making.inputs import Input
+from inspector.operations.making.rca_writing import RcaOptions, grow, make
 from inspector.sources.disk import Disk
 from tests.formats.rca import build
 from tests.formats.rca.checking import bad, checked

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from inspector.core.progress import Progress
-from inspector.operations import audit_dask
-from inspector.operations.audit import Plan, prepare
-from inspector.operations.audit_check import Result
-from inspector.operations.audit_dask import Chunk, examine_chunk, run_on_cluster
-from inspector.operations.audit_places import Choice
-from inspector.operations.audit_results import Results
+from inspector.operations.auditing import audit_dask
+from inspector.operations.auditing.audit import Plan, prepare
+from inspector.operations.auditing.audit_check import Result
+from inspector.operations.auditing.audit_dask import Chunk, examine_chunk, run_on_cluster
+from inspector.operations.auditing.audit_places import Choice
+from inspector.operations.auditing.audit_results import Results
 from inspector.operations.refused import Refused
 from tests.operations.archives import caf
 

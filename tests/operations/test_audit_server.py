@@ -11,9 +11,9 @@ import pytest
 
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.operations.audit_pages import Query
-from inspector.operations.audit_server import Auditor, ExportKind, Wanted
+from inspector.operations.auditing.audit_pages import Query
 from inspector.operations.refused import Refused
+from inspector.operations.serving.audit_server import Auditor, ExportKind, Wanted
 
 Sample = Callable[[str], Path]
 

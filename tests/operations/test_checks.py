@@ -17,11 +17,11 @@ from inspector.core.finding import Severity
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.span import Span
 from inspector.core.verdict import State, Verdict
-from inspector.operations.checking import check_archive, state_of
-from inspector.operations.opening import Opened, decode, start
+from inspector.operations.checking.checking import check_archive, state_of
+from inspector.operations.opening.opening import Opened, decode, start
 from inspector.operations.refused import Refused
-from inspector.operations.session import Session
-from inspector.operations.views import Stage
+from inspector.operations.showing.session import Session
+from inspector.operations.showing.views import Stage
 from inspector.sources.file import FileSource
 from tests.operations.archives import caf, opened
 

@@ -7,9 +7,9 @@ from inspector.core.collection import Collection
 from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.collection import open_collection
-from inspector.operations.listing import load
-from inspector.operations.session import Session
+from inspector.operations.opening.collection import open_collection
+from inspector.operations.opening.listing import load
+from inspector.operations.showing.session import Session
 from tests.formats.tar.tar_building import build
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from inspector.core.progress import Progress
-from inspector.operations.coverage import RANGE_STATES, Beside, RangeState
+from inspector.operations.opening.coverage import RANGE_STATES, Beside, RangeState
 from inspector.operations.refused import Refused
-from inspector.operations.session import Session
+from inspector.operations.showing.session import Session
 from tests.samples import writers
 
 Sample = Callable[[str], Path]

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.operations import creating_caf
-from inspector.operations.creating import NewArchive
-from inspector.operations.creating_caf import create_caf, volume_path
-from inspector.operations.inputs import PIECE
+from inspector.operations.making import creating_caf
+from inspector.operations.making.creating import NewArchive
+from inspector.operations.making.creating_caf import create_caf, volume_path
+from inspector.operations.making.inputs import PIECE
 from inspector.operations.refused import Refused
 from tests.operations.creations import TREES, held, plant, visible_names
 

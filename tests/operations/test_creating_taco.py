@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.operations.creating import NewArchive
-from inspector.operations.creating_taco import create_taco
-from inspector.operations.inputs import PIECE
+from inspector.operations.making.creating import NewArchive
+from inspector.operations.making.creating_taco import create_taco
+from inspector.operations.making.inputs import PIECE
 from inspector.operations.refused import Refused
 from tests.operations.creations import TREES, held, opened, plant, visible_names
 

@@ -18,10 +18,10 @@ from inspector.core.finding import Severity
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.formats.datas3t.write import LARGEST
-from inspector.operations.checking import check_archive, state_of
-from inspector.operations.datas3t_packing import PackingOptions, create_datas3t, pack, plan
-from inspector.operations.inputs import Input
-from inspector.operations.listing import load
+from inspector.operations.checking.checking import check_archive, state_of
+from inspector.operations.making.datas3t_packing import PackingOptions, create_datas3t, pack, plan
+from inspector.operations.making.inputs import Input
+from inspector.operations.opening.listing import load
 from inspector.operations.refused import Refused
 from inspector.sources.objects import FolderObjects
 from tests.formats.datas3t.range_building import hashed_rows

@@ -18,11 +18,11 @@ from inspector.core.finding import Severity
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
-from inspector.operations.checking import Report, check_location
-from inspector.operations.digest_manifest import ALGORITHMS, SUFFIXES, Entry, Manifest, written
-from inspector.operations.digest_writing import manifest_path, write_manifest
-from inspector.operations.listing import load
-from inspector.operations.opening import Opened
+from inspector.operations.checking.checking import Report, check_location
+from inspector.operations.checking.digest_manifest import ALGORITHMS, SUFFIXES, Entry, Manifest, written
+from inspector.operations.checking.digest_writing import manifest_path, write_manifest
+from inspector.operations.opening.listing import load
+from inspector.operations.opening.opening import Opened
 from inspector.operations.refused import Refused
 from tests.operations.archives import CONTENTS, caf
 

@@ -12,12 +12,12 @@ from threading import Event
 import pytest
 
 from inspector.core.progress import Cancelled, Progress
-from inspector.operations.extraction_plan import Planner
-from inspector.operations.extraction_views import ExtractionOptions
-from inspector.operations.extraction_wanted import everything
-from inspector.operations.listing import load
+from inspector.operations.changing.workbench import Workbench
+from inspector.operations.extracting.extraction_plan import Planner
+from inspector.operations.extracting.extraction_views import ExtractionOptions
+from inspector.operations.extracting.extraction_wanted import everything
+from inspector.operations.opening.listing import load
 from inspector.operations.refused import Refused
-from inspector.operations.workbench import Workbench
 from inspector.sources.extracting import Destination
 from inspector.sources.folder_calls import Calls
 from tests.operations.extracting import BUILD, archive, extract, files

@@ -9,7 +9,7 @@ import pytest
 
 from inspector.core.progress import Progress
 from inspector.operations.refused import Refused
-from inspector.operations.session import Session
+from inspector.operations.showing.session import Session
 from tests.operations.archives import CONTENTS, caf, opened
 
 Sample = Callable[[str], Path]

@@ -7,7 +7,7 @@ import pytest
 
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.operations.inputs import PIECE, FileInput, Input, check_names, gather
+from inspector.operations.making.inputs import PIECE, FileInput, Input, check_names, gather
 from inspector.operations.refused import Refused
 
 

@@ -13,10 +13,10 @@ import pytest
 
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
-from inspector.operations import many
-from inspector.operations.folders import Wanted, expanded
-from inspector.operations.many import check_many
-from inspector.operations.views import ReportKind
+from inspector.operations.checking import many
+from inspector.operations.checking.many import check_many
+from inspector.operations.opening.folders import Wanted, expanded
+from inspector.operations.showing.views import ReportKind
 from tests.operations.archives import caf
 
 Sample = Callable[[str], Path]

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from inspector.core.progress import Progress
-from inspector.operations.mending import described, save_salvage
-from inspector.operations.opening import decode, start
-from inspector.operations.repairing import Plan, plan
+from inspector.operations.changing.mending import described, save_salvage
+from inspector.operations.changing.repairing import Plan, plan
+from inspector.operations.opening.opening import decode, start
 from inspector.sources.file import FileSource
 
 Sample = Callable[[str], Path]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from inspector.core.edit import Edit, Patch
 from inspector.core.source import BytesSource
-from inspector.operations.patch_file import decoded, encoded
+from inspector.operations.changing.patch_file import decoded, encoded
 from inspector.operations.refused import Refused
 
 DATA = bytes(range(50))

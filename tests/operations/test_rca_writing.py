@@ -16,10 +16,10 @@ from inspector.core.edit import EditError
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.formats.rca.hashes import Convention
-from inspector.operations import rca_writing
-from inspector.operations.creating import NewArchive
-from inspector.operations.opening import decode, start
-from inspector.operations.rca_writing import RcaOptions, create_rca, make
+from inspector.operations.making import rca_writing
+from inspector.operations.making.creating import NewArchive
+from inspector.operations.making.rca_writing import RcaOptions, create_rca, make
+from inspector.operations.opening.opening import decode, start
 from inspector.operations.refused import Refused
 from inspector.sources.file import FileSource
 from tests.formats.rca import build

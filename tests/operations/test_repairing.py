@@ -12,12 +12,12 @@ from inspector.core.edit import OverlaySource
 from inspector.core.finding import Severity
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.verdict import State
-from inspector.operations.checking import check_archive, check_location, state_of
-from inspector.operations.mending import carry_out, described, save_salvage
-from inspector.operations.opening import Opened, decode, start
+from inspector.operations.changing.mending import carry_out, described, save_salvage
+from inspector.operations.changing.repairable import mark_repairs
+from inspector.operations.changing.repairing import Plan, plan
+from inspector.operations.checking.checking import check_archive, check_location, state_of
+from inspector.operations.opening.opening import Opened, decode, start
 from inspector.operations.refused import Refused
-from inspector.operations.repairable import mark_repairs
-from inspector.operations.repairing import Plan, plan
 from inspector.sources.file import FileSource
 
 Sample = Callable[[str], Path]

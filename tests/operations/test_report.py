@@ -11,11 +11,11 @@ import pytest
 
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.checking import check_location
+from inspector.operations.checking.checking import check_location
+from inspector.operations.checking.report import as_html, as_json, as_text
 from inspector.operations.refused import Refused
-from inspector.operations.report import as_html, as_json, as_text
-from inspector.operations.session import Session
-from inspector.operations.views import ReportKind
+from inspector.operations.showing.session import Session
+from inspector.operations.showing.views import ReportKind
 from tests.operations.archives import caf, opened
 
 Sample = Callable[[str], Path]

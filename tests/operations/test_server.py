@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from inspector.operations.server import CANCELLED, serve
-from inspector.operations.views import JobState, ReportKind, SortKey, Stage
+from inspector.operations.serving.server import CANCELLED, serve
+from inspector.operations.showing.views import JobState, ReportKind, SortKey, Stage
 
 WAIT = 60
 

@@ -13,8 +13,8 @@ from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.span import Span
 from inspector.operations.refused import Refused
-from inspector.operations.session import Session
-from inspector.operations.views import Chosen, LayerKind, SortKey, Stage
+from inspector.operations.showing.session import Session
+from inspector.operations.showing.views import Chosen, LayerKind, SortKey, Stage
 from tests.operations.archives import CONTENTS, caf, opened
 
 Sample = Callable[[str], Path]

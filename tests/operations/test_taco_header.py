@@ -14,8 +14,7 @@ from inspector.core.edit import OverlaySource
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
-from inspector.operations import opening
-from inspector.operations.header_draft import (
+from inspector.operations.changing.header_draft import (
     EMPTY,
     HeaderDraft,
     Pointing,
@@ -33,8 +32,9 @@ from inspector.operations.header_draft import (
     span_target,
     with_changes,
 )
+from inspector.operations.changing.taco_header import header_draft, header_view, member_target, preview
+from inspector.operations.opening import opening
 from inspector.operations.refused import Refused
-from inspector.operations.taco_header import header_draft, header_view, member_target, preview
 
 A, B, C = (1, 10), (2, 20), (3, 30)
 

@@ -13,7 +13,7 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from inspector.operations.opening import open_place
+from inspector.operations.opening.opening import open_place
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.source import S3Source

@@ -9,8 +9,8 @@ import pytest
 from inspector.__main__ import main
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.operations.creating_caf import create_caf
-from inspector.operations.inputs import PIECE, check_names, gather
+from inspector.operations.making.creating_caf import create_caf
+from inspector.operations.making.inputs import PIECE, check_names, gather
 from inspector.operations.refused import Refused
 from tests.operations.creations import held, plant, visible_names
 from tests.s3.conftest import BUCKET, Store

@@ -16,11 +16,11 @@ import tacozip
 from inspector.__main__ import main
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.checking import check_archive
-from inspector.operations.listing import load
-from inspector.operations.location import open_location
-from inspector.operations.opening import decode
-from inspector.operations.repairable import mark_repairs
+from inspector.operations.changing.repairable import mark_repairs
+from inspector.operations.checking.checking import check_archive
+from inspector.operations.opening.listing import load
+from inspector.operations.opening.location import open_location
+from inspector.operations.opening.opening import decode
 from inspector.resources import samples
 from inspector.sources.cache import LARGEST
 from inspector.sources.s3.source import S3Source

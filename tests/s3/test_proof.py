@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from inspector.__main__ import main
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
-from inspector.operations.opening import decode, start
-from inspector.operations.proof import Proof, made_crc32, prove
+from inspector.operations.checking.proof import Proof, made_crc32, prove
+from inspector.operations.opening.opening import decode, start
 from inspector.operations.refused import Refused
 from tests.s3.conftest import BUCKET, Store
 from tests.s3.proxy import answering

@@ -8,7 +8,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QWidget
 
 from inspector.gui.audit.model import state_words
-from inspector.operations.audit_check import NO_ARCHIVE, STATES
+from inspector.operations.auditing.audit_check import NO_ARCHIVE, STATES
 
 _LATER = 200
 """Milliseconds after the last key that the text counts."""

@@ -16,9 +16,9 @@ from inspector.gui.client import Client
 from inspector.gui.icons import coloured, icon, state_icon
 from inspector.gui.models.paged_table import PagedTable
 from inspector.gui.words import plain, short
-from inspector.operations.audit_check import FINDINGS, NO_ARCHIVE, UNCHECKED, Result
-from inspector.operations.audit_pages import Query
-from inspector.operations.views import Page
+from inspector.operations.auditing.audit_check import FINDINGS, NO_ARCHIVE, UNCHECKED, Result
+from inspector.operations.auditing.audit_pages import Query
+from inspector.operations.showing.views import Page
 
 TITLES = ("Location", "State", "Format", "Size", "Members", "Errors", "Warnings", "What was found")
 LOCATION, STATE, FORMAT, SIZE, MEMBERS, ERRORS, WARNINGS, SENTENCE = range(len(TITLES))

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from inspector.gui.asking import ask_for_folder
 from inspector.gui.door import absolute
-from inspector.operations.audit_server import Wanted
+from inspector.operations.serving.audit_server import Wanted
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 

@@ -35,9 +35,9 @@ from inspector.gui.panels.parts import Details, Emptiable, SelectableLabel
 from inspector.gui.panels.row_table import RowTable
 from inspector.gui.status_line import STEPS
 from inspector.gui.tabs import SideTab
-from inspector.operations.audit_check import Result
-from inspector.operations.audit_server import ExportKind, Standing
-from inspector.operations.views import JobState
+from inspector.operations.auditing.audit_check import Result
+from inspector.operations.serving.audit_server import ExportKind, Standing
+from inspector.operations.showing.views import JobState
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 WIDTHS = {LOCATION: 250, STATE: 120, FORMAT: 65, SIZE: 75, MEMBERS: 75, ERRORS: 60, WARNINGS: 75}

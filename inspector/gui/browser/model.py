@@ -15,7 +15,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, rounded
 from inspector.gui.icons import icon, severity_icon
 from inspector.gui.words import plain, short
-from inspector.operations.browse_views import EntryKind, RemoteEntry, RemotePage
+from inspector.operations.showing.browse_views import EntryKind, RemoteEntry, RemotePage
 
 TITLES = ("Name", "Size", "Last changed (UTC)")
 NAME, SIZE, CHANGED = range(len(TITLES))

@@ -21,8 +21,8 @@ from inspector.gui.message import Message
 from inspector.gui.pace import Pace
 from inspector.gui.panels.parts import Emptiable, SelectableLabel, tree_view
 from inspector.gui.tabs import SideTab
-from inspector.operations.browse_views import Downloaded, EntryKind, RemoteEntry, RemotePage
-from inspector.operations.views import JobState
+from inspector.operations.showing.browse_views import Downloaded, EntryKind, RemoteEntry, RemotePage
+from inspector.operations.showing.views import JobState
 from inspector.sources.s3.address import Address, parse, strip_credentials
 from inspector.sources.s3.connection import Connection
 

@@ -11,7 +11,7 @@ from inspector.gui.coverage.bands import GAP, ORPHAN, OVERLAP, Band, bit, states
 from inspector.gui.coverage.painting import fill, overlap_brush, word
 from inspector.gui.hex.painting import hatching, scheme_for
 from inspector.gui.hex.palette import COLOURS, Colours
-from inspector.operations.coverage import FAILED, RANGE_STATES
+from inspector.operations.opening.coverage import FAILED, RANGE_STATES
 
 _SWATCH = 14
 _SPACE = 5

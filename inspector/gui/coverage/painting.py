@@ -13,7 +13,7 @@ from inspector.gui.coverage.bands import GAP, ORPHAN, OVERLAP, Run, bit, states_
 from inspector.gui.hex.painting import hatching
 from inspector.gui.hex.palette import Colours
 from inspector.gui.icons import state_icon
-from inspector.operations.coverage import FAILED, RangeState
+from inspector.operations.opening.coverage import FAILED, RangeState
 
 _FILLS = {
     RangeState.NOT_READ: (Role.PADDING, 0),

@@ -12,8 +12,8 @@ from inspector.gui.coverage.view import BandView
 from inspector.gui.document import Document
 from inspector.gui.panels.parts import ElidedLabel, Emptiable, sentence_label
 from inspector.gui.selection import Selection
-from inspector.operations.coverage import DatasetRow, RangePlace, RangeRow
-from inspector.operations.views import LayerKind
+from inspector.operations.opening.coverage import DatasetRow, RangePlace, RangeRow
+from inspector.operations.showing.views import LayerKind
 
 MOST = 300
 """Datasets that are shown; the rest is told."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector.gui.document import Document
-from inspector.operations.coverage import DatasetRow, RangeRow
-from inspector.operations.views import Page
+from inspector.operations.opening.coverage import DatasetRow, RangeRow
+from inspector.operations.showing.views import Page
 
 PAGE = 5_000
 """Ranges asked for at a time."""

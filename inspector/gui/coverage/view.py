@@ -27,7 +27,7 @@ from inspector.gui.coverage.words import dataset_words, place_words, range_words
 from inspector.gui.hex.painting import scheme_for
 from inspector.gui.hex.palette import COLOURS
 from inspector.gui.words import plain
-from inspector.operations.coverage import RANGE_STATES, DatasetRow, RangeRow
+from inspector.operations.opening.coverage import RANGE_STATES, DatasetRow, RangeRow
 
 _EDGE = 8
 _LABEL = 210

@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspector.core.names import visible
 from inspector.core.numbers import count, rounded
 from inspector.gui.coverage.bands import Band
-from inspector.operations.coverage import Beside, DatasetRow, RangeRow, RangeState
+from inspector.operations.opening.coverage import Beside, DatasetRow, RangeRow, RangeState
 
 _NOTHING = "No range and no gap: the dataset has no keys here."
 

@@ -11,7 +11,7 @@ from inspector.gui import worker
 from inspector.gui.client import Client
 from inspector.gui.panels.archive_options import RcaOptionsPage
 from inspector.gui.panels.inputs import InputsPanel
-from inspector.operations.workshop_views import ArchiveKind, Draft
+from inspector.operations.making.workshop_views import ArchiveKind, Draft
 
 SIZE = (720, 460)
 

@@ -22,8 +22,8 @@ from inspector.gui.client import Client, Job
 from inspector.gui.door import absolute
 from inspector.gui.models.fixed_table import FixedRow, FixedTable
 from inspector.gui.panels.parts import Emptiable, table_view
-from inspector.operations.catalogue import Place
-from inspector.operations.workshop_views import FoundPlaces
+from inspector.operations.making.catalogue import Place
+from inspector.operations.making.workshop_views import FoundPlaces
 
 NAME, ARCHIVE, OFFSET, LENGTH = range(4)
 SIZE = (780, 460)

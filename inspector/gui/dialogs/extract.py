@@ -29,7 +29,7 @@ from inspector.gui.client import Job
 from inspector.gui.door import absolute
 from inspector.gui.panels.parts import SelectableLabel
 from inspector.gui.panels.troubles import TroubleTable
-from inspector.operations.extraction_views import ExtractionPlan, OnConflict
+from inspector.operations.extracting.extraction_views import ExtractionPlan, OnConflict
 
 DEBOUNCE = 200
 """Milliseconds without a change before a new plan is asked for."""

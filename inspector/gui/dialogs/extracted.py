@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
 from inspector.gui.panels.parts import SelectableLabel
 from inspector.gui.panels.troubles import TroubleTable
-from inspector.operations.extraction_views import ExtractionResult
+from inspector.operations.extracting.extraction_views import ExtractionResult
 
 SIZE = (720, 420)
 

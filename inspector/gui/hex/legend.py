@@ -11,7 +11,7 @@ from inspector.gui.hex.file_map import roles_in
 from inspector.gui.hex.painting import UNDER, hatching, scheme_for
 from inspector.gui.hex.palette import COLOURS, Colours
 from inspector.gui.hex.verdict_lane import LEGEND, fill_judged, judged_in
-from inspector.operations.views import Judged
+from inspector.operations.showing.views import Judged
 
 _SWATCH = 13
 _BETWEEN = 5

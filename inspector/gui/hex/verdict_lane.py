@@ -9,7 +9,7 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter
 
 from inspector.gui.hex.palette import Colours
-from inspector.operations.views import Judged
+from inspector.operations.showing.views import Judged
 
 LANE = 9
 """Pixels across; what is judged in several ways shares them."""

@@ -14,8 +14,8 @@ from inspector.core.numbers import count, grouped
 from inspector.core.verdict import State
 from inspector.gui.icons import icon, state_icon
 from inspector.gui.words import plain, short
-from inspector.operations.folders import Wanted
-from inspector.operations.many import Outcome
+from inspector.operations.checking.many import Outcome
+from inspector.operations.opening.folders import Wanted
 
 TITLES = ("Location", "State", "Errors", "Warnings", "What was found")
 LOCATION, STATE, ERRORS, WARNINGS, SENTENCE = range(len(TITLES))

@@ -13,7 +13,7 @@ from inspector.gui.client import Client
 from inspector.gui.icons import verdict_icon
 from inspector.gui.models.findings import where
 from inspector.gui.words import plain, short
-from inspector.operations.views import ChecksumRow, Page
+from inspector.operations.showing.views import ChecksumRow, Page
 
 TITLES = ("Checksum", "State", "Algorithm", "Stored", "Computed", "Covers")
 NAME, STATE, ALGORITHM, STORED, COMPUTED, COVERS = range(len(TITLES))

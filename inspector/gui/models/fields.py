@@ -14,7 +14,7 @@ from inspector.core.span import total
 from inspector.gui.client import Client
 from inspector.gui.icons import severity_icon
 from inspector.gui.words import plain, short
-from inspector.operations.views import FieldRow, Page
+from inspector.operations.showing.views import FieldRow, Page
 
 TITLES = ("Field", "Value", "Offset", "Size", "Meaning")
 NAME, VALUE, OFFSET, SIZE, MEANING = range(len(TITLES))

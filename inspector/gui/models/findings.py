@@ -13,7 +13,7 @@ from inspector.core.span import Span, Spans
 from inspector.gui.client import Client
 from inspector.gui.icons import severity_icon
 from inspector.gui.words import plain, short
-from inspector.operations.views import FindingRow, Page
+from inspector.operations.showing.views import FindingRow, Page
 
 TITLES = ("Severity", "What was found", "Bytes", "Member", "Code")
 SEVERITY, MESSAGE, BYTES, MEMBER, CODE = range(len(TITLES))

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFont
 from inspector.core.finding import Severity
 from inspector.gui.icons import severity_icon
 from inspector.gui.words import plain, short
-from inspector.operations.header_draft import EntryView, HeaderView, parse_number
+from inspector.operations.changing.header_draft import EntryView, HeaderView, parse_number
 from inspector.operations.refused import Refused
 
 TITLES = ("Entry", "Offset", "Length", "Points to")

@@ -12,7 +12,7 @@ from inspector.core.verdict import Verdict
 from inspector.gui.client import Client
 from inspector.gui.icons import icon, severity_icon, verdict_icon
 from inspector.gui.words import plain, short
-from inspector.operations.views import MemberRow, Page, SortKey, TreeRow
+from inspector.operations.showing.views import MemberRow, Page, SortKey, TreeRow
 
 TITLES = ("Name", "Verdict", "Size", "Mark", "Stored", "Codec", "Digest", "Offset")
 SORT_KEYS: tuple[SortKey | None, ...] = (

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer
 
 from inspector.gui.models.dragging import Drags
-from inspector.operations.views import Page
+from inspector.operations.showing.views import Page
 
 PAGE = 200
 """Rows fetched at a time."""

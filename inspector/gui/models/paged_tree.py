@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from inspector.gui.models.dragging import Drags
-from inspector.operations.views import Page
+from inspector.operations.showing.views import Page
 
 GROUP = 500
 """The most rows fetched at a time, and the most that stand under one parent without being gathered in ranges."""

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.core.numbers import size_in
-from inspector.operations.workshop_views import ArchiveKind, Draft
+from inspector.operations.making.workshop_views import ArchiveKind, Draft
 
 ENTRIES = 7
 CONVENTIONS = {"spec": "the specification's", "rcarch": "rcarch's"}

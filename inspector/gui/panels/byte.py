@@ -15,7 +15,7 @@ from inspector.gui.panels.leads import Leads
 from inspector.gui.panels.parts import SelectableLabel, sentence_label
 from inspector.gui.selection import Selection
 from inspector.gui.words import path_text
-from inspector.operations.views import Explanation, MemberRow
+from inspector.operations.showing.views import Explanation, MemberRow
 
 MOST_SPANS = 6
 """The most pieces of a field that are written out."""

@@ -14,8 +14,8 @@ from inspector.gui.check_many import ManyChecks
 from inspector.gui.models.check_list import ERRORS, LOCATION, SENTENCE, STATE, WARNINGS, CheckListModel
 from inspector.gui.panels.parts import Emptiable, SelectableLabel, table_view
 from inspector.gui.tabs import SideTab
-from inspector.operations.folders import Wanted
-from inspector.operations.many import Outcome
+from inspector.operations.checking.many import Outcome
+from inspector.operations.opening.folders import Wanted
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 WIDTHS = {LOCATION: 320, STATE: 130, ERRORS: 70, WARNINGS: 80, SENTENCE: 500}

@@ -8,7 +8,7 @@ from PySide6.QtCore import QItemSelectionRange, QModelIndex
 from PySide6.QtWidgets import QAbstractItemView
 
 from inspector.gui.models.paged_tree import PagedTree
-from inspector.operations.views import Chosen, TreeRow
+from inspector.operations.showing.views import Chosen, TreeRow
 
 
 def chosen_in(view: QAbstractItemView) -> Chosen:

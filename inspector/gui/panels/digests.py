@@ -20,7 +20,7 @@ from inspector.gui.models.paged_table import PagedTable
 from inspector.gui.panels.parts import Details, Emptiable
 from inspector.gui.panels.row_table import RowTable
 from inspector.gui.words import not_there_yet
-from inspector.operations.views import ChecksumRow, Status
+from inspector.operations.showing.views import ChecksumRow, Status
 
 ORIGIN = "digests"
 WIDTHS = {NAME: 260, STATE: 118, ALGORITHM: 120, STORED: 150, COMPUTED: 150}

@@ -14,7 +14,7 @@ from inspector.gui.models.paged_table import PagedTable
 from inspector.gui.panels.parts import Details, Emptiable
 from inspector.gui.panels.row_table import RowTable
 from inspector.gui.words import not_there_yet
-from inspector.operations.views import FindingRow, Stage
+from inspector.operations.showing.views import FindingRow, Stage
 
 ORIGIN = "findings"
 MEND = "Plan how to mend the selected finding: nothing is written yet"

@@ -26,7 +26,7 @@ from inspector.gui.panels.number_editor import NumberEditor
 from inspector.gui.panels.parts import Details, Emptiable, table_view
 from inspector.gui.selection import Selection
 from inspector.gui.words import not_there_yet
-from inspector.operations.header_draft import (
+from inspector.operations.changing.header_draft import (
     MOST_ENTRIES,
     HeaderDraft,
     HeaderView,

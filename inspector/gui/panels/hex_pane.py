@@ -28,7 +28,7 @@ from inspector.gui.panels.layer_bar import LayerBar, Mode
 from inspector.gui.reading import read_start
 from inspector.gui.selection import Selection
 from inspector.gui.words import path_text, short
-from inspector.operations.views import ContentInfo, Explanation, LayerInfo
+from inspector.operations.showing.views import ContentInfo, Explanation, LayerInfo
 
 ORIGIN = "hex"
 MOST_DAMAGE = 1_000

@@ -15,7 +15,7 @@ from inspector.gui.asking import ask_for_files, ask_for_folder
 from inspector.gui.client import Client, Job
 from inspector.gui.models.fixed_table import FixedRow, FixedTable
 from inspector.gui.panels.parts import Emptiable, SelectableLabel, table_view
-from inspector.operations.workshop_views import Contents, Draft, InputRow
+from inspector.operations.making.workshop_views import Contents, Draft, InputRow
 
 NAME, SIZE, FROM, REMARK = range(4)
 DEBOUNCE = 200

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QButtonGroup, QComboBox, QHBoxLayout, QLabel, QSiz
 from inspector.core.numbers import in_bytes, rounded
 from inspector.gui.document import Document
 from inspector.gui.words import plain
-from inspector.operations.views import LayerInfo, LayerKind
+from inspector.operations.showing.views import LayerInfo, LayerKind
 
 LONGEST_TITLE = 40
 WIDEST = 420

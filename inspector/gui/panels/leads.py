@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from inspector.gui.document import Document
 from inspector.gui.panels.parts import breakable
 from inspector.gui.words import short
-from inspector.operations.views import Explanation, Reference
+from inspector.operations.showing.views import Explanation, Reference
 
 
 class Leads(QLabel):

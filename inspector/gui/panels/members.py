@@ -27,7 +27,7 @@ from inspector.gui.panels.chosen import chosen_in
 from inspector.gui.panels.parts import Emptiable, FirstColumnFits, select_row, table_view, tree_view
 from inspector.gui.selection import Selection
 from inspector.gui.words import not_there_yet
-from inspector.operations.views import Chosen, MemberPlace, MemberRow, SortKey, Stage, TreeRow
+from inspector.operations.showing.views import Chosen, MemberPlace, MemberRow, SortKey, Stage, TreeRow
 
 ORIGIN = "members"
 DEBOUNCE = 150

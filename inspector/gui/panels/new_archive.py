@@ -31,8 +31,8 @@ from inspector.gui.panels.inputs import InputsPanel
 from inspector.gui.panels.parts import ElidedLabel
 from inspector.gui.status_line import STEPS
 from inspector.gui.tabs import SideTab
-from inspector.operations.views import JobState
-from inspector.operations.workshop_views import ArchiveKind, Draft, Made
+from inspector.operations.making.workshop_views import ArchiveKind, Draft, Made
+from inspector.operations.showing.views import JobState
 
 KINDS = {
     ArchiveKind.CAF: "CAF, Chunk Archive",

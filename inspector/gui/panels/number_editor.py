@@ -12,7 +12,7 @@ from inspector.gui.hex.painting import scheme_for
 from inspector.gui.hex.palette import COLOURS
 from inspector.gui.icons import severity_icon
 from inspector.gui.models.header_entries import OFFSET
-from inspector.operations.header_draft import parse_number
+from inspector.operations.changing.header_draft import parse_number
 from inspector.operations.refused import Refused
 
 

@@ -12,8 +12,8 @@ from inspector.gui.editing import Editing
 from inspector.gui.icons import severity_icon, state_icon
 from inspector.gui.panels.parts import Details, Emptiable, sentence_label
 from inspector.gui.words import plain, short
-from inspector.operations.edit_views import RepairPlan, RepairRow
-from inspector.operations.views import Stage
+from inspector.operations.changing.edit_views import RepairPlan, RepairRow
+from inspector.operations.showing.views import Stage
 
 ORIGIN = "repair"
 UNASKED = (

@@ -9,7 +9,7 @@ from inspector.core.numbers import count, grouped, in_bytes, rounded
 from inspector.gui.models.requests import BYTES, METHOD, RANGE, STATUS, TOOK, WHEN, WHY, RequestsModel
 from inspector.gui.panels.parts import Emptiable, SelectableLabel, dress_table
 from inspector.gui.request_watch import RequestWatch
-from inspector.operations.browse_views import RemoteState
+from inspector.operations.showing.browse_views import RemoteState
 from inspector.sources.s3.ledger import KEPT, Request
 
 WIDTHS = {WHEN: 100, METHOD: 70, RANGE: 210, BYTES: 90, TOOK: 60, STATUS: 90, WHY: 150}

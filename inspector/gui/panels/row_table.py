@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QMenu, QTableView
 
 from inspector.gui.models.paged_table import PagedTable
 from inspector.gui.panels.parts import dress_table
-from inspector.operations.views import Page
+from inspector.operations.showing.views import Page
 
 AT_ONCE = 1_000
 """Rows asked for at a time."""

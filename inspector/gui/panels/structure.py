@@ -14,7 +14,7 @@ from inspector.gui.models.fields import NAME, OFFSET, SIZE, VALUE, FieldTree
 from inspector.gui.models.paged_tree import PagedTree
 from inspector.gui.panels.parts import Emptiable, FirstColumnFits, select_row, tree_view
 from inspector.gui.selection import Selection
-from inspector.operations.views import FieldRow, LayerKind, Stage
+from inspector.operations.showing.views import FieldRow, LayerKind, Stage
 
 ORIGIN = "structure"
 WIDTHS = {NAME: 190, VALUE: 100, OFFSET: 90, SIZE: 70}

@@ -10,7 +10,7 @@ from inspector.core.finding import Severity
 from inspector.core.numbers import grouped
 from inspector.gui.models.fixed_table import FixedRow, FixedTable
 from inspector.gui.panels.parts import Details, table_view
-from inspector.operations.extraction_views import ExtractionPlan, ExtractionResult, Troubles
+from inspector.operations.extracting.extraction_views import ExtractionPlan, ExtractionResult, Troubles
 
 WHAT, MEMBER, WHY = range(3)
 _KINDS = (

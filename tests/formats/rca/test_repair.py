@@ -16,9 +16,9 @@ from inspector.core.repair import Repair
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State
 from inspector.formats.rca import FORMAT
-from inspector.operations.checking import check_archive
-from inspector.operations.opening import Opened, decode
-from inspector.operations.repairing import Plan, plan
+from inspector.operations.changing.repairing import Plan, plan
+from inspector.operations.checking.checking import check_archive
+from inspector.operations.opening.opening import Opened, decode
 from inspector.resources import samples
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, ONE, THREE, TWO, bad, flipped, full_chunk, noisy, opened, resumed

@@ -18,7 +18,7 @@ from inspector.formats.rca.chain import Chain, Piece
 from inspector.formats.rca.chunks import ChunkLayer
 from inspector.formats.rca.hashes import Convention
 from inspector.formats.rca.write import Writer, fresh
-from inspector.operations.opening import Opened, decode, start
+from inspector.operations.opening.opening import Opened, decode, start
 from inspector.resources import samples
 from inspector.sources.file import FileSource
 from inspector.sources.temporary import TemporarySource

@@ -19,8 +19,8 @@ from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State
 from inspector.formats.taco.edit import header_edit, payload_of, why_not
-from inspector.operations import opening
-from inspector.operations.checking import check_archive, state_of
+from inspector.operations.checking.checking import check_archive, state_of
+from inspector.operations.opening import opening
 
 NUMBER = st.one_of(st.integers(0, 2**64 - 1), st.integers(0, 400), st.just(2**64 - 1))
 ENTRIES = st.lists(st.tuples(NUMBER, NUMBER), max_size=7)

@@ -12,8 +12,8 @@ from inspector.core.finding import Finding, Severity
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State
-from inspector.operations import opening
-from inspector.operations.checking import check_archive, state_of
+from inspector.operations.checking.checking import check_archive, state_of
+from inspector.operations.opening import opening
 from tests.formats.zip.zip_building import PLAIN, content
 
 SIZE = 1000

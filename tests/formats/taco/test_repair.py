@@ -19,9 +19,9 @@ from inspector.core.repair import Repair
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State
 from inspector.formats.taco.edit import payload_of
-from inspector.operations import opening
-from inspector.operations.checking import check_archive, state_of
-from inspector.operations.repairing import Plan, plan
+from inspector.operations.changing.repairing import Plan, plan
+from inspector.operations.checking.checking import check_archive, state_of
+from inspector.operations.opening import opening
 
 A = b"0123456789" * 5
 B = bytes(range(200))

@@ -10,9 +10,9 @@ from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import Verdict
 from inspector.formats._zip.directory import Directory
-from inspector.operations import opening
-from inspector.operations.checking import check_archive
-from inspector.operations.repairing import Plan, plan
+from inspector.operations.changing.repairing import Plan, plan
+from inspector.operations.checking.checking import check_archive
+from inspector.operations.opening import opening
 from tests.formats.zip.zip_building import written
 
 STREAMED = written(streamed=True)

@@ -9,8 +9,8 @@ from inspector.core.member import Member
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State
-from inspector.operations.checking import state_of
-from inspector.operations.repairing import plan
+from inspector.operations.changing.repairing import plan
+from inspector.operations.checking.checking import state_of
 from tests.formats.zip.repairing import (
     STREAMED,
     WHOLE,

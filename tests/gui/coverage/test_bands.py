@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from inspector.gui.coverage.bands import GAP, ORPHAN, OVERLAP, Band, Stretches, bit, states_in
 from inspector.gui.coverage.keys import Keys, limits_of
-from inspector.operations.coverage import RANGE_STATES, RangeState
+from inspector.operations.opening.coverage import RANGE_STATES, RangeState
 
 FAR = 10**20 - 1
 """The greatest key of 20 digits."""

@@ -1,0 +1,1 @@
+"""Checking very many archives, with results that are kept."""

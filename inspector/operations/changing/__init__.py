@@ -1,0 +1,1 @@
+"""Edits of archives in place: the TACO header, bytes, repairs."""

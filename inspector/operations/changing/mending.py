@@ -1,0 +1,206 @@
+"""Carrying out a plan of repairs: in place with a journal, to a copy, or by salvage into a new archive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from inspector.core.archive import Archive
+from inspector.core.edit import Edit
+from inspector.core.names import visible
+from inspector.core.numbers import count, in_bytes
+from inspector.core.progress import Progress
+from inspector.core.repair import Repair
+from inspector.core.source import blocks
+from inspector.core.span import Span, Spans
+from inspector.core.verdict import State
+from inspector.operations.changing.edit_views import RepairPlan, RepairRow, WriteResult
+from inspector.operations.changing.repairable import left
+from inspector.operations.changing.repairing import Beside, Plan
+from inspector.operations.changing.s3_writing import put_beside, write_edit_to_s3
+from inspector.operations.checking.checking import state_of
+from inspector.operations.refused import Refused
+from inspector.operations.wording import brief
+from inspector.sources.file import FileSource
+from inspector.sources.in_place import patched_copy, write
+from inspector.sources.replacing import Replacing
+from inspector.sources.s3.source import S3Source, cancelling
+
+_FINE = (State.SOUND, State.WARNING)
+
+
+def described(plan: Plan) -> RepairPlan:
+    """A plan in words."""
+    return RepairPlan(
+        tuple(map(_row, plan.repairs)),
+        tuple(map(_row, plan.waiting)),
+        _row(plan.salvage) if plan.salvage is not None else None,
+        plan.edit,
+        tuple(_path(Path(plan.before.source.name), each).name for each in plan.beside),
+        state_of((plan.before,)),
+        plan.state,
+        tuple(map(brief, left(plan.after))),
+        _sentence(plan),
+    )
+
+
+def _row(repair: Repair) -> RepairRow:
+    spans: Spans = ()
+    if repair.edit is not None:
+        cut = repair.edit.dropped
+        spans = (*repair.edit.spans, *([Span(cut.start, cut.stop)] if cut.size else []))
+    return RepairRow(repair.code, repair.title, tuple(sorted(repair.mends)), repair.loses, repair.claim, spans)
+
+
+def _sentence(plan: Plan) -> str:
+    return " ".join(filter(None, (_outcome(plan), *map(_passed_over, plan.passed_over))))
+
+
+def _passed_over(repair: Repair) -> str:
+    return f"{repair.code} was accepted and is not made: after the other repairs it is not needed or not possible."
+
+
+def _outcome(plan: Plan) -> str:
+    before, after = state_of((plan.before,)), plan.state
+    if plan.mends:
+        was = "archive" if before is State.WARNING else f"{before} archive"
+        will = "usable, with warnings" if after is State.WARNING else after
+        done = f"{count(len(plan.repairs), 'repair')} would make this {was} {will}."
+        return done if after in _FINE else f"{done} {_rest(plan)}"
+    if not left(plan.before):
+        return "There is nothing to mend."
+    return f"Nothing can be mended in place. {_rest(plan)}"
+
+
+def _rest(plan: Plan) -> str:
+    """What could be done about what no repair mends."""
+    ways = []
+    if plan.waiting:
+        ways.append(f"{count(len(plan.waiting), 'repair')} more would rest on an assumption, so each needs your word")
+    if plan.salvage is not None:
+        ways.append(f"{_saved(plan)} can be saved into a new archive")
+        if plan.salvage.claim:
+            ways.append(f"{plan.salvage.code} changes nothing in place, it needs another file to write to")
+    if not ways:
+        return "No repair is known for what is left."
+    said = "; ".join(ways)
+    return f"{said[0].upper()}{said[1:]}."
+
+
+def _saved(plan: Plan) -> str:
+    """What a salvage writes."""
+    if plan.salvage is not None and plan.salvage.claim:
+        return "what can be read (not all of it is proved whole)"
+    if not len(plan.after.checksums):
+        return "what can be read (no checksum proves it whole)"
+    return "what is provably whole"
+
+
+def _lost(repairs: Iterable[Repair]) -> tuple[str, ...]:
+    """What repairs lose and assume, for whoever reads nothing else."""
+    return tuple(
+        sentence
+        for repair in repairs
+        for sentence in (
+            *(f"Lost: {words}" for words in repair.loses),
+            *((f"Assumed: {repair.claim}",) if repair.claim else ()),
+        )
+    )
+
+
+def writable(archive: Archive) -> FileSource | S3Source:
+    """The file or object that an archive is read from. Raises Refused where it is neither."""
+    if not isinstance(archive.source, (FileSource, S3Source)):
+        raise Refused(f"{visible(archive.source.name)} is neither a file nor an object on S3, so it cannot be changed.")
+    return archive.source
+
+
+def write_edit(
+    source: FileSource | S3Source, edit: Edit, progress: Progress | None = None, *, whole: bool = False
+) -> WriteResult:
+    """Write an edit into what ``source`` reads, if that still is as it was when it was opened.
+
+    ``whole`` sends all of an object where the server cannot copy what stays. Raises EditError where nothing was
+    written, and Cancelled.
+    """
+    if isinstance(source, S3Source):
+        return write_edit_to_s3(source, edit, progress or Progress(), whole=whole)
+    written = write(source.path, edit, source.identity)
+    cut, done = edit.dropped, []
+    if edit.patches:
+        size = in_bytes(sum(len(patch.new) for patch in edit.patches))
+        done.append(f"{size} written in {count(len(edit.patches), 'place')}")
+    if cut.size:
+        done.append(f"{in_bytes(cut.size)} cut off")
+    return WriteResult(f"{edit.label}: {', '.join(done)}.", written.warnings, written.undo)
+
+
+def carry_out(
+    plan: Plan,
+    source: FileSource | S3Source,
+    copy: str,
+    progress: Progress,
+    *,
+    over: bool = False,
+    whole: bool = False,
+) -> WriteResult:
+    """Make the repairs of a plan: in place, or to the file ``copy`` where that is not empty, ``over`` what is there.
+
+    ``whole`` is as in write_edit. Raises Refused and EditError where nothing was written, SourceError and Cancelled.
+    """
+    if not plan.mends:
+        raise Refused(_sentence(plan))
+    if copy:
+        return _mend_copy(plan, source, Path(copy), progress, over=over)
+    result = WriteResult(f"{plan.repairs[0].title}.")
+    if plan.edit is not None:
+        result = write_edit(source, plan.edit, progress, whole=whole)
+    if isinstance(source, S3Source):
+        for each in plan.beside:
+            put_beside(source, each, progress)
+    else:
+        _write_beside(source.path, plan.beside, progress)
+    return replace(result, warnings=(*_lost(plan.repairs), *result.warnings))
+
+
+def _mend_copy(
+    plan: Plan, source: FileSource | S3Source, target: Path, progress: Progress, *, over: bool
+) -> WriteResult:
+    nothing = Edit("", (), source.size, source.size)
+    with cancelling(progress):
+        patched_copy(source, plan.edit or nothing, target, progress, replace=over)
+    _write_beside(target, plan.beside, progress)
+    return WriteResult(f"The mended copy is {visible(str(target))}.", _lost(plan.repairs))
+
+
+def _write_beside(path: Path, files: tuple[Beside, ...], progress: Progress) -> None:
+    for each in files:
+        with Replacing(_path(path, each), replace=True) as out:
+            for piece in blocks(each.content, 0, each.content.size):
+                out.write(piece)
+                progress.advance(0)
+
+
+def _path(path: Path, beside: Beside) -> Path:
+    return path.with_name(path.name.removesuffix(beside.instead_of) + beside.suffix)
+
+
+def save_salvage(
+    plan: Plan, source: FileSource | S3Source, copy: str, progress: Progress, *, over: bool = False
+) -> WriteResult:
+    """Write what is provably whole into a new archive at ``copy``, ``over`` what is there, but never the archive.
+
+    Raises Refused where there is nothing to save, MemberError, SourceError and Cancelled: then there is no new file.
+    """
+    if plan.salvage is None or plan.salvage.content is None:
+        raise Refused("There is nothing to save into a new archive.")
+    target = Path(copy)
+    if isinstance(source, FileSource) and target.exists() and target.samefile(source.path):
+        raise Refused(f"{visible(target.name)} is the archive itself: choose another name.")
+    with cancelling(progress), Replacing(target, replace=over) as out:
+        for piece in plan.salvage.content(progress):
+            out.write(piece)
+    saved = _saved(plan)
+    sentence = f"{saved[0].upper()}{saved[1:]} is saved in {visible(str(target))}."
+    return WriteResult(sentence, _lost((*plan.repairs, plan.salvage)))

@@ -1,0 +1,66 @@
+"""Changing archives that are on S3: what will be sent, and the sending."""
+
+from __future__ import annotations
+
+from inspector.core.edit import Edit
+from inspector.core.numbers import count, rounded
+from inspector.core.progress import Progress
+from inspector.core.source import blocks
+from inspector.operations.changing.edit_views import WriteResult
+from inspector.operations.changing.repairing import Beside
+from inspector.sources.journal import KEPT
+from inspector.sources.s3.address import Address
+from inspector.sources.s3.pieces import Piece, joined, moved, pieces_of
+from inspector.sources.s3.source import S3Source, cancelling
+
+
+def sent_bytes(edit: Edit, *, whole: bool = False) -> int:
+    """How many bytes of an object writing an edit would send; about as many are read before."""
+    return moved(pieces_of(edit, whole=whole))
+
+
+def sending_lines(edit: Edit, *, whole: bool = False) -> list[str]:
+    """What writing an edit would send, and what the server would copy by itself, in lines."""
+    pieces = pieces_of(edit, whole=whole)
+    sent = moved(pieces)
+    lines = [f"bytes {piece.start:,} to {piece.stop:,}: {_does(piece)}" for piece in joined(pieces)]
+    total = f"In all {sent:,} of {edit.new_size:,} bytes would be read and sent again."
+    return [*lines, total if sent else f"No byte of {edit.new_size:,} would be sent."]
+
+
+def _does(piece: Piece) -> str:
+    size = rounded(piece.size)
+    return f"{size}, copied by the server itself" if piece.copied else f"{size}, read and sent again"
+
+
+def write_edit_to_s3(source: S3Source, edit: Edit, progress: Progress, *, whole: bool = False) -> WriteResult:
+    """Make a change of an object; see write_object for ``whole``. Raises EditError and Cancelled."""
+    from inspector.sources.s3.writing import write_object  # loads boto3
+
+    dropped = source.read(*_run(edit)) if edit.dropped.size <= KEPT else None
+    sent = write_object(source, edit, progress, whole=whole)
+    back = edit.reverted(dropped) if dropped is not None else None
+    return WriteResult(f"{edit.label}: {_words(sent.pieces)}.", sent.warnings, back)
+
+
+def put_beside(source: S3Source, beside: Beside, progress: Progress) -> None:
+    """Put a repaired file beside the object that ``source`` reads. Raises SourceError and Cancelled."""
+    from inspector.sources.s3.new_objects import NewObjects  # loads boto3
+
+    address = source.address
+    key = address.key.removesuffix(beside.instead_of) + beside.suffix
+    with cancelling(progress), NewObjects(source.connection, replace=True, ledger=source.ledger) as objects:
+        out = objects.add(Address(address.bucket, key))
+        for piece in blocks(beside.content, 0, beside.content.size):
+            out.write(piece)
+            progress.advance(0)
+
+
+def _run(edit: Edit) -> tuple[int, int]:
+    return edit.dropped.start, edit.dropped.size
+
+
+def _words(pieces: tuple[Piece, ...]) -> str:
+    copied = sum(piece.size for piece in pieces if piece.copied)
+    words = f"{rounded(moved(pieces))} sent in {count(sum(not piece.copied for piece in pieces), 'part')}"
+    return f"{words}, {rounded(copied)} copied by the server" if copied else words

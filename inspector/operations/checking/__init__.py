@@ -1,0 +1,1 @@
+"""Whether archives are right: checks, digest manifests, reports."""

@@ -1,0 +1,1 @@
+"""Members on the disk, safely."""

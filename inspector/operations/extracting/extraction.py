@@ -1,0 +1,93 @@
+"""Extracting members into a folder: planned first, then written, each file whole under its name or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from inspector.core.numbers import count, rounded
+from inspector.core.progress import Progress
+from inspector.core.source import Source
+from inspector.operations.extracting.extraction_plan import Planner
+from inspector.operations.extracting.extraction_views import ExtractionOptions, ExtractionPlan, ExtractionResult
+from inspector.operations.extracting.extraction_wanted import Wanted
+from inspector.operations.extracting.extraction_work import Work
+from inspector.operations.refused import Refused
+from inspector.sources.extracting import Destination
+from inspector.sources.file import FileSource
+from inspector.sources.folder_calls import Calls, origin_of
+
+_BESIDE = ((".metadata", ""), (".index", ".tar"))
+"""What stands beside an archive and belongs to it, as ``Source.sibling`` finds it."""
+
+
+class Extraction:
+    """The extraction of ``wanted`` members, of archives that have been decoded, into ``folder``."""
+
+    def __init__(
+        self, wanted: Sequence[Wanted], folder: Path, options: ExtractionOptions, calls: Calls | None = None
+    ) -> None:
+        self._wanted = wanted
+        self._folder = folder
+        self._options = options
+        self._calls = calls
+
+    def plan(self, progress: Progress) -> ExtractionPlan:
+        """What would be done. Raises SourceError where the folder cannot be used, and Cancelled."""
+        planner = self._planner(progress)
+        return planner.plan()
+
+    def run(self, progress: Progress) -> ExtractionResult:
+        """Do it. Raises Refused where nothing can be done, SourceError and Cancelled.
+
+        Cancelling leaves the files that are whole by then.
+        """
+        planner = self._planner(progress)
+        plan = planner.plan()
+        if plan.obstacle:
+            raise Refused(plan.obstacle)
+        work = Work(planner, self._destination, self._options, progress)
+        work.run(plan.size)
+        refused, damaged = planner.refused.all(), work.damaged.all()
+        left = (planner.conflicts_left, refused.count, plan.doubtful.count, damaged.count, work.stopped, planner.damage)
+        size = f"{count(work.files, 'file')}, {rounded(work.size)},"
+        return ExtractionResult(
+            plan.folder,
+            work.files,
+            work.folders,
+            work.size,
+            planner.conflicts.all(),
+            refused,
+            plan.doubtful,
+            damaged,
+            plan.warnings,
+            work.unproved.all(),
+            work.stopped,
+            not any(left),
+            f"{size} {'was' if work.files == 1 else 'were'} extracted to {plan.folder}.",
+        )
+
+    def _planner(self, progress: Progress) -> Planner:
+        with self._destination() as destination:
+            planner = Planner(self._wanted, destination, self._options)
+            planner.run(progress)
+            return planner
+
+    def _destination(self) -> Destination:
+        """The folder for one thread."""
+        sources = [each.archive.source for each in self._wanted]
+        spared = frozenset(identity for source in sources for identity in _identities(source))
+        origin = origin_of(Path(sources[0].name)) if sources else {}
+        return Destination(self._folder, self._calls, spared=spared, origin=origin)
+
+
+def _identities(source: Source) -> Iterator[tuple[int, int]]:
+    """Device and inode of the files that an archive is in."""
+    if isinstance(source, FileSource):
+        for each in (source, *(source.sibling(*beside) for beside in _BESIDE)):
+            if isinstance(each, FileSource):
+                yield each.identity.device, each.identity.inode
+    with contextlib.suppress(OSError, ValueError):  # another file may be there by now, or it is shown with changes
+        status = Path(source.name).stat()
+        yield status.st_dev, status.st_ino

@@ -1,0 +1,1 @@
+"""New archives, and archives that grow."""

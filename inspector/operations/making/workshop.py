@@ -1,0 +1,183 @@
+"""Making archives as a face asks for it: a look at what they would hold, making them, searching a catalogue."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import islice
+from pathlib import Path
+
+from inspector.core.edit import EditError
+from inspector.core.names import collision_keys, hazards, visible
+from inspector.core.numbers import count, rounded
+from inspector.core.progress import Progress
+from inspector.core.source import SourceError
+from inspector.formats._zstd import LEVEL
+from inspector.formats.rca.hashes import Convention
+from inspector.formats.taco.write import WriteError, slots
+from inspector.operations.changing.header_draft import parse_entry
+from inspector.operations.making import catalogue, creating_caf, datas3t_packing
+from inspector.operations.making.creating import Created, size_of
+from inspector.operations.making.creating_caf import DEFAULT_SIZE, create_caf
+from inspector.operations.making.creating_taco import create_taco
+from inspector.operations.making.datas3t_packing import PackingOptions, create_datas3t
+from inspector.operations.making.inputs import Input, check_names, gather
+from inspector.operations.making.rca_writing import RcaOptions, create_rca
+from inspector.operations.making.workshop_views import ArchiveKind, Contents, Draft, FoundPlaces, InputRow, Made
+from inspector.operations.refused import Refused
+
+TOLD = 5_000
+"""The most inputs told one by one."""
+FOUND = 1_000
+"""The most places told of what is found in a catalogue."""
+BY_NAME = "="
+"""What stands before the name of a member where an entry of a TACO header is for that."""
+
+
+class Workshop:
+    """Has no archive of its own. What is asked of it needs no order."""
+
+    def look(self, progress: Progress, draft: Draft) -> Contents:
+        """What an archive would hold. Raises Cancelled; whatever is wrong is said in the contents."""
+        inputs, refused = _gathered(progress, draft)
+        obstacle, parts = "", ""
+        notes: tuple[str, ...] = ()
+        try:
+            notes, parts = _planned(inputs, draft)
+        except (Refused, WriteError, EditError) as error:
+            obstacle = str(error)
+        size = sum(each.size or 0 for each in inputs)
+        sentence = f"{count(len(inputs), 'file')}, {rounded(size)}{parts}."
+        first = refused[0].trouble if refused else obstacle
+        return Contents((*refused, *_rows(inputs[:TOLD])), len(inputs) + len(refused), size, sentence, first, notes)
+
+    def create(self, progress: Progress, draft: Draft) -> Made:
+        """Make the archive. Raises Refused, SourceError, EditError and Cancelled: then nothing is made."""
+        if not draft.locations:
+            raise Refused("There is nothing to put into an archive: add files or folders.")
+        if not draft.target:
+            raise Refused("It is not said where the archive is to be written.")
+        made = _MAKE[draft.kind](progress, draft)
+        path = draft.target if draft.kind is ArchiveKind.DATAS3T else made.archives[0].path
+        return Made(path, made.sentence, made.warnings)
+
+    def find(self, progress: Progress, path: str, name: str) -> FoundPlaces:
+        """The places that a catalogue knows of a name, or of those that begin so. Raises Refused and SourceError."""
+        progress.begin("Searching the catalogue", 0, "members")
+        places = tuple(islice(catalogue.find(Path(path), name), FOUND + 1))
+        return FoundPlaces(places[:FOUND], len(places) > FOUND)
+
+
+JOBS = frozenset(("look", "create", "find"))
+"""Methods that take a Progress first and may take long."""
+
+
+def _gathered(progress: Progress, draft: Draft) -> tuple[list[Input], list[InputRow]]:
+    """What is at the locations, and those at which there is nothing that can be put in. Raises Cancelled."""
+    never = [Path(draft.target)] if draft.target and draft.kind is not ArchiveKind.DATAS3T else []
+    inputs: list[Input] = []
+    refused: list[InputRow] = []
+    for location in draft.locations:
+        try:
+            inputs += gather([location], progress, never)
+        except (Refused, SourceError) as error:
+            refused.append(InputRow(visible(Path(location).name), 0, visible(location), str(error)))
+    return inputs, refused
+
+
+def _planned(inputs: Sequence[Input], draft: Draft) -> tuple[tuple[str, ...], str]:
+    """Sentences on the names, and what parts it will have. Raises Refused, WriteError and EditError."""
+    notes = check_names(inputs) if draft.kind is not ArchiveKind.DATAS3T else ()
+    return notes, _PARTS[draft.kind](inputs, draft)
+
+
+def _rows(inputs: Sequence[Input]) -> list[InputRow]:
+    names = [each.name for each in inputs]
+    keys = collision_keys(names)
+    often, alike = Counter(names), Counter(keys)
+    return [
+        InputRow(
+            visible(each.name),
+            each.size or 0,
+            visible(each.where),
+            _trouble(each.name, often),
+            "On some systems this name is one with another." if alike[key] > often[each.name] else "",
+        )
+        for each, key in zip(inputs, keys, strict=True)
+    ]
+
+
+def _trouble(name: bytes, often: Counter[bytes]) -> str:
+    words = hazards(name)
+    if words:
+        return f"The name {words[0]}: rename it first."
+    return "The name stands more than once." if often[name] > 1 else ""
+
+
+# ---- the kinds ---------------------------------------------------------------------------------------------------
+
+
+def _archives(inputs: Sequence[Input], draft: Draft) -> str:
+    """In how many archives it will be, where that is more than one. Raises Refused."""
+    volumes = creating_caf.plan(inputs, Path(draft.target or "archive.caf"), draft.max_size or DEFAULT_SIZE)
+    return f", in {count(len(volumes), 'archive')}" if len(volumes) > 1 else ""
+
+
+def _fits(inputs: Sequence[Input], draft: Draft) -> str:  # noqa: ARG001 - one of several
+    """Nothing to be said; raises WriteError where a TACO archive would be too large."""
+    slots((each.name, size_of(each), each.modified) for each in inputs)
+    return ""
+
+
+def _ranges(inputs: Sequence[Input], draft: Draft) -> str:
+    if not inputs or not draft.dataset:
+        return ""
+    ranges = datas3t_packing.plan(inputs, _packing(draft))
+    return f", in {count(len(ranges), 'range')}, keys {ranges[0][0].key:,} to {ranges[-1][-1].key:,}"
+
+
+_PARTS: dict[ArchiveKind, Callable[[Sequence[Input], Draft], str]] = {
+    ArchiveKind.CAF: _archives,
+    ArchiveKind.RCA: lambda _inputs, _draft: "",
+    ArchiveKind.TACO: _fits,
+    ArchiveKind.DATAS3T: _ranges,
+}
+
+
+def _packing(draft: Draft) -> PackingOptions:
+    return PackingOptions(draft.dataset, draft.first_key, draft.per_range)
+
+
+def rca_options(level: int, convention: str, sync: bool = True) -> RcaOptions:
+    """How blobs are written: see Draft; without a convention it is the archive's own."""
+    conventions = {"rcarch": Convention.RCARCH, "spec": Convention.SPECIFICATION}
+    return RcaOptions(level or LEVEL, conventions.get(convention), sync)
+
+
+def _caf(progress: Progress, draft: Draft) -> Created:
+    size = draft.max_size or DEFAULT_SIZE
+    return create_caf(
+        progress, draft.target, draft.locations, max_size=size, catalog=draft.catalogue, overwrite=draft.overwrite
+    )
+
+
+def _rca(progress: Progress, draft: Draft) -> Created:
+    options = rca_options(draft.level, draft.convention, draft.sync)
+    return create_rca(progress, draft.target, draft.locations, options, overwrite=draft.overwrite)
+
+
+def _taco(progress: Progress, draft: Draft) -> Created:
+    entries = [each.removeprefix(BY_NAME) if each.startswith(BY_NAME) else parse_entry(each) for each in draft.entries]
+    return create_taco(progress, draft.target, draft.locations, entries=entries, overwrite=draft.overwrite)
+
+
+def _datas3t(progress: Progress, draft: Draft) -> Created:
+    return create_datas3t(progress, draft.target, draft.locations, _packing(draft))
+
+
+_MAKE: dict[ArchiveKind, Callable[[Progress, Draft], Created]] = {
+    ArchiveKind.CAF: _caf,
+    ArchiveKind.RCA: _rca,
+    ArchiveKind.TACO: _taco,
+    ArchiveKind.DATAS3T: _datas3t,
+}

@@ -1,0 +1,1 @@
+"""From a location to archives: opening, recognising, decoding, listing and reading them."""

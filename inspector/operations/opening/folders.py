@@ -1,0 +1,112 @@
+"""From the locations a user names to the archives that are to be checked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from inspector.core.source import SourceError
+from inspector.operations.checking.digest_manifest import SUFFIXES
+from inspector.operations.opening.collection import collection_in, open_collection
+from inspector.operations.opening.opening import open_place
+from inspector.sources.s3.address import is_s3
+from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.prefix import S3Prefix
+
+_BESIDE = (".metadata", *SUFFIXES)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A location to be checked. ``found``: it was found in a folder, so nobody says that it is an archive.
+
+    ``beside`` are the files that stand beside it and belong to it, as far as a folder was listed.
+    """
+
+    location: str
+    found: bool = False
+    beside: tuple[str, ...] = ()
+    connection: Connection = DEFAULT
+
+
+def expanded(locations: Iterable[str], connection: Connection = DEFAULT) -> Iterator[Wanted]:
+    """The locations to check: a folder that is no collection stands for the files in it and beneath, in sorted order.
+
+    A file beside an archive that belongs to it (metadata, an index, a digest manifest) is checked with that archive,
+    not by itself; what is no regular file is left out. A folder that cannot be listed is a location: opening it says
+    why.
+    """
+    for location in locations:
+        path = Path(location)
+        if is_s3(location):
+            yield from _on_s3(location, connection)
+        elif path.is_dir() and not _is_collection(path):
+            yield from beneath(path)
+        else:
+            yield Wanted(location)
+
+
+def beneath(path: Path) -> Iterator[Wanted]:
+    """The files in a folder and beneath it, in sorted order, each with those that belong to it, see ``expanded``."""
+    closed: list[OSError] = []
+    for folder, folders, names in os.walk(path, onerror=closed.append):
+        folders.sort()
+        there = frozenset(names)
+        beside = {name: _beside(name, there) for name in names}
+        theirs = set(chain.from_iterable(beside.values()))
+        for name in sorted(set(names) - theirs):
+            file = Path(folder, name)
+            if file.is_file():
+                yield Wanted(str(file), found=True, beside=tuple(str(Path(folder, other)) for other in beside[name]))
+    yield from (Wanted(str(error.filename)) for error in closed)
+
+
+def _on_s3(location: str, connection: Connection) -> Iterator[Wanted]:
+    prefix = _prefix(location, connection)
+    if prefix is None:
+        yield Wanted(location, connection=connection)
+    else:
+        yield from beneath_prefix(prefix, connection)
+
+
+def beneath_prefix(prefix: S3Prefix, connection: Connection) -> Iterator[Wanted]:
+    """The objects beneath a prefix, in sorted order, see ``beneath``. Raises SourceError."""
+    names: dict[str, list[str]] = {}
+    for each in prefix.beneath():
+        folder, slash, name = each.rpartition("/")
+        names.setdefault(folder + slash, []).append(name)
+    for folder in sorted(names):
+        there = frozenset(names[folder])
+        beside = {name: _beside(name, there) for name in there}
+        theirs = set(chain.from_iterable(beside.values()))
+        for name in sorted(there - theirs):
+            yield Wanted(folder + name, True, tuple(folder + other for other in beside[name]), connection)
+
+
+def _prefix(location: str, connection: Connection) -> S3Prefix | None:
+    """The prefix at a location that is no collection; None where opening the location says what there is."""
+    if "." in location.rpartition("/")[2]:
+        return None  # what looks like a file is not asked for twice
+    try:
+        place = open_place(location, connection)
+        return place if isinstance(place, S3Prefix) and collection_in(place) is None else None
+    except SourceError:
+        return None
+
+
+def _beside(name: str, names: frozenset[str]) -> list[str]:
+    """Those of ``names`` that belong to the archive ``name``."""
+    others = [name + suffix for suffix in _BESIDE]
+    if name.endswith(".tar"):
+        others.append(name.removesuffix(".tar") + ".index")
+    return [other for other in others if other in names]
+
+
+def _is_collection(folder: Path) -> bool:
+    try:
+        return open_collection(folder) is not None
+    except SourceError:
+        return True  # opening it says what is wrong

@@ -1,0 +1,95 @@
+"""Members of a location for a face that has time to wait: everything decoded first, then listed, found and read."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from difflib import get_close_matches
+from itertools import islice
+
+from inspector.core.format import MemberError
+from inspector.core.names import decoded, encoded, visible
+from inspector.core.numbers import count
+from inspector.core.progress import Progress
+from inspector.operations.opening.location import open_location
+from inspector.operations.opening.opening import Opened, decode
+from inspector.operations.refused import Refused
+from inspector.operations.serving.share import READING, shares
+from inspector.sources.s3.connection import DEFAULT, Connection
+
+_CLOSE = 3
+"""Names that are suggested."""
+_LOOKED_AT = 5_000
+"""Names that are looked at for a suggestion."""
+_LONGEST = 300
+"""Characters of names that are compared: it takes the square of their number."""
+
+
+class NoSuchMember(Refused):
+    """No member, or more than one, has the name that was asked for."""
+
+
+class SeveralMembers(NoSuchMember):
+    """More than one has it."""
+
+
+def load(location: str, progress: Progress, connection: Connection = DEFAULT, *, sparing: bool = False) -> list[Opened]:
+    """The archives at ``location``, wholly decoded: one for a file, one a range for a folder of ranges.
+
+    ``connection`` and ``sparing`` are as in open_place. Raises SourceError where there is nothing to open, and
+    Cancelled.
+    """
+    opened = open_location(location, connection, sparing=sparing)
+    for at, part in enumerate(shares(progress, READING, opened.sizes)):
+        decode(opened.open(at), part)
+    return opened.archives
+
+
+def find_member(archives: list[Opened], name: str) -> tuple[Opened, int]:
+    """The archive and the index of the member called ``name``, exactly.
+
+    ``name`` may come from a command line or from a listing: bytes that are not UTF-8 may be escaped in it or
+    replaced. Raises NoSuchMember with a sentence where there is none or where several have the name.
+    """
+    found = [(archive, index) for archive in archives for index in _named(archive, name)]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        close = _close(archives, name)
+        more = f" Names like it: {', '.join(map(visible, close))}." if close else ""
+        raise NoSuchMember(f"There is no member called {visible(name)}.{more}")
+    raise SeveralMembers(
+        f"There are {count(len(found), 'member')} called {visible(name)}, so it is not clear which is meant."
+    )
+
+
+def _named(archive: Opened, name: str) -> Iterator[int]:
+    wanted = {encoded(name)}
+    with contextlib.suppress(UnicodeEncodeError):
+        wanted.add(name.encode("utf-8", "surrogateescape"))
+    replaced = "\N{REPLACEMENT CHARACTER}" in name
+    members = archive.members
+    for index in range(len(members)):
+        path = members.path(index)
+        if path in wanted or (replaced and decoded(path)[0] == name):
+            yield index
+
+
+def _close(archives: list[Opened], name: str) -> list[str]:
+    """The names most like one that is not there: those that end with it, then those spelt alike."""
+    if not 0 < len(name) <= _LONGEST:
+        return []
+    every = (
+        decoded(members.path(at))[0] for members in (each.members for each in archives) for at in range(len(members))
+    )
+    names = [each for each in dict.fromkeys(islice(every, _LOOKED_AT)) if len(each) <= _LONGEST]
+    ending = [each for each in names if each.lower().endswith("/" + name.lower())]
+    alike = [*ending[:_CLOSE], *get_close_matches(name, names, _CLOSE)]
+    return list(dict.fromkeys(alike))[:_CLOSE]
+
+
+def content(archive: Opened, index: int, progress: Progress) -> Iterator[bytes]:
+    """The decoded content of a member in pieces; raises MemberError, SourceError or Cancelled."""
+    if archive.decoder is None:
+        raise MemberError("Plain bytes have no members.")
+    return archive.decoder.read(archive, index, progress)

@@ -1,0 +1,148 @@
+"""What a location holds: one archive, or the ranges of a folder, opened one after another."""
+
+from __future__ import annotations
+
+import contextlib
+from functools import partial
+from pathlib import Path
+from threading import Lock
+
+from inspector.core.collection import Collection
+from inspector.core.names import visible
+from inspector.core.progress import Progress
+from inspector.core.source import BytesSource, SourceError, expect
+from inspector.operations.opening.collection import collection_in, overlaps_in
+from inspector.operations.opening.opening import AT_ONCE, Opened, decode, open_place, start
+from inspector.sources.folder import Folder, LocalFolder
+from inspector.sources.s3.address import is_s3, parse
+from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.prefix import S3Prefix
+
+_DESCRIPTORS_TO_SPARE = 256
+
+
+class Location:
+    """An open location. ``archives`` grows as they are opened; ``total`` is how many there will be.
+
+    ``at_once``: all of it is about to be read, so of what is far away and not large, much is asked for at once.
+    """
+
+    def __init__(
+        self, archives: list[Opened], collection: Collection | None = None, folder: Folder | None = None
+    ) -> None:
+        self.archives = archives
+        self.collection = collection
+        self._folder = folder
+        self._ahead: dict[int, Opened] = {}
+        self._opening = Lock()
+        self._decoding: dict[int, Lock] = {}
+        self.at_once = False
+        self.total = len(archives) if collection is None else len(collection.ranges)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The size of each archive, in bytes, also of those that are not open yet."""
+        if self.collection is None:
+            return tuple(archive.source.size for archive in self.archives)
+        return tuple(each.size for each in self.collection.ranges)
+
+    @property
+    def size(self) -> int:
+        """The size of all archives together, in bytes."""
+        return sum(self.sizes)
+
+    def title(self, at: int) -> str:
+        """What to call the bytes of an archive."""
+        return "File" if self.collection is None else visible(self.collection.ranges[at].name)
+
+    def folder(self, at: int) -> bytes:
+        """The folders that an archive's members are shown in: dataset and range; empty for a single archive."""
+        return b"" if self.collection is None else self.collection.prefix(at)
+
+    def open(self, at: int) -> Opened:
+        """The archive ``at``, opened now if it is the next one. One that has gone is empty and has a finding.
+
+        The first archive of a collection carries what the names of all tell; what they tell of one is told by it.
+        """
+        with self._opening:
+            if at == len(self.archives):
+                self.archives.append(self._ahead.pop(at) if at in self._ahead else self._opened(at))
+        found = self.archives[at]
+        if self.at_once and self.size <= AT_ONCE:
+            expect(found.source, 0, found.source.size)
+        return found
+
+    def ahead(self, at: int) -> Opened:
+        """The archive ``at``, opened now wherever it stands: it is none of ``archives`` before its turn."""
+        with self._opening:
+            if at >= len(self.archives) and at not in self._ahead:
+                self._ahead[at] = self._opened(at)
+            return self.known(at)
+
+    def known(self, at: int) -> Opened:
+        """The archive ``at``, which has been opened."""
+        return self.archives[at] if at < len(self.archives) else self._ahead[at]
+
+    def _opened(self, at: int) -> Opened:
+        assert self.collection is not None
+        assert self._folder is not None
+        archive = _open(self._folder, self.collection.ranges[at].location)
+        archive.told = partial(overlaps_in, self.collection, at, archive)
+        if at == 0:
+            archive.findings.extend(self.collection.findings)
+        return archive
+
+    def decode(self, at: int, progress: Progress) -> None:
+        """Decode the archive ``at``, which has been opened: once, whoever else wants it too. Raises Cancelled."""
+        with self._decoding.setdefault(at, Lock()):
+            archive = self.known(at)
+            if not archive.complete:
+                decode(archive, progress)
+
+
+def open_location(location: str, connection: Connection = DEFAULT, *, sparing: bool = False) -> Location:
+    """What is at ``location``; a folder's ranges are not opened yet. Raises SourceError where there is nothing.
+
+    ``connection`` and ``sparing`` are as in open_place.
+    """
+    place = open_place(location, connection, sparing=sparing)
+    if not isinstance(place, (LocalFolder, S3Prefix)):
+        return Location([start(place)])
+    collection = collection_in(place)
+    if collection is None:
+        raise SourceError(f"{visible(location)} is a folder without datas3t ranges; open one of its files.")
+    if not collection.ranges:
+        raise SourceError(f"{visible(location)} holds no range. {collection.findings[0].message}")
+    _allow_descriptors(len(collection.ranges))
+    return Location([], collection, place)
+
+
+def inside(location: str, name: str) -> str:
+    """The path of the file ``name`` inside the folder ``location``; empty where the location is the file itself."""
+    if is_s3(location):
+        folder = parse(location)
+        key = parse(name).key
+        return key.removeprefix(folder.prefix) if key != folder.key and key.startswith(folder.prefix) else ""
+    path, base = Path(name), Path(location).resolve()
+    return path.relative_to(base).as_posix() if path != base and path.is_relative_to(base) else ""
+
+
+def _open(folder: Folder, location: str) -> Opened:
+    try:
+        return start(folder.open(location))
+    except SourceError as error:
+        archive = start(BytesSource(b"", location))
+        archive.unreadable = str(error)
+        return archive
+
+
+def _allow_descriptors(count: int) -> None:
+    """Every range keeps its file open; the soft limit is often 1,024."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource  # there is none on Windows
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = count + _DESCRIPTORS_TO_SPARE
+        if soft != resource.RLIM_INFINITY and soft < wanted:
+            most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))

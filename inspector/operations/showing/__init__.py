@@ -1,0 +1,1 @@
+"""What a face is shown of open archives, by pages of plain values."""
