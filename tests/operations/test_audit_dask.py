@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import dask
+import distributed
 import pytest
 
 from inspector.core.progress import Progress
@@ -20,9 +22,6 @@ from inspector.operations.auditing.audit_places import Choice
 from inspector.operations.auditing.audit_results import Results
 from inspector.operations.refused import Refused
 from tests.operations.archives import caf
-
-dask = pytest.importorskip("dask")
-distributed = pytest.importorskip("distributed")
 
 
 def cluster(**options: Any) -> Any:
