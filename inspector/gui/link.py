@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import multiprocessing
 import queue
+import sys
 import threading
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
 from inspector.gui.worker import work
+
+if TYPE_CHECKING:  # Windows has only one of them
+    from multiprocessing.context import ForkServerContext, SpawnContext
+
+_PRELOADED = ["inspector.operations.serving.desk", "inspector.operations.serving.server"]
+"""What every worker of a tab needs, loaded once in the process that workers are forked from."""
+
+
+def _context() -> ForkServerContext | SpawnContext:
+    """How workers are started: forked from a process that has loaded all they need, where the system can do that."""
+    if getattr(sys, "frozen", False) or "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(_PRELOADED)
+    return context
 
 
 class Work(Protocol):
@@ -60,7 +76,7 @@ class Link(QObject):
         self._outgoing.put(None)
 
     def _send_all(self, target: Work, arguments: tuple[Any, ...]) -> None:
-        context = multiprocessing.get_context("spawn")
+        context = _context()
         ours, theirs = context.Pipe()
         process = context.Process(target=target, args=(theirs, *arguments), name="worker", daemon=True)
         with self._lock:
