@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import queue
 import sys
 import threading
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from inspector.gui.worker import work
+from inspector.gui.worker import begin, work
 
 if TYPE_CHECKING:  # Windows has only one of them
     from multiprocessing.context import ForkServerContext, SpawnContext
@@ -78,7 +79,8 @@ class Link(QObject):
     def _send_all(self, target: Work, arguments: tuple[Any, ...]) -> None:
         context = _context()
         ours, theirs = context.Pipe()
-        process = context.Process(target=target, args=(theirs, *arguments), name="worker", daemon=True)
+        given = (dict(os.environ), target, theirs, *arguments)
+        process = context.Process(target=begin, args=given, name="worker", daemon=True)
         with self._lock:
             if self._closed:
                 return

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import signal
+from collections.abc import Callable
 from multiprocessing import current_process
 from multiprocessing.connection import Connection
 from typing import Any
+
+
+def begin(environment: dict[str, str], target: Callable[..., None], connection: Connection, *arguments: Any) -> None:
+    """Run ``target`` in the environment of the window: a forked worker has that of when the first one was started."""
+    os.environ.clear()
+    os.environ.update(environment)
+    target(connection, *arguments)
 
 
 def work(connection: Connection, *arguments: Any) -> None:

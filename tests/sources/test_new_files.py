@@ -131,7 +131,7 @@ def test_a_disk_that_fails_is_a_sentence_and_leaves_nothing(tmp_path: Path, disk
 
 
 def test_a_folder_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="cannot be written: no such file"), NewFiles() as files:
+    with pytest.raises(SourceError, match="cannot be written: there is no folder"), NewFiles() as files:
         files.add(tmp_path / "none" / "a")
 
 
