@@ -16,9 +16,10 @@ def own_command() -> list[str]:
     if getattr(sys, "frozen", False):
         return [sys.executable]
     typed = Path(sys.argv[0])
-    if typed.name == "__main__.py":
+    found = shutil.which(typed)
+    if typed.name == "__main__.py" or not (found or typed.exists()):  # run as a module, or by another program
         return [sys.executable, "-m", "inspector"]
-    return [str(Path(shutil.which(typed) or typed).absolute())]
+    return [str(Path(found or typed).absolute())]
 
 
 def entry(text: str, command: list[str]) -> str:

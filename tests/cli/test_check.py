@@ -171,4 +171,4 @@ def test_an_interrupt_ends_with_status_130_and_leaves_nobody_behind(count: int, 
         os.killpg(running.pid, signal.SIGINT)
         # Both ends come only when no process holds the pipes any more.
         _, err = running.communicate(timeout=60)
-    assert (running.returncode, err) == (130, b"")
+    assert (running.returncode, err) == (130, b"archive-inspector: Interrupted.\n")

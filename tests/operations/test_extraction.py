@@ -27,7 +27,12 @@ from tests.samples.writers import index_json
 SUFFIXES = {".caf", ".rca", ".zip", ".tar", ".taco", ".tacozip"}
 FLIPS = int(os.environ.get("INSPECTOR_FLIPS", "5"))
 """How often every sample is damaged."""
-EVERY = sorted(path for folder in SAMPLES for path in folder.iterdir() if path.suffix in SUFFIXES or path.is_dir())
+EVERY = sorted(
+    path
+    for folder in SAMPLES
+    for path in folder.iterdir()
+    if path.suffix in SUFFIXES or (path.is_dir() and not path.name.startswith("_"))
+)
 ENTRIES = [("one.txt", b"one"), ("deep/er/two.bin", bytes(range(256))), ("deep/empty", b""), ("three.txt", b"three")]
 
 
