@@ -6,7 +6,7 @@ from time import monotonic
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLineEdit, QProgressBar, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLineEdit, QProgressBar, QVBoxLayout
 
 from inspector.core.names import visible
 from inspector.core.numbers import count
@@ -19,7 +19,7 @@ from inspector.gui.client import Client, Done, Failed, Job
 from inspector.gui.connections import Connections
 from inspector.gui.message import Message
 from inspector.gui.pace import Pace
-from inspector.gui.panels.parts import Emptiable, SelectableLabel, tree_view
+from inspector.gui.panels.parts import Emptiable, SelectableLabel, push_button, tree_view
 from inspector.gui.tabs import SideTab
 from inspector.operations.showing.browse_views import Downloaded, EntryKind, RemoteEntry, RemotePage
 from inspector.operations.showing.views import JobState
@@ -63,13 +63,13 @@ class BrowserTab(SideTab):
         self.location = QLineEdit()
         self.location.setAccessibleName("Bucket or prefix")
         self.location.setPlaceholderText("s3://bucket/prefix/")
-        self.list_ = _button("&List", "List what lies at this address")
-        self.buckets = _button("List &Buckets", "List all buckets of these credentials")
-        self.connect_ = _button("Connectio&n…", "Choose profile, region and endpoint")
-        self.open_ = _button("&Open", "Open the object, or the dataset beneath the prefix (Return)")
-        self.check = _button("Chec&k", "Check what is selected, and all beneath it")
-        self.extract = _button("E&xtract…", "Extract the members of this archive to a folder")
-        self.download = _button("&Download…", "Copy what is selected, and all beneath it, to a folder")
+        self.list_ = push_button("&List", "List what lies at this address")
+        self.buckets = push_button("List &Buckets", "List all buckets of these credentials")
+        self.connect_ = push_button("Connectio&n…", "Choose profile, region and endpoint")
+        self.open_ = push_button("&Open", "Open the object, or the dataset beneath the prefix (Return)")
+        self.check = push_button("Chec&k", "Check what is selected, and all beneath it")
+        self.extract = push_button("E&xtract…", "Extract the members of this archive to a folder")
+        self.download = push_button("&Download…", "Copy what is selected, and all beneath it, to a folder")
         self.message = Message()
         self.sentence = SelectableLabel()
         self.sentence.setAccessibleName("How far it is")
@@ -77,7 +77,7 @@ class BrowserTab(SideTab):
         self.bar.setAccessibleName("Bytes downloaded")
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(160)
-        self.stop = _button("Cancel", "Stop; files that are whole stay (Esc)")
+        self.stop = push_button("Cancel", "Stop; files that are whole stay (Esc)")
         self.stack = Emptiable(self.tree)
         self.stack.show_sentence(WELCOME)
         self._lay_out()
@@ -291,9 +291,3 @@ class BrowserTab(SideTab):
         where = f" at {visible(self.connection.endpoint)}" if self.connection.endpoint else ""
         signed = how if self.connection.anonymous or self.connection.profile else "the default credentials"
         self.sentence.setText("Downloading…" if busy else f"Asked with {signed}{where}. {self._told}".strip())
-
-
-def _button(text: str, tip: str) -> QPushButton:
-    button = QPushButton(text)
-    button.setToolTip(tip)
-    return button

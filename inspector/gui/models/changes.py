@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QFontDatabase
 
 from inspector.core.edit import Edit
 from inspector.core.numbers import hexadecimal, in_bytes
 from inspector.core.span import Span
+from inspector.gui.models.titled_table import Index, TitledTable
 from inspector.gui.words import plain
 
 TITLES = ("Bytes", "On disk, and what is to be written")
@@ -18,15 +19,13 @@ _SHOWN = 64
 """Bytes of one write that are shown; there is more in the hex view."""
 _BEFORE = 4
 """Bytes shown before the first that differs."""
-Index = QModelIndex | QPersistentModelIndex
-NOWHERE = QModelIndex()
 
 
-class Changes(QAbstractTableModel):
+class Changes(TitledTable):
     """The writes of an edit in their order; a cut at the end is the last row."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(TITLES, parent)
         self._rows: list[tuple[Span, bytes | None, bytes | None]] = []
 
     def show(self, edit: Edit | None) -> None:
@@ -45,19 +44,10 @@ class Changes(QAbstractTableModel):
 
     # ---- Qt overrides ------------------------------------------------------------------------------------------
 
-    def rowCount(self, parent: Index = NOWHERE) -> int:
-        """Qt override."""
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = NOWHERE) -> int:
-        """Qt override."""
-        return 0 if parent.isValid() else len(TITLES)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Qt override."""
-        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return TITLES[section]
-        return None
+    @property
+    def count(self) -> int:
+        """See TitledTable."""
+        return len(self._rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Qt override."""

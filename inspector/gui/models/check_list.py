@@ -6,13 +6,14 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QObject, Qt
 
 from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped
 from inspector.core.verdict import State
 from inspector.gui.icons import icon, state_icon
+from inspector.gui.models.titled_table import Index, TitledTable
 from inspector.gui.words import plain, short
 from inspector.operations.checking.many import Outcome
 from inspector.operations.opening.folders import Wanted
@@ -23,8 +24,6 @@ WAITING, CHECKING, LEFT_OUT, CANCELLED = "waiting", "being checked", "no archive
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _TOLD = {State.WARNING: "with warnings"}
 _COUNTED = {ERRORS: Severity.ERROR, WARNINGS: Severity.WARNING}
-Index = QModelIndex | QPersistentModelIndex
-NOWHERE = QModelIndex()
 
 
 @dataclass(slots=True)
@@ -34,11 +33,11 @@ class _Row:
     outcome: Outcome | None = None
 
 
-class CheckListModel(QAbstractTableModel):
+class CheckListModel(TitledTable):
     """All locations, in their order; ``start`` is the path that they are told relative to."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(TITLES, parent)
         self._rows: list[_Row] = []
         self._start = ""
 
@@ -93,19 +92,10 @@ class CheckListModel(QAbstractTableModel):
 
     # ---- overrides ---------------------------------------------------------------------------------------------
 
-    def rowCount(self, parent: Index = NOWHERE) -> int:
-        """See QAbstractItemModel."""
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = NOWHERE) -> int:
-        """See QAbstractItemModel."""
-        return 0 if parent.isValid() else len(TITLES)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """See QAbstractItemModel."""
-        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return TITLES[section]
-        return None
+    @property
+    def count(self) -> int:
+        """See TitledTable."""
+        return len(self._rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """See QAbstractItemModel."""

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QObject, Qt
 
 from inspector.core.finding import Severity
 from inspector.gui.icons import severity_icon
+from inspector.gui.models.titled_table import Index, TitledTable
 from inspector.gui.words import plain, short
-
-Index = QModelIndex | QPersistentModelIndex
-NOWHERE = QModelIndex()
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +22,11 @@ class FixedRow:
     mark: Severity | None = None
 
 
-class FixedTable(QAbstractTableModel):
+class FixedTable(TitledTable):
     """Rows of text under ``titles``; the columns in ``numbers`` are set to the right."""
 
     def __init__(self, titles: Sequence[str], numbers: Sequence[int] = (), parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._titles = tuple(titles)
+        super().__init__(titles, parent)
         self._numbers = frozenset(numbers)
         self._rows: tuple[FixedRow, ...] = ()
 
@@ -43,19 +40,10 @@ class FixedTable(QAbstractTableModel):
         """What a row says."""
         return self._rows[row].texts
 
-    def rowCount(self, parent: Index = NOWHERE) -> int:
-        """See QAbstractItemModel."""
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = NOWHERE) -> int:
-        """See QAbstractItemModel."""
-        return 0 if parent.isValid() else len(self._titles)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """See QAbstractItemModel."""
-        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return self._titles[section]
-        return None
+    @property
+    def count(self) -> int:
+        """See TitledTable."""
+        return len(self._rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """See QAbstractItemModel."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QFont
 
 from inspector.core.finding import Severity
 from inspector.gui.icons import severity_icon
+from inspector.gui.models.titled_table import Index, TitledTable
 from inspector.gui.words import plain, short
 from inspector.operations.changing.header_draft import EntryView, HeaderView, parse_number
 from inspector.operations.refused import Refused
@@ -16,11 +17,9 @@ from inspector.operations.refused import Refused
 TITLES = ("Entry", "Offset", "Length", "Points to")
 ENTRY, OFFSET, LENGTH, TARGET = range(len(TITLES))
 EDITABLE = (OFFSET, LENGTH)
-Index = QModelIndex | QPersistentModelIndex
-NOWHERE = QModelIndex()
 
 
-class HeaderEntries(QAbstractTableModel):
+class HeaderEntries(TitledTable):
     """Shows a HeaderView. It changes nothing itself.
 
     Signals:
@@ -32,7 +31,7 @@ class HeaderEntries(QAbstractTableModel):
     refused = Signal(str)
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(TITLES, parent)
         self.view: HeaderView | None = None
         self._hexadecimal = False
 
@@ -59,19 +58,10 @@ class HeaderEntries(QAbstractTableModel):
 
     # ---- Qt overrides ------------------------------------------------------------------------------------------
 
-    def rowCount(self, parent: Index = NOWHERE) -> int:
-        """Qt override."""
-        return len(self.view.entries) if self.view is not None and not parent.isValid() else 0
-
-    def columnCount(self, parent: Index = NOWHERE) -> int:
-        """Qt override."""
-        return 0 if parent.isValid() else len(TITLES)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Qt override."""
-        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return TITLES[section]
-        return None
+    @property
+    def count(self) -> int:
+        """See TitledTable."""
+        return len(self.view.entries) if self.view is not None else 0
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Qt override."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QObject, Qt
 
 from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes
 from inspector.gui.icons import severity_icon
+from inspector.gui.models.titled_table import NOWHERE, Index, TitledTable
 from inspector.gui.words import plain, short
 from inspector.sources.s3.ledger import Request
 
@@ -19,8 +20,6 @@ WHEN, METHOD, RANGE, BYTES, TOOK, STATUS, WHY, WHERE = range(len(TITLES))
 NUMBERS = frozenset((BYTES, TOOK, STATUS))
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _REFUSED = 400
-Index = QModelIndex | QPersistentModelIndex
-NOWHERE = QModelIndex()
 
 
 def range_text(request: Request) -> str:
@@ -51,11 +50,11 @@ def texts(request: Request) -> tuple[str, ...]:
     )
 
 
-class RequestsModel(QAbstractTableModel):
+class RequestsModel(TitledTable):
     """Rows that grow at the end and, when there are very many, go at the head."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(TITLES, parent)
         self._rows: list[Request] = []
         self._texts: list[tuple[str, ...]] = []
 
@@ -86,19 +85,10 @@ class RequestsModel(QAbstractTableModel):
 
     # ---- overrides ---------------------------------------------------------------------------------------------
 
-    def rowCount(self, parent: Index = NOWHERE) -> int:
-        """See QAbstractItemModel."""
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = NOWHERE) -> int:
-        """See QAbstractItemModel."""
-        return 0 if parent.isValid() else len(TITLES)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """See QAbstractItemModel."""
-        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return TITLES[section]
-        return None
+    @property
+    def count(self) -> int:
+        """See TitledTable."""
+        return len(self._rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """See QAbstractItemModel."""

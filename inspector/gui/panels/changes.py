@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from inspector.core.numbers import count
 from inspector.gui.document import Document
 from inspector.gui.editing import Editing, named
 from inspector.gui.models.changes import BYTES, Changes
-from inspector.gui.panels.parts import ElidedLabel, Emptiable, table_view
+from inspector.gui.panels.parts import ElidedLabel, Emptiable, push_button, table_view
 
 ORIGIN = "changes"
 WIDTHS = {BYTES: 190}
@@ -41,14 +41,14 @@ class ChangesPanel(QWidget):
         rows = self.table.verticalHeader()
         rows.setDefaultSectionSize(rows.defaultSectionSize() + self.table.fontMetrics().lineSpacing())
         self.sentence = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
-        self.write = _button("&Write", "Write these bytes into the file, with a journal, and read them back")
-        self.mend = _button("Mend Chec&ksums", MEND)
-        self.undo = _button("Undo", "Take back the last step")
-        self.redo = _button("Redo", "Do again what was taken back")
-        self.copy_ = _button("Save Copy…", "Leave the file alone and write the changed archive to another one")
-        self.export = _button("Export &Patch…", "Save these changes as a patch file")
-        self.discard = _button("Discard", "Forget the changes: the file is shown as it is on disk")
-        self.take_back = _button("&Take Back What Was Written", "Write the bytes that stood there before")
+        self.write = push_button("&Write", "Write these bytes into the file, with a journal, and read them back")
+        self.mend = push_button("Mend Chec&ksums", MEND)
+        self.undo = push_button("Undo", "Take back the last step")
+        self.redo = push_button("Redo", "Do again what was taken back")
+        self.copy_ = push_button("Save Copy…", "Leave the file alone and write the changed archive to another one")
+        self.export = push_button("Export &Patch…", "Save these changes as a patch file")
+        self.discard = push_button("Discard", "Forget the changes: the file is shown as it is on disk")
+        self.take_back = push_button("&Take Back What Was Written", "Write the bytes that stood there before")
         buttons = QHBoxLayout()
         buttons.setContentsMargins(6, 4, 6, 0)
         self._buttons = (self.write, self.mend, self.undo, self.redo, self.copy_, self.export, self.discard)
@@ -114,10 +114,3 @@ class ChangesPanel(QWidget):
         span = self.model.place(index.row())
         if span is not None and span.start < self._document.size:
             self._document.go_to(0, span.start, min(span.stop, self._document.size), ORIGIN)
-
-
-def _button(text: str, tip: str) -> QPushButton:
-    button = QPushButton(text)
-    button.setToolTip(tip)
-    button.setAutoDefault(False)
-    return button

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QMenu,
+    QPushButton,
     QScrollArea,
     QSizePolicy,
     QStackedWidget,
@@ -175,6 +176,14 @@ def sentence_label(text: str = "") -> QLabel:
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(True)
     return label
+
+
+def push_button(text: str, tip: str) -> QPushButton:
+    """A button that Enter presses only where the keyboard is on it."""
+    button = QPushButton(text)
+    button.setToolTip(tip)
+    button.setAutoDefault(False)
+    return button
 
 
 class Emptiable(QStackedWidget):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QSizePolicy, QVBoxLayout, QWidget
 
 from inspector.core.finding import Severity
 from inspector.core.verdict import State
 from inspector.gui.document import Document
 from inspector.gui.editing import Editing
 from inspector.gui.icons import severity_icon, state_icon
-from inspector.gui.panels.parts import Details, Emptiable, sentence_label
+from inspector.gui.panels.parts import Details, Emptiable, push_button, sentence_label
 from inspector.gui.words import plain, short
 from inspector.operations.changing.edit_views import RepairPlan, RepairRow
 from inspector.operations.showing.views import Stage
@@ -50,12 +50,12 @@ class RepairPanel(QWidget):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setResizeMode(QListWidget.ResizeMode.Adjust)
         self.about = Details("About the selected repair")
-        self.make = _button("&Mend in Place", "Write these repairs into the file, with a journal")
-        self.show_ = _button(
+        self.make = push_button("&Mend in Place", "Write these repairs into the file, with a journal")
+        self.show_ = push_button(
             "Sh&ow Changes", "Make the repairs pending changes: see every byte before anything is written"
         )
-        self.copy_ = _button("Mend a &Copy…", "Leave the file alone and write a mended copy")
-        self.salvage = _button("&Salvage…", "Write what is provably whole into a new archive")
+        self.copy_ = push_button("Mend a &Copy…", "Leave the file alone and write a mended copy")
+        self.salvage = push_button("&Salvage…", "Write what is provably whole into a new archive")
         self._page = self._lay_out()
         self._stack = Emptiable(self._page)
         layout = QVBoxLayout(self)
@@ -213,10 +213,3 @@ def _described(row: RepairRow) -> str:
     lost = [f"Lost: {sentence}" for sentence in row.loses] or ["Nothing is lost."]
     word = [f"Assumed: {row.claim} It is done on your word: tick it."] if row.claim else []
     return "\n".join((f"{row.title}.", *lost, *word, f"Mends {', '.join(row.mends)} · {row.code}"))
-
-
-def _button(text: str, tip: str) -> QPushButton:
-    button = QPushButton(text)
-    button.setToolTip(tip)
-    button.setAutoDefault(False)
-    return button
