@@ -6,12 +6,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from threading import Lock
 
+from inspector.core.limits import CACHE
 from inspector.core.span import Span, Spans
 
 BLOCK = 64 << 10
 """The size of a block, in bytes."""
-MOST = 64 << 20
-"""The most bytes that are kept of all that belongs together."""
 LARGEST = 8 << 20
 """The most bytes asked for at once."""
 _FIRST_AHEAD = 256 << 10
@@ -26,10 +25,10 @@ Fetch = Callable[[int, int], bytes]
 
 
 class Blocks:
-    """At most so many bytes of blocks, of any number of caches; the least recently used are let go first."""
+    """At most so many bytes of blocks (0: as limits.CACHE says), of any number of caches; the oldest go first."""
 
-    def __init__(self, most: int = MOST) -> None:
-        self._most = most // BLOCK
+    def __init__(self, most: int = 0) -> None:
+        self._most = (most or CACHE.value) // BLOCK
         self._kept: OrderedDict[tuple[object, int], bytes] = OrderedDict()
         self._lock = Lock()
 

@@ -116,7 +116,7 @@ def test_nothing_answers() -> None:
 
 
 def test_a_server_that_falls_silent(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "READ_TIMEOUT", 0.2)
+    monkeypatch.setattr(client.Client, "read_timeout", 0.2)
     location, gate = store.put("faults.caf", DATA), Event()
     impatient = Connection(endpoint=store.proxy.url, region="eu-north-1")
     with closing(client_for(impatient)), store.proxy.failing(stalling(gate)):

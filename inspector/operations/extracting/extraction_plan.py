@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from inspector.core.finding import Severity
+from inspector.core.limits import LARGE_MEMBER
 from inspector.core.member import FOLDER, SPECIAL, Codec, Member
 from inspector.core.names import collision_keys, visible
 from inspector.core.numbers import count, grouped, rounded
@@ -24,8 +25,6 @@ from inspector.operations.extracting.extraction_wanted import Wanted
 from inspector.operations.wording import brief
 from inspector.sources.extracting import Destination, Parts, Standing
 
-LARGE = 64 << 30
-"""A member of more bytes needs a word."""
 RATIO = 200
 """A member that grows more than so many times in decoding is worth a warning..."""
 RATIO_FROM = 1 << 20
@@ -197,7 +196,7 @@ class Planner:
             return False
         if has_invisible(path):
             why = "its name holds invisible or direction-changing characters, so it may look like another"
-        elif size > LARGE:
+        elif size > LARGE_MEMBER.value:
             why = f"it has {rounded(size)}"
         else:
             return False

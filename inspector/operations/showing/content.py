@@ -7,6 +7,7 @@ import codecs
 from inspector.core.format import MemberError
 from inspector.core.member import Codec, Member
 from inspector.core.names import visible
+from inspector.core.limits import CONTENT
 from inspector.core.numbers import rounded
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, SplicedSource
@@ -14,8 +15,6 @@ from inspector.operations.opening.listing import content as pieces_of
 from inspector.operations.opening.opening import Opened
 from inspector.sources.temporary import TemporarySource
 
-LARGEST = 1 << 30
-"""Bytes of a member that are decoded at most."""
 SAMPLE = 64 * 1024
 """Bytes that the encoding is told from."""
 LARGEST_IMAGE = 64 << 20
@@ -38,13 +37,15 @@ _IMAGES = (
 )
 
 
-def decoded_content(archive: Opened, index: int, progress: Progress, largest: int = LARGEST) -> tuple[Source, str]:
+def decoded_content(archive: Opened, index: int, progress: Progress, largest: int = 0) -> tuple[Source, str]:
     """The content of a member and a sentence about what is missing of it, empty where nothing is.
 
+    At most ``largest`` bytes are decoded, 0 for what the user has set.
     A stored member is a view of the file and copied nowhere. Raises SourceError and Cancelled.
     """
     member = archive.members[index]
     name = visible(member.path)
+    largest = largest or CONTENT.value
     if not member.readable:
         return TemporarySource(name), "Its entry does not say where its content is."
     if _is_whole(archive, member):

@@ -14,6 +14,7 @@ from botocore import UNSIGNED
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
+from inspector.core import limits
 from inspector.core.progress import Cancelled
 from inspector.core.source import SourceError
 from inspector.sources.s3.address import Address
@@ -23,9 +24,6 @@ from inspector.sources.s3.ledger import Ledger, Request, Why
 from inspector.sources.s3.quiet import keep_quiet
 from inspector.sources.s3.sentences import Failure, sentence
 
-CONNECT_TIMEOUT = 10
-READ_TIMEOUT = 30
-"""Seconds."""
 ATTEMPTS = 3
 CONNECTIONS = 8
 """The most connections that are kept open to one server."""
@@ -50,14 +48,14 @@ class Client:
     """One way of reaching S3. It may be used by any number of threads. Every method raises SourceError."""
 
     read_timeout: float = 0
-    """Seconds without an answer until a request is given up; 0 for READ_TIMEOUT."""
+    """Seconds without an answer until a request is given up; 0 for limits.ANSWERING."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self._extra = {"RequestPayer": "requester"} if connection.requester_pays else {}
         keep_quiet()
         with _sentences(Failure(None)):
-            self._s3: Any = _s3(connection, self.read_timeout or READ_TIMEOUT)
+            self._s3: Any = _s3(connection, self.read_timeout or limits.ANSWERING.value)
         keep_quiet()  # of those that were made meanwhile, too
         self.endpoint = str(self._s3.meta.endpoint_url)
 
@@ -189,7 +187,7 @@ def _s3(connection: Connection, timeout: float) -> Any:
 
 def _made(session: Any, connection: Connection, style: str, timeout: float) -> Any:
     config = Config(
-        connect_timeout=CONNECT_TIMEOUT,
+        connect_timeout=limits.CONNECTING.value,
         read_timeout=timeout,
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
         max_pool_connections=CONNECTIONS,

@@ -1,0 +1,44 @@
+"""Limits that a user may set. They are in the environment, where the terminal and the window's workers find them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A whole number from ``least`` to ``most``, both included, in units of ``unit`` (1 for a plain number)."""
+
+    variable: str
+    default: int
+    least: int
+    most: int
+    unit: int = 1
+
+    @property
+    def value(self) -> int:
+        """What is set here and now, in bytes or seconds; the default where nothing is, or nothing that could be."""
+        try:
+            number = int(os.environ.get(self.variable, ""))
+        except ValueError:
+            number = self.default
+        return (number if self.least <= number <= self.most else self.default) * self.unit
+
+    def set(self, number: int) -> None:
+        """Set it, in its unit, for this process and those that it starts from now on."""
+        os.environ[self.variable] = str(number)
+
+
+_MIB, _GIB = 1 << 20, 1 << 30
+
+CACHE = Limit("ARCHIVE_INSPECTOR_CACHE_MIB", 64, 8, 65_536, _MIB)
+"""Bytes of an archive on S3 that are kept, so that they are asked for once."""
+CONNECTING = Limit("ARCHIVE_INSPECTOR_CONNECT_SECONDS", 10, 1, 600)
+"""Seconds until a server that does not answer is given up."""
+ANSWERING = Limit("ARCHIVE_INSPECTOR_ANSWER_SECONDS", 30, 1, 3_600)
+"""Seconds without a byte of an answer until a request is given up."""
+CONTENT = Limit("ARCHIVE_INSPECTOR_CONTENT_MIB", 1_024, 1, 65_536, _MIB)
+"""Bytes of a member that are decoded at most to be shown."""
+LARGE_MEMBER = Limit("ARCHIVE_INSPECTOR_LARGE_MEMBER_GIB", 64, 1, 16_384, _GIB)
+"""A member of more bytes is extracted only on the user's word."""
