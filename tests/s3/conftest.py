@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,9 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from inspector.operations.opening.opening import open_place
-from inspector.sources.s3.connection import Connection
-from inspector.sources.s3.prefix import S3Prefix
-from inspector.sources.s3.source import S3Source
+from tests.s3.bucket import BUCKET, Bucket
 from tests.s3.proxy import Proxy
 
-BUCKET = "archives"
 KEY, SECRET, TOKEN = "AKIACANARYCANARY1234", "canary/secret+key", "canary-session-token"
 
 ENVIRONMENT = {
@@ -88,44 +83,12 @@ def proxy(session_proxy: Proxy) -> Proxy:
     return session_proxy
 
 
-@dataclass
-class Store:
+class Store(Bucket):
     """A bucket behind the proxy."""
 
-    client: Any
-    proxy: Proxy
-
-    @property
-    def connection(self) -> Connection:
-        return Connection(endpoint=self.proxy.url)
-
-    @property
-    def options(self) -> list[str]:
-        """The same for the command line."""
-        return ["--endpoint-url", self.proxy.url]
-
-    def put(self, key: str, data: bytes) -> str:
-        """Keep an object and give its location."""
-        self.client.put_object(Bucket=BUCKET, Key=key, Body=data)
-        return f"s3://{BUCKET}/{key}"
-
-    def put_all(self, folder: Path, prefix: str) -> str:
-        """Keep what is in a folder, or the one file, and give the location."""
-        for path in folder.rglob("*") if folder.is_dir() else [folder]:
-            if path.is_file():
-                name = path.relative_to(folder).as_posix() if folder.is_dir() else ""
-                self.put(f"{prefix}/{name}" if name else prefix, path.read_bytes())
-        return f"s3://{BUCKET}/{prefix}"
-
-    def open(self, location: str, *, sparing: bool = False) -> S3Source:
-        found = open_place(location, self.connection, sparing=sparing)
-        assert isinstance(found, S3Source)
-        return found
-
-    def prefix(self, location: str) -> S3Prefix:
-        found = open_place(location, self.connection)
-        assert isinstance(found, S3Prefix)
-        return found
+    def __init__(self, client: Any, proxy: Proxy) -> None:
+        super().__init__(client, proxy.url)
+        self.proxy = proxy
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from typing import Any
 from zipfile import ZIP_STORED, ZipFile
 
 import pytest
-import tacozip
 
 from inspector.__main__ import main
 from inspector.core.progress import Progress
@@ -21,15 +20,12 @@ from inspector.operations.checking.checking import check_archive
 from inspector.operations.opening.listing import load
 from inspector.operations.opening.location import open_location
 from inspector.operations.opening.opening import decode
-from inspector.resources import samples
 from inspector.sources.cache import LARGEST
 from inspector.sources.s3.source import S3Source
 from tests.formats.tar.tar_building import build
+from tests.s3.archives import SAMPLES, caf, dataset, members, taco
 from tests.s3.conftest import BUCKET, Store
 from tests.s3.proxy import Proxy, holding, ignoring, in_pages, refuse
-
-HERE = Path(__file__).parent.parent / "samples"
-SAMPLES = [*samples(), *sorted(path for path in HERE.iterdir() if path.suffix != ".py" and path.name != "__pycache__")]
 
 Output = Callable[..., tuple[int, str]]
 
@@ -52,30 +48,6 @@ def test_every_sample_is_checked_and_dumped_and_listed_as_on_disk(path: Path, st
         here = output(command, "--json", str(path))
         there = output(command, "--json", *store.options, location)
         assert (there[0], there[1].replace(location, str(path))) == here
-
-
-def members(count: int) -> list[tuple[str, bytes]]:
-    return [(f"folder/{number:06d}.bin", number.to_bytes(4, "big") * 60) for number in range(count)]
-
-
-def caf(count: int) -> bytes:
-    index, data = {}, bytearray()
-    for name, content in members(count):
-        index[name] = {"start_byte": len(data), "end_byte": len(data) + len(content)}
-        data += content
-    text = json.dumps({"format_version": "1.0", "files": index}).encode()
-    return bytes(data) + text + len(text).to_bytes(4, "little")
-
-
-def taco(count: int, folder: Path) -> bytes:
-    names = []
-    for name, content in members(count):
-        path = folder / Path(name).name
-        path.write_bytes(content)
-        names.append((str(path), name))
-    target = folder / "made.tacozip"
-    tacozip.create(str(target), *map(list, zip(*names, strict=True)), [(157, 1000)])
-    return target.read_bytes()
 
 
 def test_a_chunk_archive_of_10_000_members_takes_one_request(store: Store) -> None:
@@ -147,15 +119,6 @@ def test_members_are_found_where_local_headers_are_longer(store: Store, tmp_path
         assert (archive.members.path(index).decode(), found) == members(9_000)[index]
     (whole,) = load(str(path), Progress())
     assert list(archive.members) == list(whole.members)
-
-
-def dataset(store: Store, root: str, count: int) -> str:
-    for number in range(count):
-        first, last = 10 * number + 1, 10 * number + 10
-        tar = build([(f"{key:020d}.txt", b"x" * key) for key in range(first, last + 1)])
-        store.put(f"{root}/dataset/weather/datapoints/{first:020d}-{last:020d}.tar", tar)
-        store.put(f"{root}/dataset/weather/datapoints/{first:020d}-{last:020d}.tar.metadata", b"")
-    return f"s3://{BUCKET}/{root}/dataset/weather"
 
 
 @pytest.fixture(scope="module")
