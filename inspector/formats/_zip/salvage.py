@@ -59,6 +59,12 @@ def has_whole(archive: Archive) -> bool:
     return VERDICTS.index(Verdict.VERIFIED) in archive.verdicts
 
 
+def copied(archive: Archive, directory: Directory) -> Iterator[tuple[int, int]]:
+    """Where the stored bytes of the members are, ``(start, stop)``, that a salvage with another first member copies."""
+    members = directory.members
+    return ((members.starts[index], members.stops[index]) for index in _whole(archive, directory, True))
+
+
 def _first(directory: Directory) -> int:
     heads = directory.members.heads
     return heads.index(0) if heads is not None and 0 in heads else -1

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from enum import StrEnum
 from functools import partial
 
 from inspector.core.archive import Archive
@@ -13,14 +14,16 @@ from inspector.core.numbers import grouped, hexadecimal
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source
+from inspector.core.span import Span
 from inspector.formats._zip.forward import read_local
 from inspector.formats._zip.mending import in_place, mend_end, mend_records
 from inspector.formats._zip.rebuild import Rebuilt
 from inspector.formats._zip.records import Local
-from inspector.formats._zip.salvage import has_whole, salvage
+from inspector.formats._zip.salvage import copied, has_whole, salvage
 from inspector.formats.taco.decode import TacoDetail
 from inspector.formats.taco.edit import payload_of
 from inspector.formats.taco.header import (
+    HEADER_SIZE,
     LOCAL_CRC_OFFSET,
     MOST_ENTRIES,
     PAYLOAD_SIZE,
@@ -32,8 +35,18 @@ from inspector.formats.taco.probe import Layout
 
 _TORN = frozenset({"taco-torn-after-write-1", "taco-torn-after-write-2", "taco-crc"})
 _NAME = str(Layout.HEADER).encode()
+_PLACE = Span(HEADER_SIZE - PAYLOAD_SIZE, HEADER_SIZE)
+"""Where the payload stands in a header whose layout is that of the specification."""
 _ELSEWHERE = "elsewhere in this file"
 """What is said of an entry that leads to no member and not out of the file."""
+
+
+class _Aim(StrEnum):
+    """What becomes of an entry of the header in a new archive, as a clause."""
+
+    FINE = ""
+    ELSEWHERE = "it leads elsewhere in this file, and is not moved along with the members"
+    GONE = "the member it leads to is not in the new archive, so the entry is empty there"
 
 
 def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
@@ -190,20 +203,36 @@ def _salvage(archive: Archive, detail: TacoDetail) -> Repair:
     """The salvage of a ZIP, with a header whose entries lead to where members are then."""
     header = detail.header
     found = read_local(archive.source, 0)
-    if header is None or found is None or header.layout is not Layout.HEADER or header.obstacles:
+    if header is None or found is None or found[1] != _NAME or header.payload != _PLACE:
         return salvage(archive, detail.directory)
     known = header.crc in (header.local_crc, header.central_crc)
     entries = header.entries[: header.count] if known else ()
-    local, name, _ = found
+    local = found[0]._replace(flags=0)  # its sizes and its CRC stand in it
+
+    kept = set(copied(archive, detail.directory))
+    aims = [_aim(detail, archive.source.size, entry, kept) for entry in entries]
 
     def lead(begins: Mapping[tuple[int, int], int]) -> tuple[Local, bytes, bytes]:
-        moved = [(begins.get((offset, offset + length), offset), length) for offset, length in entries]
+        moved = [
+            (0, 0) if aim is _Aim.GONE else (begins.get((offset, offset + length), offset), length)
+            for aim, (offset, length) in zip(aims, entries, strict=True)
+        ]
         payload = payload_of(moved, len(moved))
-        return local._replace(crc=zlib.crc32(payload)), name, payload
+        return local._replace(crc=zlib.crc32(payload)), _NAME, payload
 
     loses = ["The entries of the TACO header, which fit no CRC-32: the new header has none."] if not known else []
-    for index, entry in enumerate(entries):
-        words = target_words(detail.directory, archive.source.size, entry)
-        if entry[1] and words == _ELSEWHERE:
-            loses.append(f"The aim of entry {index}: it leads {words}, and is not moved along with the members.")
+    if known and header.count > MOST_ENTRIES:
+        loses.append(f"The count of the TACO header, {header.count}: it has room for {MOST_ENTRIES}, and all are kept.")
+    loses += [f"The aim of entry {index}: {aim}." for index, aim in enumerate(aims) if aim is not _Aim.FINE]
     return salvage(archive, detail.directory, tuple(loses), lead)
+
+
+def _aim(detail: TacoDetail, size: int, entry: tuple[int, int], kept: Container[tuple[int, int]]) -> _Aim:
+    """What becomes of an entry where only the ``kept`` ranges of bytes go into a new archive."""
+    offset, length = entry
+    words = target_words(detail.directory, size, entry)
+    if not length or offset >= size or (offset, offset + length) in kept:
+        return _Aim.FINE
+    if words == _ELSEWHERE:
+        return _Aim.ELSEWHERE
+    return _Aim.FINE if offset < HEADER_SIZE else _Aim.GONE
