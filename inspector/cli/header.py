@@ -47,15 +47,15 @@ def run(options: argparse.Namespace) -> None:
             complain(f"Entry {entry.index} leads {entry.words}: readers of this file cannot follow it.")
     written = _write(archive, edit, whole=options.whole) if edit is not None and not options.dry_run else None
     view = header_view(archive, draft)
-    remote = edit is not None and isinstance(archive.source, S3Source)
-    sent = sent_bytes(edit, whole=options.whole) if edit is not None and remote else None
+    source = archive.source if isinstance(archive.source, S3Source) else None
+    sent = sent_bytes(edit, whole=options.whole) if edit is not None and source is not None else None
     with Lines() as out:
         if options.json:
             out.write(_json(opened[0].label, view, edit, written, sent))
         else:
             lines = _lines(view, edit, options.dry_run)
-            if edit is not None and options.dry_run and remote:
-                lines += ["This would be sent:", *sending_lines(edit, whole=options.whole)]
+            if edit is not None and options.dry_run and source is not None:
+                lines += ["This would be sent:", *sending_lines(source, edit, whole=options.whole)]
             out.write("".join(f"{visible(line)}\n" for line in lines))
             if written is not None:
                 out.write(f"{visible(written.sentence)}\n")
@@ -86,7 +86,7 @@ def _assignment(text: str) -> tuple[int, Entry]:
 def _write(archive: Opened, edit: Edit, *, whole: bool) -> WriteResult:
     source = writable(archive)
     if isinstance(source, S3Source):
-        for line in sending_lines(edit, whole=whole):
+        for line in sending_lines(source, edit, whole=whole):
             complain(line)
     with ProgressBar(Progress()) as progress:
         return write_edit(source, edit, progress, whole=whole)

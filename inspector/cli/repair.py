@@ -88,7 +88,7 @@ def _mend(part: Part, options: argparse.Namespace, out: Lines) -> int:
     if not options.json:
         out.write(_text(part.label, shown))
         if shown.edit is not None and isinstance(part.archive.source, S3Source) and not options.to:
-            lines = sending_lines(shown.edit, whole=options.whole)
+            lines = sending_lines(part.archive.source, shown.edit, whole=options.whole)
             out.write("".join(f"{line}\n" for line in ("  Sent:", *(f"    {each}" for each in lines))))
         out.flush()
     written: WriteResult | None = None

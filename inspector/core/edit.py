@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from inspector.core.source import Source
+from inspector.core.source import Source, expect, is_sparing
 from inspector.core.span import Span, Spans
 
 _COMPARED = 1 << 16
@@ -106,6 +106,7 @@ class OverlaySource:
         self.name = source.name
         self.size = edit.new_size
         self.edit = edit
+        self.sparing = is_sparing(source)
         self._source = source
         self._patches = sorted(edit.patches, key=lambda patch: patch.offset)
 
@@ -131,6 +132,10 @@ class OverlaySource:
                     break  # the source beneath has become shorter than the edit knows it
                 data[start - offset : end - offset] = patch.new[start - patch.offset : end - patch.offset]
         return bytes(data)
+
+    def expect(self, start: int, stop: int) -> None:
+        """The bytes ``[start, stop)`` are about to be read."""
+        expect(self._source, start, stop)
 
     def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
         """See Source.sibling."""

@@ -11,7 +11,8 @@ import pytest
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.progress import Cancelled, Progress
 from inspector.sources.s3.source import S3Source
-from inspector.sources.s3.writing import CannotCopyError, write_object
+from inspector.sources.s3.writing import write_object
+from inspector.sources.s3.writing_sentences import CannotCopyError
 from tests.s3.conftest import BUCKET, SECRET, TOKEN, Store
 from tests.s3.proxy import Fault, Forward, Reply, Seen, ignoring, refuse, silent
 from tests.s3.writing import MEBI, content, unfinished

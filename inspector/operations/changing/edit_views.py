@@ -63,6 +63,13 @@ class WriteResult:
 
 
 @dataclass(frozen=True, slots=True)
+class OnlyWhole:
+    """Nothing was written: the server cannot copy, so all of the object would have to be sent, as ``sentence`` says."""
+
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class Interrupted:
     """A change of this archive that was interrupted; ``story`` says what state that left it in.
 

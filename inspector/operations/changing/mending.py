@@ -10,9 +10,9 @@ from inspector.core.archive import Archive
 from inspector.core.edit import Edit
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
-from inspector.core.progress import Progress
+from inspector.core.progress import Cancelled, Progress
 from inspector.core.repair import Repair
-from inspector.core.source import blocks
+from inspector.core.source import SourceError, blocks
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import State
 from inspector.operations.changing.edit_views import RepairPlan, RepairRow, WriteResult
@@ -156,12 +156,25 @@ def carry_out(
     result = WriteResult(f"{plan.repairs[0].title}.")
     if plan.edit is not None:
         result = write_edit(source, plan.edit, progress, whole=whole)
-    if isinstance(source, S3Source):
-        for each in plan.beside:
-            put_beside(source, each, progress)
-    else:
-        _write_beside(source.path, plan.beside, progress)
-    return replace(result, warnings=(*_lost(plan.repairs), *result.warnings))
+    unwritten = _put_beside(plan, source, progress)
+    return replace(result, warnings=(*_lost(plan.repairs), *result.warnings, *unwritten))
+
+
+def _put_beside(plan: Plan, source: FileSource | S3Source, progress: Progress) -> tuple[str, ...]:
+    """Write the files beside the archive, and say which could not be: the archive is mended by then."""
+    unwritten: list[str] = []
+    for each in plan.beside:
+        try:
+            if isinstance(source, S3Source):
+                put_beside(source, each, progress)
+            else:
+                _write_beside(source.path, (each,), progress)
+        except (SourceError, Cancelled) as error:
+            if plan.edit is None:
+                raise
+            why = "that was cancelled" if isinstance(error, Cancelled) else str(error)
+            unwritten.append(f"{_path(Path(source.name), each).name} was not written beside it: {why.rstrip('.')}.")
+    return tuple(unwritten)
 
 
 def _mend_copy(

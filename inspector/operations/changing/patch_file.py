@@ -58,13 +58,14 @@ def decoded(source: Source, archive: Source) -> Edit:
         edit = Edit(file.label[:200], patches, file.old_size, file.new_size)
     except ValueError as error:  # what msgspec raises too
         raise Refused(f"{visible(source.name)} is no patch that can be read: {error}.") from error
-    _compare(edit, archive)
+    see_that_it_fits(edit, archive)
     return edit
 
 
-def _compare(edit: Edit, archive: Source) -> None:
+def see_that_it_fits(edit: Edit, archive: Source, what: str = "The patch") -> None:
+    """Raise Refused where an edit, which is ``what`` in the sentence, is not one of ``archive``; and SourceError."""
     if edit.old_size != archive.size:
-        raise Refused(f"The patch is for a file of {edit.old_size:,} bytes, and this one has {archive.size:,}.")
+        raise Refused(f"{what} is for a file of {edit.old_size:,} bytes, and this one has {archive.size:,}.")
     for patch in edit.patches:
         if archive.read(patch.offset, len(patch.old)) != patch.old:
-            raise Refused(f"The patch does not fit: at byte {patch.offset:,} other bytes stand than those it replaces.")
+            raise Refused(f"{what} does not fit: at byte {patch.offset:,} other bytes stand than those it replaces.")

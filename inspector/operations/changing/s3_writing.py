@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inspector.core.edit import Edit
+from inspector.core.names import visible
 from inspector.core.numbers import count, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import blocks
@@ -19,13 +20,18 @@ def sent_bytes(edit: Edit, *, whole: bool = False) -> int:
     return moved(pieces_of(edit, whole=whole))
 
 
-def sending_lines(edit: Edit, *, whole: bool = False) -> list[str]:
-    """What writing an edit would send, and what the server would copy by itself, in lines."""
+def sending_lines(source: S3Source, edit: Edit, *, whole: bool = False) -> list[str]:
+    """What writing an edit would send, what the server would copy by itself, and how, in lines."""
     pieces = pieces_of(edit, whole=whole)
     sent = moved(pieces)
     lines = [f"bytes {piece.start:,} to {piece.stop:,}: {_does(piece)}" for piece in joined(pieces)]
     total = f"In all {sent:,} of {edit.new_size:,} bytes would be read and sent again."
-    return [*lines, total if sent else f"No byte of {edit.new_size:,} would be sent."]
+    how = f"a multipart upload of {len(pieces):,} parts" if len(pieces) > 1 else "one request"
+    return [
+        *lines,
+        total if sent else f"No byte of {edit.new_size:,} would be sent.",
+        f"It is {how}, and takes place only if the object still has the ETag {visible(source.etag)} (If-Match).",
+    ]
 
 
 def _does(piece: Piece) -> str:
@@ -37,10 +43,16 @@ def write_edit_to_s3(source: S3Source, edit: Edit, progress: Progress, *, whole:
     """Make a change of an object; see write_object for ``whole``. Raises EditError and Cancelled."""
     from inspector.sources.s3.writing import write_object  # loads boto3
 
-    dropped = source.read(*_run(edit)) if edit.dropped.size <= KEPT else None
+    keeps = edit.dropped.size <= KEPT
+    with cancelling(progress):
+        dropped = source.read(*_run(edit)) if keeps else b""
     sent = write_object(source, edit, progress, whole=whole)
-    back = edit.reverted(dropped) if dropped is not None else None
-    return WriteResult(f"{edit.label}: {_words(sent.pieces)}.", sent.warnings, back)
+    warnings = sent.warnings
+    if not keeps:
+        size = rounded(edit.dropped.size)
+        warnings += (f"It cannot be taken back: the {size} that were cut off are more than is kept.",)
+    back = edit.reverted(dropped) if keeps else None
+    return WriteResult(f"{edit.label}: {_words(sent.pieces)}.", warnings, back)
 
 
 def put_beside(source: S3Source, beside: Beside, progress: Progress) -> None:

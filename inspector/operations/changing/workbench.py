@@ -2,51 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from inspector.core.edit import Edit, OverlaySource, Patch
+from inspector.core.edit import Edit, EditError, OverlaySource, Patch
 from inspector.core.names import visible
-from inspector.core.progress import Progress
-from inspector.core.source import Source
+from inspector.core.progress import Cancelled, Progress
+from inspector.core.source import Source, SourceError
 from inspector.operations.changing import patch_file
 from inspector.operations.changing.dependents import broken, mend_checksums
-from inspector.operations.changing.edit_views import Interrupted, Mended, RepairPlan, WayOut, WriteResult
+from inspector.operations.changing.edit_views import Interrupted, Mended, OnlyWhole, RepairPlan, WayOut, WriteResult
 from inspector.operations.changing.header_draft import Entry, HeaderDraft, HeaderView
 from inspector.operations.changing.interrupted import interrupted, recover
 from inspector.operations.changing.mending import carry_out, described, save_salvage, write_edit
+from inspector.operations.changing.patch_file import see_that_it_fits
 from inspector.operations.changing.repairing import plan
+from inspector.operations.changing.s3_writing import sending_lines
 from inspector.operations.changing.taco_header import header_draft, header_view, member_target
 from inspector.operations.changing.taco_header import preview as preview_header
-from inspector.operations.extracting.extraction import Extraction
-from inspector.operations.extracting.extraction_views import (
-    ExtractionOptions,
-    ExtractionPlan,
-    ExtractionResult,
-    Lent,
-    OnConflict,
-)
-from inspector.operations.extracting.extraction_wanted import Wanted, everything, numbered
-from inspector.operations.extracting.lending import TOO_MUCH, lend, lend_one, size_of
+from inspector.operations.extracting.taking import JOBS as TAKING_JOBS
+from inspector.operations.extracting.taking import Taking
 from inspector.operations.opening.location import Location
 from inspector.operations.opening.opening import Opened, decode, start
 from inspector.operations.refused import Refused
 from inspector.operations.showing.scene import Scene
-from inspector.operations.showing.session import JOBS as SESSION_JOBS
 from inspector.operations.showing.session import QUICK as SESSION_QUICK
 from inspector.operations.showing.session import Session
-from inspector.operations.showing.views import Chosen, Stage
+from inspector.operations.showing.views import Stage
 from inspector.sources.file import FileSource
 from inspector.sources.in_place import patched_copy
 from inspector.sources.replacing import Replacing
 from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.source import TAIL, S3Source, cancelling
+from inspector.sources.s3.writing_sentences import CannotCopyError
 
 CHECKED_ALONG = 64 << 20
 """Bytes of an archive that is checked with every preview; a larger one is only where it has been checked before."""
 
 
-class Workbench(Session):
+class Workbench(Taking):
     """One open location that can be changed."""
 
     def __init__(self, location: str, s3: Connection = DEFAULT) -> None:
@@ -66,22 +61,25 @@ class Workbench(Session):
             return broken(scene.archives[0], edit) if edit is not None and scene.checks.checked else None
 
     def _scene(self, edit: Edit, progress: Progress) -> Scene:
-        scene = Scene(self._name, Location([start(OverlaySource(self._file(), edit))]))
+        source = self._file()
+        changed = OverlaySource(source, edit)
+        changed.sparing = isinstance(source, S3Source) and source.size > TAIL
+        scene = Scene(self._name, Location([start(changed)]))
         decode(scene.archives[0], progress)
-        if self._disk.checks.checked or scene.location.size <= CHECKED_ALONG:
+        if not changed.sparing and (self._disk.checks.checked or scene.location.size <= CHECKED_ALONG):
             scene.checks.run(progress)
             progress.advance(0)
         return scene
 
-    def _file(self) -> FileSource:
-        """The archive on disk; raises Refused where it cannot be changed."""
+    def _file(self) -> FileSource | S3Source:
+        """The archive on disk or on S3; raises Refused where it cannot be changed."""
         if self._stage in (Stage.OPENING, Stage.DECODING):
             raise Refused("The archive is still being read: change it when that is over.")
         archives = self._disk.archives
         if self._disk.location.collection is not None:
             raise Refused("This is a folder of several files: open the one that is to be changed.")
         source = archives[0].source if archives else None
-        if not isinstance(source, FileSource):
+        if not isinstance(source, FileSource | S3Source):
             raise Refused("There is no file here that could be changed.")
         return source
 
@@ -120,34 +118,84 @@ class Workbench(Session):
 
     # ---- writing -----------------------------------------------------------------------------------------------
 
-    def write(self, progress: Progress, edit: Edit) -> WriteResult:
-        """Write an edit into the file, and read it again. Raises Refused and EditError where nothing was written."""
+    def sending(self, edit: Edit, whole: bool = False) -> tuple[str, ...]:
+        """What writing an edit would send to S3 (see ``sending_lines``); nothing where the archive is on disk."""
+        source = self._file()
+        return tuple(sending_lines(source, edit, whole=whole)) if isinstance(source, S3Source) else ()
+
+    def write(self, progress: Progress, edit: Edit, whole: bool = False) -> WriteResult | OnlyWhole:
+        """Write an edit into the file, and read it again; ``whole`` as in write_edit.
+
+        Raises Refused and EditError where nothing was written, or the sentence says that this is not known.
+        """
+        return self._write(progress, lambda source: write_edit(source, edit, progress, whole=whole))
+
+    def _write(
+        self, progress: Progress, write: Callable[[FileSource | S3Source], WriteResult]
+    ) -> WriteResult | OnlyWhole:
+        """Change the archive and read it again: that it is changed stays true where it cannot be read."""
         with self._turns.one(progress):
+            source = self._file()
             progress.begin("Writing", 0)
-            result = write_edit(self._file(), edit)
-            self._read_again(progress)
+            try:
+                result = write(source)
+            except CannotCopyError as error:
+                return OnlyWhole(str(error))
+            except Cancelled:
+                raise EditError(f"{visible(source.name)} was not changed: writing it was cancelled.") from None
+            try:
+                self._read_again(progress)
+            except (Refused, SourceError, Cancelled) as error:
+                if isinstance(source, S3Source):
+                    source.replaced = True
+                why = "cancelled" if isinstance(error, Cancelled) else f"not possible ({error})"
+                unread = f"Reading it again was {why}, so what is shown is as it was before. Reload it."
+                return replace(result, warnings=(*result.warnings, unread), revert=None)
             return result
 
-    def read_again(self, progress: Progress) -> None:
-        """Show the archive as it is on disk now, not checked. Raises Refused where it is not there any more."""
-        with self._turns.one(progress):
-            self._read_again(progress, check=False)
+    def read_again(self, progress: Progress, edit: Edit | None = None) -> None:
+        """Show the archive as it is now, not checked, with ``edit`` over it where there is one.
 
-    def _read_again(self, progress: Progress, *, check: bool = True) -> None:
-        checked = check and self._disk.checks.checked
-        fresh = Session(self._name, self._s3)
-        fresh.decode(progress)
-        if (failed := fresh.status()).stage is Stage.FAILED:
-            raise Refused(failed.sentence)
-        self._disk = fresh._now  # noqa: SLF001 - one of its own kind
+        Raises Refused where it is not there any more or the edit is not one of it; then all is as it was.
+        """
+        with self._turns.one(progress):
+            before = self._disk
+            self._disk = self._afresh(progress)
+            try:
+                if edit is not None:
+                    with cancelling(progress):
+                        see_that_it_fits(edit, self._file(), "The pending change")
+                self._show(self._disk if edit is None else self._scene(edit, progress))
+            except BaseException:
+                self._disk = before
+                raise
+
+    def _read_again(self, progress: Progress) -> None:
+        source = self._disk.archives[0].source
+        checked = self._disk.checks.checked and not (isinstance(source, S3Source) and source.size > TAIL)
+        self._disk = self._afresh(progress)
         if checked:
             self._disk.checks.run(progress)
         self._show(self._disk)
 
+    def _afresh(self, progress: Progress) -> Scene:
+        """The archive as it is now, decoded. Raises Refused and Cancelled."""
+        fresh = Session(self._name, self._s3)
+        fresh.decode(progress)
+        progress.advance(0)
+        if (failed := fresh.status()).stage is Stage.FAILED:
+            raise Refused(failed.sentence)
+        now = fresh._now  # noqa: SLF001 - one of its own kind
+        for before, after in zip(self._disk.archives, now.archives, strict=False):
+            if isinstance(before.source, S3Source) and isinstance(after.source, S3Source):
+                after.source.ledger.follow(before.source.ledger)
+        return now
+
     def save_copy(self, progress: Progress, edit: Edit, path: str, over: bool) -> str:
         """Write the archive as ``edit`` would leave it to another file. Raises Refused, SourceError, Cancelled."""
         target = Path(path)
-        patched_copy(self._file(), edit, target, progress, replace=over)
+        with cancelling(progress):
+            patched_copy(self._file(), edit, target, progress, replace=over)
         return f"The changed copy is {visible(str(target))}."
 
     def export_patch(self, progress: Progress, edit: Edit, path: str) -> str:
@@ -188,17 +236,22 @@ class Workbench(Session):
                 progress.advance(0)
             return described(plan(self._disk.archives[0], progress, accepted))
 
-    def make_repairs(self, progress: Progress, accepted: Collection[str], copy: str) -> WriteResult:
-        """Mend it, in place or, where ``copy`` is a path, to that file, over what is there.
+    def make_repairs(
+        self, progress: Progress, accepted: Collection[str], copy: str, whole: bool = False
+    ) -> WriteResult | OnlyWhole:
+        """Mend it, in place or, where ``copy`` is a path, to that file, over what is there; ``whole`` as in write_edit.
 
         Raises Refused and EditError where nothing was written, SourceError and Cancelled.
         """
+
+        def mend(source: FileSource | S3Source) -> WriteResult:
+            mended = plan(self._disk.archives[0], progress, accepted)
+            return carry_out(mended, source, copy, progress, over=True, whole=whole)
+
+        if not copy:
+            return self._write(progress, mend)
         with self._turns.one(progress):
-            source = self._file()
-            result = carry_out(plan(self._disk.archives[0], progress, accepted), source, copy, progress, over=True)
-            if not copy:
-                self._read_again(progress)
-            return result
+            return mend(self._file())
 
     def salvage(self, progress: Progress, accepted: Collection[str], copy: str) -> WriteResult:
         """Write what is whole into a new archive at ``copy``, over what is there. Raises as ``make_repairs`` does."""
@@ -223,74 +276,16 @@ class Workbench(Session):
             self._read_again(progress)
             return WriteResult(grown.sentence, grown.warnings)
 
-    # ---- extracting --------------------------------------------------------------------------------------------
-
-    def plan_extraction(
-        self,
-        progress: Progress,
-        members: Collection[int] | None,
-        folder: str,
-        on_conflict: OnConflict = OnConflict.REFUSE,
-        doubtful: bool = False,
-    ) -> ExtractionPlan:
-        """What ``extract`` would do. Raises as it does."""
-        with self._turns.one(progress):
-            return self._extraction(members, folder, ExtractionOptions(on_conflict, doubtful)).plan(progress)
-
-    def extract(
-        self,
-        progress: Progress,
-        members: Collection[int] | None,
-        folder: str,
-        on_conflict: OnConflict = OnConflict.REFUSE,
-        doubtful: bool = False,
-        keep_damaged: bool = False,
-    ) -> ExtractionResult:
-        """Write members of what is shown, all for None, into a folder (see ``ExtractionOptions``).
-
-        Raises Refused where nothing can be extracted, SourceError and Cancelled, which leaves the files that are whole.
-        """
-        with self._turns.one(progress):
-            options = ExtractionOptions(on_conflict, doubtful, keep_damaged)
-            return self._extraction(members, folder, options).run(progress)
-
-    def lend(self, progress: Progress, chosen: Chosen, folder: str, most: int | None = None) -> Lent:
-        """Extract what is chosen into a private folder (see ``lending``); nothing if that is more than ``most`` bytes.
-
-        Raises Refused, SourceError and Cancelled.
-        """
-        with self._turns.one(progress):
-            now = self._now
-            wanted = self._wanted(now.members.numbers(chosen))
-            if most is not None and size_of(wanted) > most:
-                return Lent((), TOO_MUCH)
-            return lend(wanted, now.members.heads(chosen), Path(folder), progress)
-
-    def lend_one(self, progress: Progress, member: int, folder: str) -> Lent:
-        """Extract a member for another program to open; raises Refused for what may be run (see ``lending``)."""
-        with self._turns.one(progress):
-            return lend_one(self._wanted([member]), self._now.shelf.path(member), Path(folder), progress)
-
-    def _extraction(self, members: Collection[int] | None, folder: str, options: ExtractionOptions) -> Extraction:
-        return Extraction(self._wanted(members), Path(folder), options)
-
-    def _wanted(self, members: Collection[int] | None) -> list[Wanted]:
-        if self._stage is not Stage.READY:
-            raise Refused("Nothing was extracted: not all of the archive has been read.")
-        every = everything(self._name, self._now.archives)
-        return every if members is None else numbered(every, members)
-
 
 def _of_disk(patch: Patch, disk: Source) -> Patch:
     stands = disk.read(patch.offset, len(patch.old))
     return replace(patch, old=stands + patch.old[len(stands) :])
 
 
-QUICK = SESSION_QUICK | {"interrupted", "header", "header_edit", "header_target"}
+QUICK = SESSION_QUICK | {"interrupted", "header", "header_edit", "header_target", "sending"}
 """Methods that answer at once; safe while jobs run."""
-JOBS = SESSION_JOBS | {
+JOBS = TAKING_JOBS | {
     *("preview", "mend_checksums", "write", "save_copy", "export_patch", "import_patch"),
-    "read_again",
-    *("recover", "plan_repairs", "make_repairs", "salvage", "plan_extraction", "extract", "lend", "lend_one", "append"),
+    *("read_again", "recover", "plan_repairs", "make_repairs", "salvage", "append"),
 }
 """Methods that take a Progress first and may take long; each may run in a thread of its own."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from inspector.core.edit import OverlaySource
 from inspector.core.names import visible
 from inspector.core.source import Source, SourceError
 from inspector.core.span import Spans
@@ -92,10 +93,13 @@ def cut_short(archives: Sequence[Opened]) -> Trouble | None:
     return Trouble("Not all of it could be read, so what is shown is not all there is: see the findings.", _AGAIN)
 
 
-def remote_state(location: Location, trouble: Trouble | None, error: SourceError | None) -> RemoteState | None:
+def remote_state(
+    location: Location, trouble: Trouble | None, error: SourceError | None, unwritten: str = ""
+) -> RemoteState | None:
     """What reading has cost; None where nothing is on S3.
 
-    ``trouble`` is what reading met last, ``error`` what kept it from being opened.
+    ``trouble`` is what reading met last, ``error`` what kept it from being opened, ``unwritten`` a sentence on what
+    kept a change from being written.
     """
     sources = _sources(location)
     if not sources:
@@ -103,7 +107,7 @@ def remote_state(location: Location, trouble: Trouble | None, error: SourceError
         return RemoteState(ledger.totals if ledger else Totals(), 0, trouble) if trouble is not None else None
     replaced = next((source for source in sources if source.replaced), None)
     if replaced is not None:
-        trouble = Trouble(REPLACED.format(what=visible(replaced.name)), (Remedy.RELOAD,))
+        trouble = Trouble(unwritten or REPLACED.format(what=visible(replaced.name)), (Remedy.RELOAD,))
     return RemoteState(sources[0].ledger.totals, location.size, trouble)
 
 
@@ -122,7 +126,8 @@ def without_options(sentence: str) -> str:
 
 def cached(source: Source) -> Spans:
     """The bytes of a source that can be read without a request; none where it is not on S3."""
-    return source.cached() if isinstance(source, S3Source) else ()
+    beneath = source.base if isinstance(source, OverlaySource) else source
+    return beneath.cached() if isinstance(beneath, S3Source) else ()
 
 
 def _sources(location: Location) -> list[S3Source]:

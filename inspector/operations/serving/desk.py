@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from inspector.core.edit import EditError
+from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.span import Spans
+from inspector.operations.changing.edit_views import OnlyWhole, WriteResult
 from inspector.operations.changing.workbench import QUICK as WORKBENCH_QUICK
 from inspector.operations.changing.workbench import Workbench
 from inspector.operations.opening import remote
 from inspector.operations.showing.browse_views import RemoteState, Trouble
 from inspector.operations.showing.disk_change import disk_change
 from inspector.operations.showing.views import DiskChange, Stage
+from inspector.sources.file import FileSource
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.ledger import Request
+from inspector.sources.s3.source import S3Source
 
 
 class Desk(Workbench):
@@ -22,6 +29,7 @@ class Desk(Workbench):
         super().__init__(location, s3)
         self._failure = remote.without_options(self._failure)
         self._trouble = self._told(self._error) if self._error is not None else None
+        self._unwritten = ""
 
     def read(self, layer: int, offset: int, length: int) -> bytes:
         """See Session.read; what went wrong is kept for ``remote`` until something is read again."""
@@ -38,17 +46,28 @@ class Desk(Workbench):
             return None
         return remote.trouble_of(error, self._name, anonymous=self._s3.anonymous)
 
+    def _write(
+        self, progress: Progress, write: Callable[[FileSource | S3Source], WriteResult]
+    ) -> WriteResult | OnlyWhole:
+        """What kept the last change from being written is kept for ``remote``."""
+        self._unwritten = ""
+        try:
+            return super()._write(progress, write)
+        except EditError as error:
+            self._unwritten = str(error)
+            raise
+
     def remote(self) -> RemoteState | None:
         """What reading has cost until now; None for what is on this machine."""
-        now = self._now
-        trouble = self._trouble
+        # What is pending lies over it and costs nothing of its own.
+        disk, trouble = self._disk, self._trouble
         if trouble is None and self._stage is Stage.READY:
-            trouble = remote.cut_short(now.archives)
-        return remote.remote_state(now.location, trouble, self._error)
+            trouble = remote.cut_short(disk.archives)
+        return remote.remote_state(disk.location, trouble, self._error, self._unwritten)
 
     def requests(self) -> tuple[Request, ...]:
         """The last requests that were made, the oldest first."""
-        ledger = remote.ledger_of(self._now.location, self._error)
+        ledger = remote.ledger_of(self._disk.location, self._error)
         return ledger.requests() if ledger is not None else ()
 
     def disk_change(self) -> DiskChange | None:
@@ -61,7 +80,7 @@ class Desk(Workbench):
         return remote.cached(self._now.layers[layer].source)
 
 
-AT_ONCE = frozenset(("status", "layers", "interrupted", "remote", "requests", "cached", "disk_change"))
+AT_ONCE = frozenset(("status", "layers", "interrupted", "remote", "requests", "cached", "disk_change", "sending"))
 """Methods that never wait for a network."""
 QUICK = WORKBENCH_QUICK | AT_ONCE
 """Methods that answer at once, but for the time that S3 may take for those that are not in AT_ONCE."""

@@ -75,6 +75,19 @@ class Ledger:
                 before.sent + request.sent,
             )
 
+    def follow(self, earlier: Ledger) -> None:
+        """Go on where an earlier ledger of the same location has ended."""
+        before, then = earlier.totals, earlier.requests()
+        with self._lock:
+            self._requests = deque((*then, *self._requests), maxlen=KEPT)
+            now = self._totals
+            self._totals = Totals(
+                before.requests + now.requests,
+                before.received + now.received,
+                before.milliseconds + now.milliseconds,
+                before.sent + now.sent,
+            )
+
     @property
     def totals(self) -> Totals:
         """The totals so far."""

@@ -22,6 +22,7 @@ from inspector.sources.s3.pieces import SENT, Piece, pieces_of
 from inspector.sources.s3.sender import NOT_IMPLEMENTED, Kept, Part, Sender, Upload, etag_of, sender_for
 from inspector.sources.s3.sentences import S3Error
 from inspector.sources.s3.source import LARGEST_WHOLE, S3Source, cancelling, look
+from inspector.sources.s3.writing_sentences import CannotCopyError
 
 _COPIERS = 4
 """Copies that the server is asked to make at once."""
@@ -40,10 +41,6 @@ class Sent:
     warnings: tuple[str, ...]
 
 
-class CannotCopyError(EditError):
-    """The server cannot copy parts: the change could only be made by sending the whole object."""
-
-
 def write_object(source: S3Source, edit: Edit, progress: Progress, *, whole: bool = False) -> Sent:
     """Make the change in the object that ``source`` reads, if it still is as it was when that was opened.
 
@@ -55,6 +52,8 @@ def write_object(source: S3Source, edit: Edit, progress: Progress, *, whole: boo
         try:
             return writing.run()
         except SourceError as error:
+            if isinstance(error, S3Error) and error.status == _NOT_AS_BEFORE:
+                source.replaced = True
             raise EditError(f"{writing.name} was not changed: {error}") from error
 
 
@@ -109,6 +108,7 @@ class _Writing:
         """What is kept beside the bytes; raises EditError where another object is there by now."""
         head, kept = self._sender.state(self._source.address, self._source.ledger)
         if not head.etag or (head.etag, head.size) != (self._source.etag, self._source.size):
+            self._source.replaced = True
             raise self._not_changed("it was replaced meanwhile. Open it again to see what it is now.")
         return kept
 
@@ -276,6 +276,7 @@ class _Writing:
         head = self._sender.get(address, asked, now, data, ledger, Why.COMPARING, _nothing, LARGEST_WHOLE)
         found = data if head.partial else data[start:stop]
         if head.size != self._edit.new_size or found != expected:
+            self._source.replaced = True
             raise EditError(
                 f"{self.name} was written, but [{start:,}, {stop:,}) of it is not what was sent. Open it again and "
                 "check it; where the bucket keeps versions, the one before is as it was."

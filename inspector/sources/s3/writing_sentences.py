@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspector.core.edit import EditError
 from inspector.core.names import visible
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.sentences import S3Error
@@ -41,6 +42,10 @@ _SAID_ELSEWHERE = (
     "NoSuchBucket",
 )
 """What is the same whether it is read or written."""
+
+
+class CannotCopyError(EditError):
+    """The server cannot copy parts: the change could only be made by sending the whole object."""
 
 
 def writing_error(error: S3Error, address: Address, where: str) -> S3Error:

@@ -1,0 +1,85 @@
+"""What a session takes out of what it shows: members into a folder, and files lent to other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from inspector.core.progress import Progress
+from inspector.operations.extracting.extraction import Extraction
+from inspector.operations.extracting.extraction_views import (
+    ExtractionOptions,
+    ExtractionPlan,
+    ExtractionResult,
+    Lent,
+    OnConflict,
+)
+from inspector.operations.extracting.extraction_wanted import Wanted, everything, numbered
+from inspector.operations.extracting.lending import TOO_MUCH, lend, lend_one, size_of
+from inspector.operations.refused import Refused
+from inspector.operations.showing.session import JOBS as SESSION_JOBS
+from inspector.operations.showing.session import Session
+from inspector.operations.showing.views import Chosen, Stage
+
+
+class Taking(Session):
+    """One open location of which members can be taken out."""
+
+    def plan_extraction(
+        self,
+        progress: Progress,
+        members: Collection[int] | None,
+        folder: str,
+        on_conflict: OnConflict = OnConflict.REFUSE,
+        doubtful: bool = False,
+    ) -> ExtractionPlan:
+        """What ``extract`` would do. Raises as it does."""
+        with self._turns.one(progress):
+            return self._extraction(members, folder, ExtractionOptions(on_conflict, doubtful)).plan(progress)
+
+    def extract(
+        self,
+        progress: Progress,
+        members: Collection[int] | None,
+        folder: str,
+        on_conflict: OnConflict = OnConflict.REFUSE,
+        doubtful: bool = False,
+        keep_damaged: bool = False,
+    ) -> ExtractionResult:
+        """Write members of what is shown, all for None, into a folder (see ``ExtractionOptions``).
+
+        Raises Refused where nothing can be extracted, SourceError and Cancelled, which leaves the files that are whole.
+        """
+        with self._turns.one(progress):
+            options = ExtractionOptions(on_conflict, doubtful, keep_damaged)
+            return self._extraction(members, folder, options).run(progress)
+
+    def lend(self, progress: Progress, chosen: Chosen, folder: str, most: int | None = None) -> Lent:
+        """Extract what is chosen into a private folder (see ``lending``); nothing if that is more than ``most`` bytes.
+
+        Raises Refused, SourceError and Cancelled.
+        """
+        with self._turns.one(progress):
+            now = self._now
+            wanted = self._wanted(now.members.numbers(chosen))
+            if most is not None and size_of(wanted) > most:
+                return Lent((), TOO_MUCH)
+            return lend(wanted, now.members.heads(chosen), Path(folder), progress)
+
+    def lend_one(self, progress: Progress, member: int, folder: str) -> Lent:
+        """Extract a member for another program to open; raises Refused for what may be run (see ``lending``)."""
+        with self._turns.one(progress):
+            return lend_one(self._wanted([member]), self._now.shelf.path(member), Path(folder), progress)
+
+    def _extraction(self, members: Collection[int] | None, folder: str, options: ExtractionOptions) -> Extraction:
+        return Extraction(self._wanted(members), Path(folder), options)
+
+    def _wanted(self, members: Collection[int] | None) -> list[Wanted]:
+        if self._stage is not Stage.READY:
+            raise Refused("Nothing was extracted: not all of the archive has been read.")
+        every = everything(self._name, self._now.archives)
+        return every if members is None else numbered(every, members)
+
+
+JOBS = SESSION_JOBS | {"plan_extraction", "extract", "lend", "lend_one"}
+"""Methods that take a Progress first and may take long."""
