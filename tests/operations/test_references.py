@@ -155,3 +155,17 @@ def test_what_any_byte_leads_to_lies_in_the_layer_and_is_not_itself(name: str, a
             assert reference.words
             assert reference.covers not in [row.spans for row in shown]
             assert all(0 <= span.start <= span.stop <= info.size for span in reference.covers)
+
+
+def test_bytes_in_a_segment_lead_to_the_hash_that_covers_them(sample: Sample) -> None:
+    session = opened(sample("two-resets-spec.rca"))
+    (near,) = session.references(0, 600)
+    (last,) = session.references(0, 1_400)
+    assert (near.words, near.covers) == ("The hash of segment 2", (Span(999, 1007),))
+    assert last.covers == (Span(2, 10),)
+
+
+def test_the_data_of_a_member_lead_back_to_the_entry_of_the_taco_header(sample: Sample) -> None:
+    session = opened(sample("two-entries.tacozip"))
+    found = session.references(0, 5_200)
+    assert ("Entry 0 of the TACO header", (Span(45, 61),)) in [(each.words, each.covers) for each in found]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain as one_after_another
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive
@@ -23,6 +25,9 @@ SCANNED = 2_000
 """Rows of a long table that are looked at one by one: the answer has to come at once."""
 MOST = 12
 """References given of one byte."""
+
+TACO_PAYLOAD = 41
+"""The byte that the payload of a TACO header begins at."""
 
 LEADS_TO = {
     Kind.FOOTER: (Kind.INDEX,),
@@ -57,7 +62,7 @@ class Referring:
         now = self._now
         shown = now.layers[layer]
         chain = _chain(shown.fields(), offset, path)
-        return _Guide(shown, now.shelf.number(shown.at, 0)).references(chain)
+        return Referrer(shown, now.shelf.number(shown.at, 0)).references(chain)
 
 
 REFERRING = frozenset(("references",))
@@ -71,7 +76,7 @@ def _chain(fields: Sequence[Field], offset: int, path: tuple[int, ...] | None) -
 
 
 @dataclass(frozen=True, slots=True)
-class _Guide:
+class Referrer:
     """Knows one layer; ``first`` is the number of its archive's first member among all."""
 
     layer: Layer
@@ -79,10 +84,12 @@ class _Guide:
 
     @property
     def archive(self) -> Archive:
+        """What the layer's bytes come from."""
         return self.layer.archive
 
     def references(self, chain: Chain) -> tuple[Reference, ...]:
-        if self.layer.info.kind is LayerKind.CONTENT or not chain:
+        """Where the innermost field of a chain leads, the nearest meaning first; never to a field of the chain."""
+        if self.layer.info.kind is LayerKind.CONTENT or not chain or any(map(_unused, chain)):
             return ()
         around = {field.spans for field in chain}
         found: dict[Spans, Reference] = {}
@@ -138,6 +145,23 @@ class _Guide:
                     return each
         return None
 
+    def _covered(self, chain: Chain) -> Iterator[Reference]:
+        """The hash over the segment that bytes are in; resets and headers of chunks lead elsewhere."""
+        segment = next((field for field in chain if field.kind is Kind.SEGMENT), None)
+        hashed = self.covering(segment.start) if segment is not None else None
+        if hashed is not None:
+            yield self._to(f"The {visible(hashed.name)}", self.layer.from_file(hashed.place))
+
+    def covering(self, start: int) -> Checksum | None:
+        """The recorded checksum over the byte at ``start`` of the layer, of a format whose checksums share no byte."""
+        every = self.archive.checksums
+        place = self.layer.in_file((Span(start, start + 1),))
+        if not place or not len(every):
+            return None
+        at = bisect_right(every, place[0].start, key=_covers)
+        near = every[max(0, at - 2) : at + 1]
+        return next((each for each in near if any(start <= place[0].start < stop for start, stop in each.covers)), None)
+
     # ---- places ------------------------------------------------------------------------------------------------
 
     def _led_to(self, field: Field) -> Iterator[Reference]:
@@ -146,14 +170,25 @@ class _Guide:
             if target is not None:
                 yield self._to(f"The {target.name}", target.spans)
 
-    def _taco(self, entry: Field) -> Iterator[Reference]:
+    def taco_entries(self) -> list[Field]:
+        """The entries in use of the header of a TACO archive, if it is one."""
+        chain = [field for _, field in locate(self.layer.fields(), TACO_PAYLOAD)]
+        payload = next((field for field in chain if field.kind is Kind.TACO_PAYLOAD), None)
+        entries = payload.children if payload is not None else ()
+        return [each for each in entries if each.kind is Kind.TACO_ENTRY and not _unused(each)]
+
+    def led_by(self, entry: Field) -> Span:
+        """The bytes that an entry of a TACO header says the place of, as far as they exist."""
         match entry.value:
             case [int(start), int(length)] if length > 0:
-                span = Span(start, start + length).clipped(0, self.layer.source.size)
-                if span.size:
-                    yield self._to(self._words(span.start), (span,))
+                return Span(start, start + length).clipped(0, self.layer.source.size)
             case _:
-                pass
+                return Span(0, 0)
+
+    def _taco(self, entry: Field) -> Iterator[Reference]:
+        span = self.led_by(entry)
+        if span.size:
+            yield self._to(self._words(span.start), (span,))
 
     def _at(self, field: Field, but: Spans) -> Iterator[Reference]:
         """The byte that an offset names, unless the data ``but`` begins there."""
@@ -186,6 +221,7 @@ class _Guide:
         row = next((at for at, field in enumerate(chain) if field.kind is Kind.METADATA_ROW), None)
         if row:
             yield from self._children(chain[row - 1], (Kind.TAR_HEADER,))
+        yield from self._covered(chain)
         member = next((field.member for field in reversed(chain) if field.member is not None), None)
         if member is None or not member < len(self.archive.members):
             return
@@ -208,17 +244,25 @@ class _Guide:
                     yield self._to(f"The {field.name} of {self._name(member)}", field.spans)
 
     def _described(self, member: int, chain: Chain) -> Iterator[Reference]:
-        """Where the archive tells of a member: beside its data, and in an index."""
+        """Where the archive tells of a member: beside its data, in a TACO header, and in an index."""
         for field in chain:
             if field.kind is Kind.MEMBER:
                 yield from self._children(field, DESCRIBING)
+        for entry in self.taco_entries():
+            if self.led_by(entry).start in [span.start for span in self.archive.members[member].spans]:
+                yield self._to(f"{entry.name} of the TACO header", entry.spans)
         for listing in self.layer.fields():
-            if listing.kind in LISTS:
-                entries = self._entries(listing, LISTS[listing.kind])
-                for row in _likely(member, len(entries)):
-                    if entries[row].member == member:
-                        yield self._to(f"The {entries[row].name} of {self._name(member)}", entries[row].spans)
-                        break
+            listed = self.entry_of(member, listing) if listing.kind in LISTS else None
+            if listed is not None:
+                yield self._to(f"The {listed.name} of {self._name(member)}", listed.spans)
+
+    def entry_of(self, member: int, listing: Field, most: int = SCANNED) -> Field | None:
+        """The row about a member in a field of a kind in ``LISTS``, if it is among the ``most`` likely ones."""
+        entries = self._entries(listing, LISTS[listing.kind])
+        head = self.archive.members[member].head
+        near = entries.rows(head, head + 1) if isinstance(entries, FieldTable) and head >= listing.start else ()
+        rows = (entries[row] for row in one_after_another(near, islice(_likely(member, len(entries)), most)))
+        return next((row for row in rows if row.member == member), None)
 
     def _children(self, field: Field, kinds: tuple[Kind, ...] | frozenset[Kind]) -> Iterator[Reference]:
         for child in field.children[:SCANNED]:
@@ -245,10 +289,18 @@ def _place(checksum: Checksum) -> int:
     return checksum.place[0].start if checksum.place else -1
 
 
+def _covers(checksum: Checksum) -> int:
+    return checksum.covers[0].start if checksum.covers else -1
+
+
+def _unused(field: Field) -> bool:
+    return field.kind is Kind.TACO_ENTRY and not (isinstance(field.value, list) and field.value[1])
+
+
 def _likely(member: int, rows: int) -> Iterator[int]:
     """Where the row of a member is: at its number, from either end, or else somewhere among the first."""
     yield from (at for at in (member, rows - 1 - member) if 0 <= at < rows)
-    yield from range(min(rows, SCANNED))
+    yield from range(rows)
 
 
 def _lowered(words: str) -> str:

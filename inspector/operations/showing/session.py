@@ -25,6 +25,7 @@ from inspector.operations.opening.opening import UNKNOWN
 from inspector.operations.refused import Refused
 from inspector.operations.serving.share import READING, shares
 from inspector.operations.serving.turns import Turns
+from inspector.operations.showing.arrows import POINTED, Pointing
 from inspector.operations.showing.content import SAMPLE, decoded_content, encoding_of, image_of
 from inspector.operations.showing.guide import Guide
 from inspector.operations.showing.references import REFERRING, Referring
@@ -58,7 +59,7 @@ LARGEST_READ = 1 << 20
 """The most bytes given at once."""
 
 
-class Session(Datapoints, Covering, Referring, Stepping):
+class Session(Datapoints, Covering, Pointing, Referring, Stepping):
     """One open location. What cannot be opened is a session too, which says why in its status.
 
     ``s3`` says how S3 is reached. What is there is decoded sparingly until it is checked.
@@ -328,6 +329,7 @@ QUICK = frozenset(
         *("status", "layers", "read", "runs", "explain", "field_rows", "field"),
         *("member_rows", "tree_rows", "member", "chosen", "place", "findings", "damage", "checksums", "goto"),
         *COVERING,
+        *POINTED,
         *REFERRING,
     )
 )

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 from inspector.core.finding import Severity
 from inspector.core.kinds import Kind, Role
-from inspector.core.span import Spans
+from inspector.core.span import Span, Spans
 from inspector.core.verdict import State, Verdict
 
 Row = TypeVar("Row")
@@ -286,6 +286,19 @@ class Reference:
     member: int | None
     place: Spans = ()
     omits: Spans = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """A reference from the bytes ``source`` of a layer to the bytes ``target`` of it, and both in words.
+
+    ``source`` is None where what leads there stands beside the archive.
+    """
+
+    source: Span | None
+    target: Span
+    source_words: str
+    target_words: str
 
 
 @dataclass(frozen=True, slots=True)
