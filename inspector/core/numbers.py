@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
@@ -48,7 +47,8 @@ def size_in(text: str) -> int:
         raise ValueError(f"{text!r} is no size; 500MB, 30GiB and 32000000000 are.")
     power = "KMGTPE".index(found[2].upper()) + 1 if found[2] else 0
     thousands = (found[3] or "").upper() == "B"
-    return int(Fraction(found[1]) * (1000 if thousands else 1024) ** power)
+    whole, _, part = found[1].partition(".")
+    return int(whole + part) * (1000 if thousands else 1024) ** power // 10 ** len(part)
 
 
 def hexadecimal(number: int, digits: int = 0) -> str:

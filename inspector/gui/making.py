@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QDialog, QMessageBox, QWidget
 from inspector.gui.reading import when_read
 from inspector.gui.settings import Settings
 from inspector.gui.tabs import Tabs
-from inspector.operations.showing.views import Stage
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.client import Client
@@ -126,6 +125,8 @@ class Making(QObject):
 
 def _takes_more(tab: Tab) -> bool:
     """Whether the archive of a tab can be added to."""
+    from inspector.operations.showing.views import Stage  # the first paint does not wait for it
+
     status = tab.document.status
     is_here = "://" not in tab.document.location and not status.collection
     is_quiet = status.stage is Stage.READY and tab.editing.pending is None

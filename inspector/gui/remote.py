@@ -15,7 +15,6 @@ from inspector.gui.reading import when_read
 from inspector.gui.settings import Settings
 from inspector.gui.status_line import StatusLine
 from inspector.gui.tabs import Tabs
-from inspector.operations.showing.browse_views import Remedy
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import Connection
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.dialogs.open_location import OpenLocationDialog
     from inspector.gui.panels.requests import RequestTotals
     from inspector.gui.tab import Tab
+    from inspector.operations.showing.browse_views import Remedy
 
 
 class Opens(Protocol):
@@ -134,6 +134,8 @@ class Remote(QObject):
     # ---- what may help -----------------------------------------------------------------------------------------
 
     def _help(self, tab: Tab, remedy: Remedy) -> None:
+        from inspector.operations.showing.browse_views import Remedy
+
         location, connection = tab.document.location, tab.document.connection
         if remedy is Remedy.BROWSE:
             self._browse(location, connection)
@@ -142,11 +144,9 @@ class Remote(QObject):
             dialog.show_connection(connection)
             dialog.open()
         else:
-            self.connections.remember(location, _changed(connection, remedy, tab.remedies.region))
+            if remedy is Remedy.UNSIGNED:
+                connection = replace(connection, anonymous=True, profile="")
+            elif remedy is Remedy.REGION:
+                connection = replace(connection, region=tab.remedies.region)
+            self.connections.remember(location, connection)
             self._owner.reload()
-
-
-def _changed(connection: Connection, remedy: Remedy, region: str) -> Connection:
-    if remedy is Remedy.UNSIGNED:
-        return replace(connection, anonymous=True, profile="")
-    return replace(connection, region=region) if remedy is Remedy.REGION else connection

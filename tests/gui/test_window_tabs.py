@@ -11,6 +11,7 @@ from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QTabBar
 from pytestqt.qtbot import QtBot
 
+from inspector.gui import preferences
 from inspector.gui.settings import Settings
 from inspector.gui.theme import Theme
 from inspector.gui.window import Window
@@ -132,12 +133,12 @@ def test_names_are_never_rich_text(show: Show, tmp_path: Path) -> None:
 
 def test_looks_are_remembered(show: Show, window: Window, settings: Settings) -> None:
     tab = show("journey.caf")
-    window.looks.set_bytes_per_row(8)
+    settings.put(preferences.BYTES_PER_ROW, "8")
     window.looks.zoom_in()
-    window.looks.set_theme(Theme.DARK)
+    settings.put(preferences.THEME, Theme.DARK.value)
     tab.docks["Findings"].hide()
     window.close()
-    assert settings.number("bytes_per_row", 16) == 8
+    assert settings.get(preferences.BYTES_PER_ROW) == "8"
     assert settings.theme is Theme.DARK
     again = Window(settings)
     again.open_location(tab.document.location)
@@ -173,13 +174,14 @@ import sys
 from PySide6.QtCore import QSettings
 from inspector.gui import theme
 from inspector.gui.app import application
+from inspector.gui import preferences
 from inspector.gui.settings import Settings
 from inspector.gui.window import Window
 app = application()
 theme.apply(app, theme.Theme.LIGHT)
 window = Window(Settings(QSettings(sys.argv[1], QSettings.Format.IniFormat)))
 window.show()
-late = ("inspector.gui.tab", "inspector.gui.about", "inspector.gui.panels.check_list", "multiprocessing")
+late = ("inspector.gui.tab", "inspector.gui.about", "inspector.gui.panels.check_list", "inspector.operations", "fractions", "multiprocessing")
 print([name for name in late if name in sys.modules], window.start_page.sample_entries)
 while not window.start_page.sample_entries:
     app.processEvents()
