@@ -52,7 +52,8 @@ _EXTRA_GUESS = 64
 _LARGEST_HEADER = CENTRAL_SIZE + 3 * 0xFFFF
 _ORDINARY = 6 | UTF_8
 """The flags that raise no questions: how hard deflate tried, and the encoding of the name."""
-_UNSUPPORTED = ENCRYPTED | PATCHED | STRONG | MASKED
+UNSUPPORTED = ENCRYPTED | PATCHED | STRONG | MASKED
+"""The flags of a member that cannot be read here."""
 
 
 Header = tuple[bytes, int, int, int, int, int, int, int, int, int, int, int, int, int, int, int, int]
@@ -61,7 +62,7 @@ Header = tuple[bytes, int, int, int, int, int, int, int, int, int, int, int, int
 
 def codec_of(method: int, flags: int) -> Codec:
     """The codec of a member, UNKNOWN for everything that cannot be read here."""
-    if flags & _UNSUPPORTED:
+    if flags & UNSUPPORTED:
         return Codec.UNKNOWN
     return {STORED: Codec.STORED, DEFLATED: Codec.DEFLATE}.get(method, Codec.UNKNOWN)
 
@@ -264,7 +265,7 @@ class DirectoryWalk:
     def _doubts(self, method: int, flags: int, stored: int, size: int, span: tuple[int, int], index: int) -> None:
         """Report what cannot be read here, and sizes that a method cannot have."""
         codec = codec_of(method, flags)
-        if flags & _UNSUPPORTED:
+        if flags & UNSUPPORTED:
             message = f"Member {index} is encrypted or patched, which this program does not read."
             self.emitter.warning("zip-encrypted", message, span, member=index)
         elif codec is Codec.UNKNOWN:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from struct import pack
 
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, Patch
@@ -17,7 +16,6 @@ from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.ledger import Recorded, recorded
 from inspector.formats._zip.rebuild import Rebuilt, rebuild
-from inspector.formats._zip.records import FULL_32
 from inspector.formats._zip.survivors import Proved, Whole
 
 ENDS = frozenset(
@@ -42,12 +40,8 @@ _MOVED = frozenset({"zip-prepended", "zip-no-local-header"})
 _MISLED = "zip-no-local-header"
 """What a wrong offset of one member makes of it, while local headers tell where that is."""
 _WITHOUT_DIRECTORY = frozenset({"zip-member-cut-off", "zip-size-unknown"})
-_RECORDS = frozenset(
-    {"zip-local-crc", "zip-local-size", "zip-stored-size", "zip-descriptor-differs", "zip-crc-field-wrong"}
-)
-_LOCAL_SIZES, _CENTRAL_SIZES = 18, 20
-"""Where a header has its two sizes."""
-_MOST_CLAIMS = 16
+_RECORDS = frozenset({"zip-local-crc", "zip-descriptor-differs", "zip-crc-field-wrong"})
+MOST_CLAIMS = 16
 """The most members whose CRC-32 is offered to be set at once; those after them follow when these are mended."""
 
 Remarks = Callable[[Rebuilt], Sequence[str]]
@@ -134,49 +128,25 @@ def _doubt(rebuilt: Rebuilt) -> str:
 
 
 def mend_records(archive: Archive, directory: Directory) -> list[Repair]:
-    """Set CRC-32 values and sizes to what the content gives: proved where a record says the same, else a claim."""
+    """Set CRC-32 values to what the content gives: proved where a record says the same, else a claim."""
     if not directory.computed:
         return []
     return [*_proved(archive, directory), *_claimed(archive, directory)]
 
 
-def _members_of(findings: Iterable[Finding], code: str) -> list[int]:
+def members_of(findings: Iterable[Finding], code: str) -> list[int]:
+    """The members that findings with a code speak of, each once."""
     return list(dict.fromkeys(each.member for each in findings if each.code == code and each.member is not None))
 
 
 def _proved(archive: Archive, directory: Directory) -> Iterator[Repair]:
-    crcs = _members_of(archive.findings, "zip-crc-field-wrong")
-    sizes = [*_members_of(archive.findings, "zip-local-size"), *_members_of(archive.findings, "zip-stored-size")]
-    patches = [patch for member in crcs for patch in _crc_patches(archive, directory, member)]
-    patches += [patch for member in sizes for patch in _size_patches(archive, directory, member)]
+    members = members_of(archive.findings, "zip-crc-field-wrong")
+    patches = [patch for member in members for patch in _crc_patches(archive, directory, member)]
     if not patches:
         return
-    title = f"Set {count(len(patches), 'record')} of CRC-32 and size to what the content gives and other records say"
-    mended = frozenset((*crcs, *sizes))
-    codes = {each.code for each in archive.findings if each.code in _RECORDS and each.member in mended}
+    title = f"Set {count(len(patches), 'record')} of CRC-32 to what the content gives and other records say"
+    codes = {each.code for each in archive.findings if each.code in _RECORDS and each.member in members}
     yield Repair("zip-set-records", title, frozenset(codes), edit=in_place(archive, title, patches))
-
-
-def _size_patches(archive: Archive, directory: Directory, member: int) -> list[Patch]:
-    """The patches of headers that have other sizes than those with which the content is whole.
-
-    Where they stand in ZIP64 information instead, all of that would have to be written anew; it stays as it is.
-    """
-    members = directory.members
-    sizes = _sizes(directory, member)
-    if archive.verdict(member) is not Verdict.VERIFIED or max(sizes) >= FULL_32 or members.heads is None:
-        return []
-    places = [members.heads[member] + _LOCAL_SIZES]
-    if directory.listed:
-        places.append(directory.central[member] + _CENTRAL_SIZES)
-    new = pack("<II", *sizes)
-    patches = [Patch(at, archive.source.read(at, len(new)), new) for at in places]
-    return [each for each in patches if len(each.old) == len(new) and each.old != new and not _is_wide(each.old)]
-
-
-def _is_wide(sizes: bytes) -> bool:
-    """Whether one of the two sizes of a header stands in ZIP64 information."""
-    return FULL_32 in (int.from_bytes(sizes[:4], "little"), int.from_bytes(sizes[4:], "little"))
 
 
 def _sizes(directory: Directory, member: int) -> tuple[int, int]:
@@ -187,7 +157,7 @@ def _sizes(directory: Directory, member: int) -> tuple[int, int]:
 
 
 def _claimed(archive: Archive, directory: Directory) -> Iterator[Repair]:
-    for member in _members_of(archive.findings, "zip-crc-mismatch")[:_MOST_CLAIMS]:
+    for member in members_of(archive.findings, "zip-crc-mismatch")[:MOST_CLAIMS]:
         patches = _crc_patches(archive, directory, member)
         if not patches:
             continue

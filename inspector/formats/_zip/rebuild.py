@@ -21,8 +21,9 @@ from inspector.formats._zip.behind import ending_behind
 from inspector.formats._zip.directory import Directory, codec_of, headers
 from inspector.formats._zip.ending import Ending
 from inspector.formats._zip.extra import zip64
+from inspector.formats._zip.extra_check import faults
 from inspector.formats._zip.forward import read_local
-from inspector.formats._zip.records import CENTRAL, END, END_SIZE, FULL_32, LOCAL
+from inspector.formats._zip.records import CENTRAL, CENTRAL_SIZE, END, END_SIZE, FULL_32, LOCAL
 from inspector.formats._zip.survivors import Proved, Survivor, Survivors, survivors
 from inspector.formats._zip.writing import central_header, end_records
 
@@ -97,7 +98,7 @@ def rebuild(
     place, found = _place(source, directory, base, proved, progress, follow=follow)
     limit = ending.anchor if ending is not None else source.size
     listed = list(_listed(source, place.start, limit, shift))
-    kept = _kept(listed, found, place.start, proved)
+    kept = _kept(_trusted(source, listed, place.start, limit, found), found, place.start, proved)
     known = {header.head for header in kept}
     made = tuple(each for each in found.members if each.head not in known and each.stop <= place.start)
     if not kept and not made and (ending is None or ending.entries):
@@ -174,6 +175,18 @@ def _place_at(source: Source, found: Survivors) -> Place:
     if cut_off or remnant or head in (CENTRAL, END) or _is_blank(source, Span(found.stop, source.size)):
         return Place(found.stop)
     return Place(source.size, Span(found.stop, source.size))
+
+
+def _trusted(source: Source, listed: list[Header], start: int, limit: int, found: Survivors) -> list[Header]:
+    """The headers, without the last where its own lengths show to be wrong and a local header tells of its member."""
+    stop = start + sum(len(header.data) for header in listed)
+    if not listed or stop >= limit or source.read(stop, 4) == CENTRAL:
+        return listed
+    data, name, head, _ = listed[-1]
+    local = next((member for member in found.members if member.head == head), None)
+    extra = data[CENTRAL_SIZE + len(name) :][: int.from_bytes(data[30:32], "little")]
+    wrong = local is not None and (name != local.name or CENTRAL in data[4:] or bool(faults(extra, local=False)))
+    return listed[:-1] if wrong else listed
 
 
 def _kept(listed: list[Header], found: Survivors, start: int, proved: Proved) -> list[Header]:

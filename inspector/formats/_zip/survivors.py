@@ -69,7 +69,7 @@ def survivors(source: Source, start: int, proved: Proved, progress: Progress) ->
     found = Survivors(stop=start)
     progress.begin("Following local headers", source.size - start)
     while len(found.members) < MOST_MEMBERS:
-        member = _survivor(source, found.stop, proved, progress)
+        member = survivor(source, found.stop, proved, progress)
         if member is None:
             break
         if member.stop > source.size:
@@ -81,7 +81,8 @@ def survivors(source: Source, start: int, proved: Proved, progress: Progress) ->
     return found
 
 
-def _survivor(source: Source, head: int, proved: Proved, progress: Progress) -> Survivor | None:
+def survivor(source: Source, head: int, proved: Proved, progress: Progress) -> Survivor | None:
+    """The member whose local header begins at ``head``; None where nothing tells its size. Raises as survivors does."""
     found = read_local(source, head)
     if found is None:
         return None

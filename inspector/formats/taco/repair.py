@@ -20,6 +20,7 @@ from inspector.formats._zip.mending import in_place, mend_end, mend_records
 from inspector.formats._zip.rebuild import Rebuilt
 from inspector.formats._zip.records import Local
 from inspector.formats._zip.salvage import copied, has_whole, salvage
+from inspector.formats._zip.witness import mend_headers
 from inspector.formats.taco.decode import TacoDetail
 from inspector.formats.taco.edit import payload_of
 from inspector.formats.taco.header import (
@@ -56,7 +57,7 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
         return ()
     header, directory = detail.header, detail.directory
     remarks = partial(_lost_targets, detail)
-    found = [*mend_records(archive, directory)]
+    found = [*mend_headers(archive, directory, progress), *mend_records(archive, directory)]
     if len(archive.members) > 1 or directory.ending is not None:  # the header alone is what a range request brings
         found = [*mend_end(archive, directory, progress, remarks), *found]
     if header is not None:

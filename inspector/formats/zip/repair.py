@@ -11,6 +11,7 @@ from inspector.core.repair import Repair
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.mending import mend_end, mend_records
 from inspector.formats._zip.salvage import has_whole, salvage
+from inspector.formats._zip.witness import mend_headers
 
 
 def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
@@ -18,7 +19,11 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     directory = archive.detail
     if not isinstance(directory, Directory):
         return ()
-    found = [*mend_end(archive, directory, progress), *mend_records(archive, directory)]
+    found = [
+        *mend_end(archive, directory, progress),
+        *mend_headers(archive, directory, progress),
+        *mend_records(archive, directory),
+    ]
     if has_whole(archive) and any(finding.severity is Severity.ERROR for finding in archive.findings):
         found.append(salvage(archive, directory))
     return found
