@@ -104,10 +104,17 @@ def _loses(archive: Archive, kept: Sequence[int], names: Mapping[int, bytes]) ->
         names
         and f"The names of {count(len(names), 'member')} that others have too; they become {_listed(names.values())}.",
         rows.overlap_count
-        and f"The certainty which members are right of those that share bytes ({count(rows.overlap_count, 'overlap')}):"
-        " both are written as the index says.",
+        and "The certainty which is right of members that share bytes, so each of these is doubtful, and written as the "
+        f"index says: {_doubtful(members, kept, names, rows)}.",
     )
     return tuple(sentence for sentence in sentences if sentence)
+
+
+def _doubtful(members: Members, kept: Sequence[int], names: Mapping[int, bytes], rows: Rows) -> str:
+    """The members of overlaps, by the names that they get."""
+    alike = (kept[each] for overlap in rows.overlaps for each in (overlap.earlier, overlap.later))
+    more = f" ({count(rows.overlap_count, 'overlap')})" if rows.overlap_count > 1 else ""
+    return _listed([names.get(member) or members.path(member) for member in dict.fromkeys(alike)]) + more
 
 
 def _rows(members: Members, kept: Sequence[int], end: int) -> Rows:

@@ -55,7 +55,9 @@ class RepairPanel(QWidget):
             "Sh&ow Changes", "Make the repairs pending changes: see every byte before anything is written"
         )
         self.copy_ = push_button("Mend a &Copy…", "Leave the file alone and write a mended copy")
-        self.salvage = push_button("&Salvage…", "Write what is provably whole into a new archive")
+        self.salvage = push_button(
+            "&Salvage…", "Write what is whole, as far as the archive can show it, into a new archive"
+        )
         self._page = self._lay_out()
         self._stack = Emptiable(self._page)
         layout = QVBoxLayout(self)

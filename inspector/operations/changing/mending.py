@@ -202,7 +202,7 @@ def _path(path: Path, beside: Beside) -> Path:
 def save_salvage(
     plan: Plan, source: FileSource | S3Source, copy: str, progress: Progress, *, over: bool = False
 ) -> WriteResult:
-    """Write what is provably whole into a new archive at ``copy``, ``over`` what is there, but never the archive.
+    """Write what a plan's salvage saves into a new archive at ``copy``, ``over`` what is there, but never the archive.
 
     Raises Refused where there is nothing to save, MemberError, SourceError and Cancelled: then there is no new file.
     """

@@ -295,6 +295,18 @@ def test_whatever_bytes_change_repairs_end_and_keep_what_they_list(
     assert rescued is None or set(codes(rescued)) <= {"caf-name-hazard"}
 
 
+def test_a_salvage_names_the_members_that_share_bytes() -> None:
+    index = index_json([("a", 0, 5), ("b", 4, 6), ("c", 7, 8), ("far", 9, 99)])
+    before = checked(build_archive(index, b"0123456789"))
+    *_, plan = plans(before)
+    said = [each for each in plan.loses if "doubtful" in each]
+    assert len(said) == 1
+    assert said[0].endswith(": 'a', 'b'.")
+    after = salvaged(before)
+    assert after is not None
+    assert contents(after) == [(b"a", b"01234"), (b"b", b"45"), (b"c", b"7")]
+
+
 def test_many_members_are_salvaged_in_small_pieces() -> None:
     writer, data = Writer(), bytearray()
     for number in range(8_000):
