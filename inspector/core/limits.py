@@ -29,6 +29,10 @@ class Limit:
         """Set it, in its unit, for this process and those that it starts from now on."""
         os.environ[self.variable] = str(number)
 
+    def unset(self) -> None:
+        """Let the default stand."""
+        os.environ.pop(self.variable, None)
+
 
 _MIB, _GIB = 1 << 20, 1 << 30
 

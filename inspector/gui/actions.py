@@ -271,20 +271,14 @@ def build(
         action.triggered.connect(partial(_trigger, run, command))
         menus[command.menu].addAction(action)
         actions[command.name] = action
-    refresh_icons(actions)
+        if command.icon:
+            action.setIcon(icon(command.icon))
+            action.setIconVisibleInMenu(False)
     return actions, menus
 
 
 def _trigger(run: Callable[[Command], object], command: Command, _: bool = False) -> None:
     run(command)
-
-
-def refresh_icons(actions: dict[str, QAction]) -> None:
-    """Draw the icons anew, in the colours of the palette."""
-    for command in COMMANDS:
-        if command.icon:
-            actions[command.name].setIcon(icon(command.icon))
-            actions[command.name].setIconVisibleInMenu(False)
 
 
 def _sequences(keys: tuple[Key, ...]) -> list[QKeySequence]:

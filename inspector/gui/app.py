@@ -80,8 +80,8 @@ def run(locations: Sequence[str], *, new_window: bool = False) -> int:
         return 0
     settings = Settings()
     theme.apply(app, settings.theme)
-    app.styleHints().colorSchemeChanged.connect(lambda _: theme.apply(app, settings.theme))
     window = Window(settings)
+    theme.follow(app, window.looks.show_theme)
     report_exceptions(window)
     app.asked.connect(window.open_location)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the event loop would not come round to Python's own handler

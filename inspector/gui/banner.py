@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QIcon, QPalette
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout
 
 from inspector.core.finding import Severity
 from inspector.core.numbers import count, in_bytes, rounded
 from inspector.core.verdict import State
 from inspector.gui.document import Document
-from inspector.gui.icons import icon, severity_icon, state_icon
+from inspector.gui.icons import Picture, icon, severity_icon, state_icon
 from inspector.gui.message import Message
 from inspector.gui.panels.parts import SelectableLabel
 from inspector.operations.showing.views import Stage, Status
@@ -70,8 +70,7 @@ class Banner(QFrame):
         self._pending = False
         self.setAutoFillBackground(True)
         self.setBackgroundRole(QPalette.ColorRole.AlternateBase)
-        self.mark = QLabel()
-        self.mark.setFixedSize(MARK, MARK)
+        self.mark = Picture(icon("reload"), MARK)
         self.state = SelectableLabel()
         self.sentence = SelectableLabel()
         self.sentence.setContentsMargins(MARK + GAP, 0, 0, 0)
@@ -104,7 +103,7 @@ class Banner(QFrame):
     def refresh(self) -> None:
         """Say how it stands now."""
         status = self._document.status
-        self.mark.setPixmap(self._icon(status).pixmap(QSize(20, 20)))
+        self.mark.show_icon(self._icon(status))
         self.state.setText(state_text(status))
         # What was decoded is said above; the sentence adds to it what is known of whether it is right.
         is_plain = status.stage is Stage.READY and status.format == "bytes"

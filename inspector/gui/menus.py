@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QWidget
 
 from inspector.core.names import visible
+from inspector.gui import preferences
+from inspector.gui.choice_menu import ChoiceMenu
 from inspector.gui.hex.copying import CopyFormat
-from inspector.gui.looks import Looks
 from inspector.gui.settings import Settings
-from inspector.gui.theme import Theme
 from inspector.gui.words import escaped
 from inspector.resources import samples
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.tab import Tab
 
-BYTES_PER_ROW = {0: "As Many as &Fit", 8: "&8", 16: "&16", 32: "&32"}
-
 
 class Owner(Protocol):
     """What these menus ask of the window."""
 
     settings: Settings
-    looks: Looks
 
     def open_location(self, location: str) -> None:
         """Open one location."""
@@ -52,8 +49,8 @@ class Menus:
         self.recent = QMenu("Open &Recent", parent)
         self.samples = QMenu("Open &Sample", parent)
         self.panels = QMenu("&Panels", parent)
-        self.rows = QMenu("&Bytes per Row", parent)
-        self.themes = QMenu("&Theme", parent)
+        self.rows = ChoiceMenu("&Bytes per Row", preferences.BYTES_PER_ROW, owner.settings, parent)
+        self.themes = ChoiceMenu("&Theme", preferences.THEME, owner.settings, parent)
         self.copying = QMenu("Copy &As", parent)
         for menu in (self.recent, self.samples):
             file.insertMenu(before, menu)
@@ -66,26 +63,11 @@ class Menus:
             self._add(self.samples, path.name, partial(owner.open_location, str(path)))
         for how in CopyFormat:
             self._add(self.copying, how.value, partial(owner.copy_as, how))
-        count = owner.settings.number("bytes_per_row", 0)
-        self._choices(self.rows, BYTES_PER_ROW.items(), count, owner.looks.set_bytes_per_row)
-        names = ((wanted, f"&{wanted.value.capitalize()}") for wanted in Theme)
-        self._choices(self.themes, names, owner.settings.theme, owner.looks.set_theme)
 
     def _add(self, menu: QMenu, text: str, call: Callable[[], object]) -> QAction:
         action = menu.addAction(escaped(text))
         action.triggered.connect(lambda _=False: call())
         return action
-
-    def _choices(
-        self, menu: QMenu, choices: Iterable[tuple[Any, str]], chosen: Any, call: Callable[[Any], object]
-    ) -> None:
-        group = QActionGroup(self._parent)
-        for value, text in choices:
-            action = menu.addAction(text)
-            action.setCheckable(True)
-            action.setChecked(value == chosen)
-            action.triggered.connect(lambda _=False, value=value: call(value))
-            group.addAction(action)
 
     def _fill_recent(self) -> None:
         self.recent.clear()

@@ -2,23 +2,63 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
-from PySide6.QtCore import QByteArray, QSettings
+from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
 
+from inspector.gui import preferences
+from inspector.gui.setting import Setting
 from inspector.gui.theme import Theme
 
 RECENT = 12
 """The most recent locations kept."""
+T = TypeVar("T")
 
 
-class Settings:
-    """A typed view of the stored settings."""
+class Settings(QObject):
+    """A typed view of the stored settings.
+
+    Signals:
+        changed(str): the setting of that key has another value.
+    """
+
+    changed = Signal(str)
 
     def __init__(self, store: QSettings | None = None) -> None:
+        super().__init__()
         self._store = store or QSettings(
             QSettings.Format.IniFormat, QSettings.Scope.UserScope, "archive-inspector", "window"
         )
+
+    @property
+    def folder(self) -> Path:
+        """The folder that the settings are in."""
+        return Path(self._store.fileName()).parent
+
+    # ---- what the user sets ------------------------------------------------------------------------------------
+
+    def get(self, setting: Setting[T]) -> T:
+        """What a setting is."""
+        return setting.read(str(self._store.value(setting.key, "")))
+
+    def put(self, setting: Setting[T], value: T) -> None:
+        """Set it, and tell where that is something new; a default is not stored, so that it may be another one day."""
+        value = setting.read(setting.text(value))
+        if value == self.get(setting):
+            return
+        if value == setting.default:
+            self._store.remove(setting.key)
+        else:
+            self._store.setValue(setting.key, setting.text(value))
+        self.changed.emit(setting.key)
+
+    @property
+    def theme(self) -> Theme:
+        """Light, dark, high contrast or as the system."""
+        return Theme(self.get(preferences.THEME))
+
+    # ---- what is remembered ------------------------------------------------------------------------------------
 
     @property
     def recent(self) -> list[str]:
@@ -34,16 +74,7 @@ class Settings:
     def clear_recent(self) -> None:
         """Forget the recent locations."""
         self._store.remove("recent")
-
-    @property
-    def theme(self) -> Theme:
-        """Light, dark or as the system."""
-        stored = str(self._store.value("theme", ""))
-        return next((theme for theme in Theme if theme == stored), Theme.SYSTEM)
-
-    @theme.setter
-    def theme(self, theme: Theme) -> None:
-        self._store.setValue("theme", theme.value)
+        self.changed.emit("recent")
 
     def number(self, name: str, default: int) -> int:
         """A number stored under a name."""

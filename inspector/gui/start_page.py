@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from inspector.core.names import visible
-from inspector.gui.icons import icon, program_icon
+from inspector.gui.icons import Picture, icon, program_icon
 from inspector.gui.panels.parts import ElidedLabel, sentence_label
 from inspector.gui.words import plain
 from inspector.resources import resource, samples
@@ -107,8 +107,7 @@ class StartPage(QScrollArea):
         self._fill(self._recent, entries, 1, "Nothing has been opened yet.")
 
     def _head(self) -> QHBoxLayout:
-        mark = QLabel()
-        mark.setPixmap(program_icon().pixmap(QSize(56, 56)))
+        mark = Picture(program_icon(), 56)
         title = QLabel("Archive Inspector")
         font = title.font()
         font.setPointSizeF(font.pointSizeF() * 1.9)
@@ -129,8 +128,7 @@ class StartPage(QScrollArea):
         area = QFrame()
         area.setObjectName("drop")
         area.setStyleSheet("#drop { border: 1px dashed palette(placeholder-text); border-radius: 6px; }")
-        picture = QLabel()
-        picture.setPixmap(icon("drop").pixmap(QSize(24, 24)))
+        picture = Picture(icon("drop"), 24)
         words = QLabel("Drop files or a folder here, or paste a path or an s3:// address")
         words.setForegroundRole(words.palette().ColorRole.PlaceholderText)
         button = QPushButton(icon("open"), "Open…")

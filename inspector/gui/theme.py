@@ -1,13 +1,17 @@
-"""Light and dark: a palette each over the Fusion style, and the few rules that the palette cannot say."""
+"""Light, dark and high contrast: palettes over the Fusion style, and the few rules that a palette cannot say."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
+from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QApplication
 
+from inspector.gui.hex.palette import CONTRAST, Scheme, scheme_of
+from inspector.gui.palettes import WINDOW_COLOURS, palette
 from inspector.resources import resource
 
 
@@ -17,58 +21,15 @@ class Theme(StrEnum):
     SYSTEM = "system"
     LIGHT = "light"
     DARK = "dark"
+    CONTRAST_LIGHT = "contrast-light"
+    CONTRAST_DARK = "contrast-dark"
 
 
 STYLE = ("-style", "fusion")
 """Arguments for Qt. QApplication.setStyle would do, but is the only use of a class whose enums take long to load."""
 
 _R = QPalette.ColorRole
-_LIGHT = {
-    _R.Window: "#F3F4F6",
-    _R.WindowText: "#1B1F24",
-    _R.Base: "#FFFFFF",
-    _R.AlternateBase: "#F7F8FA",
-    _R.Text: "#1B1F24",
-    _R.Button: "#F3F4F6",
-    _R.ButtonText: "#1B1F24",
-    _R.BrightText: "#FFFFFF",
-    _R.ToolTipBase: "#FFFFFF",
-    _R.ToolTipText: "#1B1F24",
-    _R.PlaceholderText: "#6B737D",
-    _R.Highlight: "#1F6FBF",
-    _R.HighlightedText: "#FFFFFF",
-    _R.Link: "#0B5CAD",
-    _R.LinkVisited: "#6A4BA3",
-    _R.Light: "#FFFFFF",
-    _R.Midlight: "#E6E8EC",
-    _R.Mid: "#C9CDD3",
-    _R.Dark: "#A3A9B2",
-    _R.Shadow: "#70767E",
-    _R.Accent: "#1F6FBF",
-}
-_DARK = {
-    _R.Window: "#22262C",
-    _R.WindowText: "#E4E7EB",
-    _R.Base: "#191C20",
-    _R.AlternateBase: "#1E2227",
-    _R.Text: "#E4E7EB",
-    _R.Button: "#2A2F36",
-    _R.ButtonText: "#E4E7EB",
-    _R.BrightText: "#FFFFFF",
-    _R.ToolTipBase: "#2A2F36",
-    _R.ToolTipText: "#E4E7EB",
-    _R.PlaceholderText: "#98A1AC",
-    _R.Highlight: "#2F6FB0",
-    _R.HighlightedText: "#FFFFFF",
-    _R.Link: "#7DB8F0",
-    _R.LinkVisited: "#B9A2E8",
-    _R.Light: "#3A4149",
-    _R.Midlight: "#31373F",
-    _R.Mid: "#3D444D",
-    _R.Dark: "#14171A",
-    _R.Shadow: "#0B0D0F",
-    _R.Accent: "#5AA4E6",
-}
+_OWN = "colours of the system"
 _RULES = """
 QToolTip {{ border: 1px solid {mid}; padding: 3px; color: {text}; background: {tip}; }}
 QMainWindow::separator {{ width: 5px; height: 5px; background: transparent; }}
@@ -93,45 +54,86 @@ QDockWidget::title {{ padding: 4px 6px; }}
 QStatusBar {{ border-top: 1px solid {mid}; }}
 QStatusBar::item {{ border: none; }}
 """
+_SHARP_RULES = """
+QPushButton {{ border: 1px solid {text}; border-radius: 3px; padding: 3px 12px; background: {window}; }}
+QPushButton:hover, QPushButton:focus {{ border: 2px solid {accent}; padding: 2px 11px; }}
+QPushButton:pressed, QPushButton:checked {{ background: {hover}; }}
+QPushButton:disabled {{ border-color: {mid}; border-style: dashed; }}
+QPushButton:flat {{ border-color: transparent; }}
+QPushButton:flat:focus, QPushButton:flat:hover {{ border-color: {accent}; }}
+QTabBar::tab {{ border: 1px solid {mid}; padding: 4px 10px; color: {text}; background: {window}; }}
+QTabBar::tab:selected {{ border: 2px solid {accent}; }}
+QMenuBar::item:selected, QMenu::item:selected {{ background: {chosen}; color: {chosen_text}; }}
+QMenu {{ border: 1px solid {text}; }}
+QToolButton:hover {{ border-color: {accent}; }}
+QDockWidget::title {{ border-bottom: 1px solid {mid}; }}
+"""
+"""What Fusion would draw in a shade of the window, which is no edge where that is black or white."""
 
 
-def palette(dark: bool) -> QPalette:
-    """The light or the dark palette."""
-    colours = _DARK if dark else _LIGHT
-    made = QPalette()
-    for role, colour in colours.items():
-        made.setColor(role, QColor(colour))
-    faint = QColor(colours[_R.PlaceholderText])
-    faint.setAlphaF(0.6)
-    for role in (_R.WindowText, _R.Text, _R.ButtonText):
-        made.setColor(QPalette.ColorGroup.Disabled, role, faint)
-    made.setColor(QPalette.ColorGroup.Disabled, _R.Highlight, QColor(colours[_R.Mid]))
-    return made
+def scheme(app: QApplication, theme: Theme) -> Scheme:
+    """What a theme looks like here and now."""
+    fixed = {
+        Theme.LIGHT: Scheme.LIGHT,
+        Theme.DARK: Scheme.DARK,
+        Theme.CONTRAST_LIGHT: Scheme.CONTRAST_LIGHT,
+        Theme.CONTRAST_DARK: Scheme.CONTRAST_DARK,
+    }
+    return fixed[theme] if theme in fixed else _of_system(app)
 
 
-def is_dark(app: QApplication, theme: Theme) -> bool:
-    """Whether a theme is dark here and now."""
-    if theme is Theme.SYSTEM:
-        return app.styleHints().colorScheme() is Qt.ColorScheme.Dark
-    return theme is Theme.DARK
+def _of_system(app: QApplication) -> Scheme:
+    """What the system asks for: it says whether it is dark, and it says that it wants contrast, or its colours do."""
+    hints = app.styleHints()
+    access = _access(app)
+    sharp = access is not None and access.contrastPreference() is Qt.ContrastPreference.HighContrast
+    if hints.colorScheme() is Qt.ColorScheme.Dark:
+        return Scheme.CONTRAST_DARK if sharp or _black_system(app) else Scheme.DARK
+    return Scheme.CONTRAST_LIGHT if sharp else Scheme.LIGHT
+
+
+def _access(app: QApplication) -> Any:
+    """What the system says of the needs of its user; None before Qt 6.10."""
+    ask = getattr(app.styleHints(), "accessibility", None)
+    return ask() if ask is not None else None
+
+
+def _black_system(app: QApplication) -> bool:
+    """Whether the system's own colours are white on black: some systems say in no other way that contrast is wanted."""
+    own: QPalette = app.property(_OWN) or app.palette()
+    app.setProperty(_OWN, own)  # a later palette of the application is one of ours
+    return scheme_of(own.color(_R.Base).name(), own.color(_R.Text).name()) is Scheme.CONTRAST_DARK
+
+
+def follow(app: QApplication, again: Callable[[object], object]) -> None:
+    """Have ``again`` called when the system asks for another look."""
+    app.styleHints().colorSchemeChanged.connect(again)
+    if (access := _access(app)) is not None:
+        access.contrastPreferenceChanged.connect(again)
 
 
 def apply(app: QApplication, theme: Theme) -> None:
     """Make everything look like that; the style itself is chosen when the application is made, see STYLE."""
-    colours = _DARK if is_dark(app, theme) else _LIGHT
-    app.setPalette(palette(colours is _DARK))
+    _black_system(app)
+    wanted = scheme(app, theme)
+    colours = WINDOW_COLOURS[wanted]
+    app.setPalette(palette(wanted))
+    rules = _RULES + (_SHARP_RULES if wanted in CONTRAST else "")
     app.setStyleSheet(
-        _RULES.format(
+        rules.format(
             mid=colours[_R.Mid],
             hover=colours[_R.Midlight],
             text=colours[_R.ToolTipText],
             tip=colours[_R.ToolTipBase],
             window=colours[_R.Window],
             quiet=colours[_R.PlaceholderText],
-            edge=colours[_R.Shadow] if colours is _LIGHT else colours[_R.PlaceholderText],
+            edge=colours[_R.PlaceholderText if wanted is Scheme.DARK else _R.Shadow],
             base=colours[_R.Base],
             accent=colours[_R.Accent],
             chosen=colours[_R.Highlight],
-            tick=str(resource("icons", "tick.svg")).replace("\\", "/"),
+            chosen_text=colours[_R.HighlightedText],
+            tick=str(resource("icons", "tick-dark.svg" if wanted is Scheme.CONTRAST_DARK else "tick.svg")).replace(
+                "\\", "/"
+            ),
         )
     )

@@ -55,7 +55,7 @@ class Window(QMainWindow):
         self.setWindowIcon(program_icon())
         self.actions_, menus = actions.build(self, self.menuBar(), self.run)
         self.tabs = Tabs()
-        self.looks = Looks(self.settings, self.tabs, self.actions_)
+        self.looks = Looks(self.settings, self.tabs)
         self.menus = Menus(self, self, menus, self.actions_)
         self.tools = ToolBar(self.actions_, self)
         self.addToolBar(self.tools)

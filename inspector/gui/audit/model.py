@@ -13,7 +13,8 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, rounded
 from inspector.core.verdict import State
 from inspector.gui.client import Client
-from inspector.gui.icons import coloured, icon, state_icon
+from inspector.gui.hex.palette import Mark
+from inspector.gui.icons import icon, marked, state_icon
 from inspector.gui.models.paged_table import PagedTable
 from inspector.gui.words import plain, short
 from inspector.operations.auditing.audit_check import FINDINGS, NO_ARCHIVE, UNCHECKED, Result
@@ -26,7 +27,6 @@ SORTS = ("location", "state", "format", "size", "members", "errors", "warnings",
 """What each column is sorted by."""
 _NUMBERS = frozenset((SIZE, MEMBERS, ERRORS, WARNINGS))
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_QUIET = "#7A828C"
 
 
 class AuditColumns:
@@ -119,5 +119,5 @@ def described(row: Result) -> str:
 
 def _icon(state: str) -> Any:
     if state == UNCHECKED:
-        return coloured("not-checked", _QUIET)
+        return marked("not-checked", Mark.QUIET)
     return icon("open") if state == NO_ARCHIVE else state_icon(State(state))

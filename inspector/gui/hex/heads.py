@@ -6,9 +6,8 @@ from PySide6.QtCore import QPointF, QRect
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
-from inspector.gui.hex.layout import Layout
+from inspector.gui.hex.layout import GROUP, Layout
 from inspector.gui.hex.painting import MARGIN, Look
-from inspector.gui.hex.row_text import hex_text
 
 
 class ColumnHeads(QWidget):
@@ -50,11 +49,11 @@ class ColumnHeads(QWidget):
         painter.setPen(look.quiet)
         layout = self._layout
         painter.drawText(QPointF(MARGIN, look.baseline), "offset")
-        # Columns beyond 255 do not exist: a row that wide has no place on a screen.
-        columns = hex_text(bytes(number & 0xFF for number in range(layout.columns)))
+        heads = layout.head_texts
+        columns = "  ".join(" ".join(heads[i : i + GROUP]) for i in range(0, len(heads), GROUP))
         painter.drawText(QPointF(MARGIN + layout.hex_start * look.cell, look.baseline), columns)
         painter.drawText(QPointF(MARGIN + layout.text_start * look.cell, look.baseline), "text")
         if self._column is not None:
             painter.setPen(look.text)
             place = QPointF(MARGIN + layout.hex_cell(self._column) * look.cell, look.baseline)
-            painter.drawText(place, f"{self._column & 0xFF:02X}")
+            painter.drawText(place, heads[self._column])

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSize, Qt
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QSizePolicy, QTableView, QWidget
 
+from inspector.gui.hex.fonts import fixed_font
 from inspector.gui.hex.inspector_values import Value, readings
-from inspector.gui.hex.painting import fixed_font
 
 _Index = QModelIndex | QPersistentModelIndex
 _HEADINGS = ("Read as", "Value")
@@ -23,7 +23,6 @@ class ReadingsModel(QAbstractTableModel):
     def __init__(self) -> None:
         super().__init__()
         self._values: list[Value] = readings(b"")
-        self._font = fixed_font()
 
     def setBytes(self, data: bytes) -> None:
         """Read these bytes."""
@@ -51,7 +50,7 @@ class ReadingsModel(QAbstractTableModel):
             _Role.DisplayRole: text or "–",
             _Role.ToolTipRole: text,
             _Role.AccessibleTextRole: text or "no such value",
-            _Role.FontRole: self._font if index.column() else None,
+            _Role.FontRole: fixed_font() if index.column() else None,
         }
         return answers.get(_Role(role))
 
@@ -93,6 +92,14 @@ class DataInspector(QTableView):
     def setBytes(self, data: bytes) -> None:
         """Show what these bytes are; ``inspector_values.LOOKED_AT`` of them are enough."""
         self._readings.setBytes(data)
+
+    def restyle(self) -> None:
+        """Take over another font for bytes."""
+        self.verticalHeader().setDefaultSectionSize(
+            max(self.fontMetrics().height(), QFontMetrics(fixed_font()).height()) + 5
+        )
+        self._readings.layoutChanged.emit()
+        self.updateGeometry()
 
     def sizeHint(self) -> QSize:
         """Qt override: high enough for all rows, so that it needs no scrolling of its own."""

@@ -12,24 +12,26 @@ GROUP = 8
 """Bytes after which a wider gap helps the eye to count."""
 _DIGITS = 8
 """The fewest digits of an offset."""
+_TWO_DECIMALS = 100
 _GAP = 2
 """Cells between the columns."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """``size`` bytes in rows of ``columns`` bytes: an offset column, a hex column and a text column.
+    """``size`` bytes in rows of ``columns`` bytes: an offset column in base 16 or 10, a hex column and a text column.
 
     Cells are counted from the left edge of the row, byte positions within a row are called columns.
     """
 
     size: int
     columns: int
+    base: int = 16
 
     @cached_property
     def digits(self) -> int:
-        """The hex digits of an offset: an even number, enough for the last byte."""
-        needed = len(f"{max(0, self.size - 1):X}")
+        """The digits of an offset: an even number, enough for the last byte."""
+        needed = len(_number(max(0, self.size - 1), self.base))
         return max(_DIGITS, needed + (needed & 1))
 
     @cached_property
@@ -101,19 +103,30 @@ class Layout:
 
     def offset_text(self, row: int) -> str:
         """The offset of a row as it is shown."""
-        return f"{row * self.columns:0{self.digits}X}"
+        return _number(row * self.columns, self.base).zfill(self.digits)
+
+    @property
+    def head_texts(self) -> list[str]:
+        """What stands above each column: its place in the row, in two digits."""
+        # Columns beyond 255 do not exist: a row that wide has no place on a screen.
+        base = self.base if self.columns <= _TWO_DECIMALS else 16
+        return [_number(column & 0xFF, base).zfill(2) for column in range(self.columns)]
+
+
+def _number(number: int, base: int) -> str:
+    return f"{number:d}" if base == 10 else f"{number:X}"
 
 
 def _hex_cells(columns: int) -> int:
     return 3 * columns - 1 + (columns - 1) // GROUP
 
 
-def fitting(size: int, cells: int) -> Layout:
+def fitting(size: int, cells: int, base: int = 16) -> Layout:
     """The layout with the most groups of bytes whose rows are at most ``cells`` wide; one group at least.
 
     Groups are 1, 2, 4, 8, ...: then rows begin at round offsets, as people count them.
     """
     groups = 1
-    while Layout(size, 2 * groups * GROUP).cells <= cells:
+    while Layout(size, 2 * groups * GROUP, base).cells <= cells:
         groups *= 2
-    return Layout(size, groups * GROUP)
+    return Layout(size, groups * GROUP, base)

@@ -8,11 +8,12 @@ from functools import lru_cache
 from math import ceil
 
 from PySide6.QtCore import QLineF, QPoint, QPointF, QRect, Qt
-from PySide6.QtGui import QBrush, QColor, QFont, QFontDatabase, QFontMetricsF, QPainter, QPalette, QPen, QPolygon
+from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPalette, QPen, QPolygon
 
 from inspector.core.kinds import Role
 from inspector.core.span import Span, intersect
 from inspector.gui.hex.cursor import Cursor, Pane
+from inspector.gui.hex.fonts import fixed_font
 from inspector.gui.hex.highlights import Contour, contour, meets, near
 from inspector.gui.hex.layout import Layout
 from inspector.gui.hex.pages import HexModel
@@ -23,8 +24,6 @@ MARGIN = 8
 """Pixels left of the offsets; a mark of damage fits into it."""
 _LEADING = 4
 """Pixels between two lines of text, where outlines run."""
-_SMALLEST = 5.0
-"""The smallest size of letters in points."""
 UNDER = 2
 """Pixels between a letter and the line beneath it that says it was changed, and the height of that line."""
 HATCH = 8
@@ -35,20 +34,6 @@ _HATCHING = {Role.GAP: Qt.BrushStyle.BDiagPattern, Role.GARBAGE: Qt.BrushStyle.D
 def scheme_for(palette: QPalette) -> Scheme:
     """The scheme that suits a widget's palette."""
     return scheme_of(palette.color(QPalette.ColorRole.Base).name(), palette.color(QPalette.ColorRole.Text).name())
-
-
-def fixed_font(steps: int = 0) -> QFont:
-    """The system's fixed font, ``steps`` points larger."""
-    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-    font.setStyleHint(QFont.StyleHint.Monospace)
-    font.setPointSizeF(max(_SMALLEST, font.pointSizeF() + steps))
-    # Every byte has its own cell: no ligatures, no kerning.
-    font.setStyleStrategy(QFont.StyleStrategy.PreferNoShaping)
-    font.setKerning(False)
-    # Cells of whole pixels: a letter looks the same wherever it stands.
-    width = QFontMetricsF(font).horizontalAdvance("0" * 64) / 64
-    font.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, round(width) - width)
-    return font
 
 
 def hatching(role: Role, colours: Colours) -> QBrush | None:
@@ -95,12 +80,12 @@ class Look:
 
 def look_for(steps: int, palette: QPalette) -> Look:
     """The look of letters ``steps`` points larger in a widget's palette: one for all that look the same."""
-    return _look(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).key(), steps, scheme_for(palette))
+    return _look(fixed_font(steps), scheme_for(palette))
 
 
 @lru_cache(maxsize=16)
-def _look(_system: str, steps: int, scheme: Scheme) -> Look:
-    return Look(fixed_font(steps), scheme)
+def _look(font: QFont, scheme: Scheme) -> Look:
+    return Look(font, scheme)
 
 
 class Grid:

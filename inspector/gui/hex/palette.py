@@ -21,6 +21,10 @@ class Scheme(StrEnum):
     CONTRAST_DARK = "high contrast on black"
 
 
+CONTRAST = frozenset((Scheme.CONTRAST_LIGHT, Scheme.CONTRAST_DARK))
+"""The schemes of high contrast."""
+
+
 @dataclass(frozen=True, slots=True)
 class Colours:
     """All colours of one scheme as ``#RRGGBB``.
@@ -137,6 +141,28 @@ COLOURS: dict[Scheme, Colours] = {
         ("#66707A", "#A04E18"),
     ),
 }
+
+
+class Mark(StrEnum):
+    """What the colour of an icon says, beside its shape."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+    GOOD = "good"
+    QUIET = "quiet"
+
+
+MARKS: dict[Scheme, dict[Mark, str]] = {
+    scheme: dict(zip(Mark, colours, strict=True))
+    for scheme, colours in {
+        Scheme.LIGHT: ("#C8432B", "#A87200", "#2F7FC1", "#1E8449", "#6E7680"),
+        Scheme.DARK: ("#E8694F", "#DDA01E", "#5AA4E6", "#4CB87A", "#98A1AC"),
+        Scheme.CONTRAST_LIGHT: ("#99000F", "#664400", "#00388C", "#0B5028", "#333333"),
+        Scheme.CONTRAST_DARK: ("#FF9C94", "#FFD166", "#9CD0FF", "#8FE3A9", "#D0D0D0"),
+    }.items()
+}
+"""The colours of marks, as ``#RRGGBB``."""
 
 
 def luminance(colour: str) -> float:

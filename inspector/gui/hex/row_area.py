@@ -38,6 +38,7 @@ class RowArea(QAbstractScrollArea):
         self._size = 0
         self._wanted_columns = 16
         self._zoom = 0
+        self._base = 16
         self._wheel = 0
         self._shown: Span | None = None
         self._laying = False
@@ -71,13 +72,19 @@ class RowArea(QAbstractScrollArea):
         """How many bytes a row has at present."""
         return self._layout.columns
 
+    def setOffsetBase(self, base: int) -> None:
+        """Write offsets in base 16 or 10."""
+        self._base = base
+        self._relayout()
+
     def setZoom(self, steps: int) -> None:
         """Show letters ``steps`` points larger than usual."""
         if steps != self._zoom:
             self._zoom = steps
-            self._restyle()
+            self.restyle()
 
-    def _restyle(self) -> None:
+    def restyle(self) -> None:
+        """Take over another font or another palette."""
         look = look_for(self._zoom, self.palette())
         if look is self._look:
             return
@@ -90,9 +97,9 @@ class RowArea(QAbstractScrollArea):
         first = self._scroll.top * self._layout.columns
         width, look = self.viewport().width(), self._look
         if self._wanted_columns:
-            self._layout = Layout(self._size, self._wanted_columns)
+            self._layout = Layout(self._size, self._wanted_columns, self._base)
         else:
-            self._layout = fitting(self._size, int((width - 2 * MARGIN) / look.cell))
+            self._layout = fitting(self._size, int((width - 2 * MARGIN) / look.cell), self._base)
         self._grid = Grid(look, self._layout)
         self._scroll.top = first // self._layout.columns
         self._scroll.resize(self._layout.rows, self.viewport().height() // look.line)
@@ -245,7 +252,7 @@ class RowArea(QAbstractScrollArea):
         """Qt override: colours follow the palette."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange, QEvent.Type.ApplicationFontChange):
-            self._restyle()
+            self.restyle()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Qt override."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QFontDatabase
 
 from inspector.core.edit import Edit
 from inspector.core.numbers import hexadecimal, in_bytes
 from inspector.core.span import Span
+from inspector.gui.hex.fonts import fixed_font
 from inspector.gui.models.titled_table import Index, TitledTable
 from inspector.gui.words import plain
 
@@ -54,7 +54,7 @@ class Changes(TitledTable):
         if not index.isValid():
             return None
         if role == Qt.ItemDataRole.FontRole and index.column() != BYTES:
-            return QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+            return fixed_font()
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             row = self._rows[index.row()]
             text = _place(row[0]) if index.column() == BYTES else _both(*row)

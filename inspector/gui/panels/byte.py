@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QFormLayout, QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
@@ -10,7 +10,7 @@ from inspector.core.finding import Severity
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span, Spans, total
 from inspector.gui.document import Document
-from inspector.gui.icons import severity_icon
+from inspector.gui.icons import Picture, severity_icon
 from inspector.gui.panels.leads import Leads
 from inspector.gui.panels.parts import SelectableLabel, sentence_label
 from inspector.gui.selection import Selection
@@ -167,9 +167,7 @@ class BytePanel(QScrollArea):
             line = QWidget()
             layout = QHBoxLayout(line)
             layout.setContentsMargins(0, 4, 0, 0)
-            mark = QLabel()
-            mark.setPixmap(severity_icon(severity).pixmap(QSize(16, 16)))
-            layout.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
+            layout.addWidget(Picture(severity_icon(severity), 16), 0, Qt.AlignmentFlag.AlignTop)
             words = SelectableLabel()
             words.set_breakable(sentence)
             words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
-from PySide6.QtGui import QFontDatabase, QImage, QImageReader, QPixmap, QResizeEvent
+from PySide6.QtGui import QImage, QImageReader, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
 from inspector.core.numbers import grouped, in_bytes
+from inspector.gui.hex.fonts import fixed_font
 from inspector.gui.panels.parts import sentence_label
 
 TEXT_LIMIT = 1 << 20
@@ -39,9 +40,13 @@ class TextView(QWidget):
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
         self.text.setAccessibleName("Content as text")
-        self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.restyle()
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.sentence = _sentence_above(self.text, self)
+
+    def restyle(self) -> None:
+        """Take over another font for bytes."""
+        self.text.setFont(fixed_font())
 
     def show_text(self, data: bytes, encoding: str, size: int) -> None:
         """Show ``data``, the beginning of ``size`` bytes, in an encoding."""

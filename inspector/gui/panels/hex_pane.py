@@ -69,6 +69,7 @@ class HexPane(QWidget):
         self._judged = 0
         self._judging: Job | None = None
         self._edited: Spans = ()
+        self.text_limit = TEXT_LIMIT
         self.strip = EditStrip()
         self.bar = LayerBar(document)
         self.hex = HexView()
@@ -128,6 +129,16 @@ class HexPane(QWidget):
     def set_zoom(self, steps: int) -> None:
         """Letters larger (or smaller) than usual by so many points."""
         self.hex.setZoom(steps)
+
+    def set_offset_base(self, base: int) -> None:
+        """Write offsets in base 16 or 10."""
+        self.hex.setOffsetBase(base)
+
+    def restyle(self) -> None:
+        """Take over another font for bytes."""
+        self.hex.restyle()
+        self.inspector.restyle()
+        self.text.restyle()
 
     def copy(self, how: CopyFormat | None = None) -> None:
         """Copy the selected bytes."""
@@ -277,7 +288,7 @@ class HexPane(QWidget):
         content = self._document.content
         if mode is Mode.HEX or content is None:
             return
-        limit = min(content.layer.size, TEXT_LIMIT if mode is Mode.TEXT else IMAGE_LIMIT)
+        limit = min(content.layer.size, self.text_limit if mode is Mode.TEXT else IMAGE_LIMIT)
         read_start(
             self._document.client, content.layer.layer, limit, lambda data: self._take_content(mode, content, data)
         )

@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from inspector.core import limits
 from inspector.core.names import visible
 from inspector.core.source import SourceError
+from inspector.core.ways import Way, by
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.quiet import redacted
+
+
+def ways() -> dict[str, str]:
+    """How the face calls what sentences point to, by the names that they have in templates."""
+    return {f"by_{way.name.lower()}": by(way) for way in Way}
+
+
+def replaced(what: str) -> str:
+    """What is said of an object in whose place another one is."""
+    return _REPLACED.format(what=visible(what), **ways())
 
 
 class Failure(NamedTuple):
@@ -32,17 +44,17 @@ class S3Error(SourceError):
         """What was asked for until then, where nothing could be opened."""
 
 
-REPLACED = (
+_REPLACED = (
     "{what} was replaced while it was open: the object that is there now is another one, so nothing more is read, lest "
-    "the two be mixed. Open it again to see what it is now."
+    "the two be mixed. Open it again{by_again} to see what it is now."
 )
 
 _BY_CODE: Mapping[str, str] = {
-    "NoSuchBucket": "There is no bucket {bucket} at {where}. Is its name right, and the endpoint?",
+    "NoSuchBucket": "There is no bucket {bucket} at {where}. Is its name right, and the endpoint{by_endpoint}?",
     "NoSuchKey": "{what} does not exist.",
-    "NoSuchVersion": "This version of {what} does not exist any more. Open it again to see what it is now.",
+    "NoSuchVersion": "This version of {what} does not exist any more. Open it again{by_again} to see what it is now.",
     "InvalidBucketName": "{bucket} is no name that a bucket can have.",
-    "InvalidAccessKeyId": "The server does not know the access key that was used. Is it the right profile?",
+    "InvalidAccessKeyId": "The server does not know the access key that was used. Is it the right profile{by_profile}?",
     "SignatureDoesNotMatch": (
         "The server does not accept the signature of the request: the secret key of the profile is wrong, or a proxy "
         "changes requests on their way."
@@ -54,12 +66,14 @@ _BY_CODE: Mapping[str, str] = {
         "right, then try again."
     ),
     "RequestExpired": "The server says that the request is too old. Is the clock of this machine right?",
-    "PreconditionFailed": REPLACED,
+    "PreconditionFailed": _REPLACED,
     "InvalidObjectState": "{what} is in an archive class and has to be restored before it can be read.",
     "SlowDown": "The server asks to slow down, and did so again after {tries}. Try again later.",
-    "AuthorizationHeaderMalformed": "The bucket {bucket} is in another region{region}. Name that region.",
-    "PermanentRedirect": "The bucket {bucket} is in another region{region}. Name that region, or its endpoint.",
-    "IllegalLocationConstraintException": "The bucket {bucket} is in another region. Name that region.",
+    "AuthorizationHeaderMalformed": "The bucket {bucket} is in another region{region}. Name that region{by_region}.",
+    "PermanentRedirect": (
+        "The bucket {bucket} is in another region{region}. Name that region{by_region}, or its endpoint."
+    ),
+    "IllegalLocationConstraintException": "The bucket {bucket} is in another region. Name that region{by_region}.",
     "AccessDenied": "{denied}",
 }
 
@@ -67,8 +81,8 @@ _BY_STATUS: Mapping[int, str] = {
     301: _BY_CODE["PermanentRedirect"],
     403: _BY_CODE["AccessDenied"],
     404: _BY_CODE["NoSuchKey"],
-    412: REPLACED,
-    416: "{what} has no byte {at:,}: it is smaller than it was said to be. Open it again to see what it is now.",
+    412: _REPLACED,
+    416: "{what} has no byte {at:,}: it is smaller than it was said to be. Open it again{by_again} to see.",
     503: "The server at {where} is not available now, and was not after {tries} either. Try again later.",
 }
 
@@ -76,26 +90,32 @@ _TRIES = "3 tries"
 
 _DENIED = (
     "Reading {what} is not allowed (403). The credentials have no right to it, or, where they may not list the bucket, "
-    "there is no such object. Try another profile{without}."
+    "there is no such object. Try another profile{by_profile} or, where it is public, open it without "
+    "signing{by_unsigned}."
 )
 
 _BY_NAME: Mapping[str, str] = {
     "NoCredentialsError": (
-        "No credentials were found to sign the request with. Name a profile, or open it without signing where it is "
-        "public (--no-sign-request)."
+        "No credentials were found to sign the request with. Name a profile{by_profile} or, where it is public, open "
+        "it without signing{by_unsigned}."
     ),
-    "PartialCredentialsError": "The credentials that were found are not complete. Look at the profile.",
-    "ProfileNotFound": "There is no such profile: {error}.",
-    "EndpointConnectionError": "There is no connection to {where}. Is there a network, and is the endpoint right?",
-    "ConnectTimeoutError": "{where} did not answer within 10 seconds. Is there a network, and is the endpoint right?",
-    "ReadTimeoutError": "{where} sent nothing for 30 seconds while {what} was read at byte {at:,}. Try again.",
+    "PartialCredentialsError": "The credentials that were found are not complete. Look at the profile{by_profile}.",
+    "ProfileNotFound": "There is no such profile: {error}. Name another one{by_profile}.",
+    "EndpointConnectionError": (
+        "There is no connection to {where}. Is there a network, and is the endpoint right{by_endpoint}?"
+    ),
+    "ConnectTimeoutError": (
+        "{where} did not answer within {connecting} seconds. Is there a network, and is the endpoint "
+        "right{by_endpoint}?"
+    ),
+    "ReadTimeoutError": "{where} sent nothing for {answering} seconds while {what} was read at byte {at:,}. Try again.",
     "ConnectionClosedError": "{where} closed the connection without an answer. Try again.",
     "IncompleteReadError": "The connection to {where} broke off while {what} was read at byte {at:,}. Try again.",
     "ResponseStreamingError": "The connection to {where} broke off while {what} was read at byte {at:,}. Try again.",
     "ProxyConnectionError": "The proxy for {where} cannot be reached.",
     "SSLError": "The connection to {where} is not trustworthy: {error}.",
     "ParamValidationError": "{what} is no address that S3 can have: {error}.",
-    "ResponseParserError": "What {where} answered is not what S3 answers. Is the endpoint right?",
+    "ResponseParserError": "What {where} answered is not what S3 answers. Is the endpoint right{by_endpoint}?",
     "SSOTokenLoadError": "There is no valid sign-in for this profile. Sign in (aws sso login), then try again.",
     "UnauthorizedSSOTokenError": "The sign-in of this profile has expired. Sign in (aws sso login), then try again.",
     "TokenRetrievalError": "The sign-in of this profile has expired. Sign in (aws sso login), then try again.",
@@ -151,9 +171,10 @@ def _words(failure: Failure, error: Exception) -> dict[str, Any]:
         "region": f", {visible(region)}" if region else "",
         "at": max(0, failure.at),
         "tries": _TRIES,
+        "connecting": limits.CONNECTING.value,
+        "answering": limits.ANSWERING.value,
         "error": visible(redacted(_short(details, error))),
-        "without": " or, where it is public, open it without signing (--no-sign-request)",
-    }
+    } | ways()
 
 
 def _short(details: Any, error: Exception) -> str:

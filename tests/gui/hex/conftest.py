@@ -16,8 +16,9 @@ from inspector.core.field import Run
 from inspector.core.kinds import Kind, role_of
 from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.pages import Deliver, HexModel
+from inspector.gui.hex.palette import Scheme
 from inspector.gui.hex.view import HexView
-from inspector.gui.theme import palette
+from inspector.gui.palettes import palette
 
 PARTS = (
     (0, 4, Kind.LOCAL_HEADER, 0),
@@ -99,7 +100,7 @@ def show(qtbot: QtBot) -> Callable[..., Shown]:
     def made(size: int = 4000, dark: bool = False, width: int = 760, height: int = 500) -> Shown:
         view = HexView()
         qtbot.addWidget(view)
-        view.setPalette(palette(dark))
+        view.setPalette(palette(Scheme.DARK if dark else Scheme.LIGHT))
         view.resize(width, height)
         view.setModel(HexModel(size, fetch, view))
         view.show()

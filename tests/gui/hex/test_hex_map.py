@@ -13,7 +13,7 @@ from inspector.core.kinds import ROLES, Role, role_bit
 from inspector.gui.hex.file_map import FileMap, roles_in
 from inspector.gui.hex.legend import Legend
 from inspector.gui.hex.palette import COLOURS, Scheme
-from inspector.gui.theme import palette
+from inspector.gui.palettes import palette
 
 COLOUR = COLOURS[Scheme.LIGHT]
 SIZE = 64 << 30
@@ -29,7 +29,7 @@ def made(qtbot: QtBot) -> Callable[..., FileMap]:
     def make(rows: list[int] | None = None) -> FileMap:
         drawn = FileMap()
         qtbot.addWidget(drawn)
-        drawn.setPalette(palette(False))
+        drawn.setPalette(palette(Scheme.LIGHT))
         drawn.resize(drawn.sizeHint().width(), 400)
         drawn.setSize(SIZE)
         if rows is not None:
@@ -168,7 +168,7 @@ def test_a_map_of_nothing_is_empty_and_jumps_nowhere(made: Callable[..., FileMap
 def test_colours_follow_the_palette(made: Callable[..., FileMap]) -> None:
     drawn = made([row_of(Role.NAME)] * 400)
 
-    drawn.setPalette(palette(True))
+    drawn.setPalette(palette(Scheme.DARK))
 
     assert COLOURS[Scheme.DARK].fill(Role.NAME) in colours(drawn, 200)
 
@@ -179,7 +179,7 @@ def test_colours_follow_the_palette(made: Callable[..., FileMap]) -> None:
 def legend(qtbot: QtBot, width: int = 900) -> Legend:
     shown = Legend()
     qtbot.addWidget(shown)
-    shown.setPalette(palette(False))
+    shown.setPalette(palette(Scheme.LIGHT))
     shown.resize(width, shown.heightForWidth(width))
     with qtbot.waitExposed(shown):
         shown.show()

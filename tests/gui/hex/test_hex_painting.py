@@ -10,7 +10,7 @@ from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.pages import PAGE, Deliver, HexModel
 from inspector.gui.hex.painting import UNDER, scheme_for
 from inspector.gui.hex.palette import COLOURS, Colours, Scheme
-from inspector.gui.theme import palette
+from inspector.gui.palettes import palette
 from tests.gui.hex.conftest import PARTS, Shown, fetch
 
 Show = Callable[..., Shown]
@@ -173,9 +173,9 @@ def test_colours_follow_the_palette(show: Show) -> None:
     shown = show()
     light = shown.colour(50)
 
-    shown.view.setPalette(palette(True))
+    shown.view.setPalette(palette(Scheme.DARK))
 
-    assert shown.view.look.scheme is scheme_for(palette(True)) is Scheme.DARK
+    assert shown.view.look.scheme is scheme_for(palette(Scheme.DARK)) is Scheme.DARK
     assert shown.colour(50) != light
 
 
