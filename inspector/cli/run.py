@@ -11,10 +11,12 @@ from typing import Any
 from inspector.cli import append, audit, cat, check, create, dump, extract, find, formats, header, members, repair
 from inspector.cli.output import OutputError, flush
 from inspector.cli.parser import PROGRAM, command_parser
+from inspector.cli.ways import WORDS
 from inspector.core.edit import EditError
 from inspector.core.format import MemberError
 from inspector.core.names import visible
 from inspector.core.source import SourceError
+from inspector.core.ways import speaking
 from inspector.operations.refused import Refused
 
 FINE = 0
@@ -46,7 +48,8 @@ def run_command(arguments: Sequence[str]) -> int:
     # Being told to end is an interruption like any other: what is half made is taken away.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        status = _RUN[options.command](options)
+        with speaking(WORDS):
+            status = _RUN[options.command](options)
         flush()
     except (SourceError, MemberError, EditError, Refused) as error:
         print(f"{PROGRAM}: {visible(str(error))}", file=sys.stderr)

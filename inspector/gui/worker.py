@@ -9,6 +9,9 @@ from multiprocessing import current_process
 from multiprocessing.connection import Connection
 from typing import Any
 
+from inspector.core.ways import speak
+from inspector.gui.ways import WORDS
+
 
 def begin(environment: dict[str, str], target: Callable[..., None], connection: Connection, *arguments: Any) -> None:
     """Run ``target`` in the environment of the window: a forked worker has that of when the first one was started."""
@@ -67,4 +70,5 @@ def audit(connection: Connection, *arguments: Any) -> None:  # noqa: ARG001 - wh
 
 
 def _begin() -> None:
+    speak(WORDS)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in the terminal is for the window, which ends its workers

@@ -163,7 +163,7 @@ def test_further_ranges_are_added_to_a_dataset(tmp_path: Path) -> None:
         (numbered(1, 2, 5), DATASET, r"keys 3 to 4 are missing inside a range"),
         (numbered(1, 3), DATASET, r"key 2 is missing inside a range"),
         ([*numbered(1), Given(b"sub/01.txt", b"")], DATASET, r"The key 1 stands twice"),
-        ([Given(b"one.json", b"")], DATASET, r"not named by a number.*--first-key"),
+        ([Given(b"one.json", b"")], DATASET, r"not named by a number.*with which key"),
         (numbered(1 << 64), DATASET, r"not named by a number"),
         ([], DATASET, r"nothing to pack"),
         (numbered(1, 2), PackingOptions("weather", (1 << 64) - 1), r"more files than keys"),

@@ -35,7 +35,7 @@ R = Remedy
     ],
 )
 def test_every_failure_has_something_that_may_help(status: int, code: str, remedies: tuple[Remedy, ...]) -> None:
-    error = S3Error("No (--no-sign-request).", status, code)
+    error = S3Error("No.", status, code)
     trouble = trouble_of(error, "s3://b/k", anonymous=False)
     assert (trouble.sentence, trouble.remedies, trouble.region) == ("No.", remedies, "")
     unsigned = trouble_of(error, "s3://b/k", anonymous=True).remedies

@@ -42,12 +42,6 @@ class EditHistory:
         pending = self.pending
         return pending.label if pending is not None else ""
 
-    @property
-    def redo_label(self) -> str:
-        """What redoing would do again."""
-        later = self._states[self._at + 1] if self.can_redo else None
-        return later.label if later is not None else ""
-
     def add(self, edit: Edit, again: bool = False) -> None:
         """Add a change of what is shown, so of what the pending changes leave; ``again``: as part of the last step.
 

@@ -13,6 +13,7 @@ from inspector.core.names import decoded, hazards, visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
+from inspector.core.ways import Way, by
 from inspector.formats.datas3t.keys import DIGITS, RangeName, datapoint_key, range_name
 from inspector.formats.datas3t.write import WriteError, Writer, header, metadata
 from inspector.operations.making.creating import Created, NewArchive, created, size_of
@@ -197,8 +198,8 @@ def _numbered(inputs: Sequence[Input]) -> list[Datapoint]:
         key = datapoint_key(name)
         if key is None:
             raise Refused(
-                f"{visible(each.where)} is not named by a number. Say with which key to begin (--first-key), and the "
-                "files are numbered in their order. Nothing was written."
+                f"{visible(each.where)} is not named by a number. Say with which key to begin, and the files are "
+                f"numbered in their order{by(Way.FIRST_KEY)}. Nothing was written."
             )
         found.append(Datapoint(key[0], "".join(decoded(name)[0].partition(".")[1:]), each))
     return sorted(found, key=lambda each: each.key)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from inspector.core.edit import OverlaySource
-from inspector.core.names import visible
 from inspector.core.source import Source, SourceError
 from inspector.core.span import Spans
 from inspector.operations.opening.location import Location
@@ -14,7 +13,8 @@ from inspector.operations.opening.opening import Opened
 from inspector.operations.showing.browse_views import Remedy, RemoteState, Trouble
 from inspector.sources.s3.address import parse
 from inspector.sources.s3.ledger import Ledger, Totals
-from inspector.sources.s3.sentences import REPLACED, S3Error
+from inspector.sources.s3.sentences import S3Error
+from inspector.sources.s3.sentences import replaced as replaced_words
 from inspector.sources.s3.source import S3Source
 
 _BY_NAME = {
@@ -54,7 +54,7 @@ def trouble_of(error: SourceError, location: str, *, anonymous: bool) -> Trouble
         remedies = tuple(each for each in remedies if each is not Remedy.UNSIGNED)
     if Remedy.REGION in remedies and not region:
         remedies = (Remedy.CONNECTION,)
-    return Trouble(without_options(str(error)), remedies or (Remedy.CONNECTION,), region)
+    return Trouble(str(error), remedies or (Remedy.CONNECTION,), region)
 
 
 def _is_address(location: str) -> bool:
@@ -107,7 +107,7 @@ def remote_state(
         return RemoteState(ledger.totals if ledger else Totals(), 0, trouble) if trouble is not None else None
     replaced = next((source for source in sources if source.replaced), None)
     if replaced is not None:
-        trouble = Trouble(unwritten or REPLACED.format(what=visible(replaced.name)), (Remedy.RELOAD,))
+        trouble = Trouble(unwritten or replaced_words(replaced.name), (Remedy.RELOAD,))
     return RemoteState(sources[0].ledger.totals, location.size, trouble)
 
 
@@ -117,11 +117,6 @@ def ledger_of(location: Location, error: SourceError | None) -> Ledger | None:
     if sources:
         return sources[0].ledger
     return error.ledger if isinstance(error, S3Error) else None
-
-
-def without_options(sentence: str) -> str:
-    """A sentence without what it says of options of the command line."""
-    return sentence.replace(" (--no-sign-request)", "")
 
 
 def cached(source: Source) -> Spans:

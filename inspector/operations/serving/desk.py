@@ -27,7 +27,6 @@ class Desk(Workbench):
 
     def __init__(self, location: str, s3: Connection = DEFAULT) -> None:
         super().__init__(location, s3)
-        self._failure = remote.without_options(self._failure)
         self._trouble = self._told(self._error) if self._error is not None else None
         self._unwritten = ""
 

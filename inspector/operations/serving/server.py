@@ -26,7 +26,6 @@ from inspector.core.format import MemberError
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.changing.workbench import JOBS
-from inspector.operations.opening.remote import without_options
 from inspector.operations.refused import Refused
 from inspector.operations.serving.desk import AT_ONCE, QUICK, Desk
 from inspector.operations.showing.views import JobState
@@ -139,7 +138,7 @@ class _Server:
         except Cancelled:
             answer = (number, False, CANCELLED)
         except (Refused, SourceError, EditError, MemberError) as error:
-            answer = (number, False, without_options(str(error)))
+            answer = (number, False, str(error))
         except Exception as error:  # noqa: BLE001 - the border of the process: a mistake in one answer must not end all others
             traceback.print_exc()
             answer = (number, False, f"This could not be answered because of a mistake in the program: {error!r}.")

@@ -9,6 +9,7 @@ from typing import Self
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
+from inspector.core.ways import Way, by
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger
@@ -224,5 +225,6 @@ class NewObjects:
 
 def _taken(address: Address) -> SourceError:
     return SourceError(
-        f"{visible(address.location)} is there already. Choose another key, or ask for it to be overwritten."
+        f"{visible(address.location)} is there already. Choose another key, or ask for it to be "
+        f"overwritten{by(Way.OVERWRITE)}."
     )

@@ -19,7 +19,7 @@ from inspector.sources.s3.answers import Asked, Head
 from inspector.sources.s3.beside import Beside
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger, Why
-from inspector.sources.s3.sentences import REPLACED, S3Error
+from inspector.sources.s3.sentences import S3Error, replaced
 
 if TYPE_CHECKING:
     from inspector.sources.s3.client import Client
@@ -146,7 +146,7 @@ class S3Source:
         return data
 
     def _was_replaced(self) -> S3Error:
-        return S3Error(REPLACED.format(what=visible(self.name)), _NOT_AS_BEFORE, "PreconditionFailed")
+        return S3Error(replaced(self.name), _NOT_AS_BEFORE, "PreconditionFailed")
 
 
 def open_object(

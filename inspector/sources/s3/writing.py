@@ -16,6 +16,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import in_bytes, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
+from inspector.core.ways import Way, by
 from inspector.sources.s3.answers import Asked, Head
 from inspector.sources.s3.ledger import Why
 from inspector.sources.s3.pieces import SENT, Piece, pieces_of
@@ -109,7 +110,7 @@ class _Writing:
         head, kept = self._sender.state(self._source.address, self._source.ledger)
         if not head.etag or (head.etag, head.size) != (self._source.etag, self._source.size):
             self._source.replaced = True
-            raise self._not_changed("it was replaced meanwhile. Open it again to see what it is now.")
+            raise self._not_changed("it was replaced meanwhile. Open it again{by(Way.AGAIN)} to see what it is now.")
         return kept
 
     def _not_changed(self, why: str) -> EditError:
@@ -179,7 +180,8 @@ class _Writing:
                 raise
             raise CannotCopyError(
                 f"{self.name} was not changed: this server cannot make a new object of parts of another one, so all "
-                f"{rounded(self._edit.new_size)} would have to be read and sent. That is done only if you say so."
+                f"{rounded(self._edit.new_size)} would have to be read and sent. That is done only if you say "
+                f"so{by(Way.WHOLE)}."
             ) from error
 
     def _see_to(self, copies: dict[Future[Part], int]) -> None:
@@ -231,7 +233,7 @@ class _Writing:
         """Make the request that lets the new object be there, only in the place of the one that was shown."""
         sure = self._sender.keeps_conditions
         try:
-            etag = request({"IfMatch": self._source.etag})
+            etag = self._if_the_same(request)
         except S3Error as error:
             if error.status != NOT_IMPLEMENTED:
                 raise
@@ -244,6 +246,16 @@ class _Writing:
                 "holds to that condition in the moment of writing is not known."
             )
         return etag
+
+    def _if_the_same(self, request: Callable[[Kept], str]) -> str:
+        try:
+            return request({"IfMatch": self._source.etag})
+        except S3Error as error:
+            if error.status != _NOT_AS_BEFORE:
+                raise
+        self._still_there()
+        # Ceph's radosgw 16 compares it with an ETag that has no quotes.
+        return request({"IfMatch": self._source.etag.strip('"')})
 
     # ---- after -----------------------------------------------------------------------------------------------------
 

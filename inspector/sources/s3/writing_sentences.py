@@ -5,23 +5,26 @@ from __future__ import annotations
 from inspector.core.edit import EditError
 from inspector.core.names import visible
 from inspector.sources.s3.address import Address
-from inspector.sources.s3.sentences import S3Error
+from inspector.sources.s3.sentences import S3Error, ways
 
 _BY_CODE = {
     "NoSuchKey": "{what} does not exist any more: it was removed meanwhile.",
     "NoSuchUpload": "The server does not know the upload of {what} any more: it was aborted by someone else.",
     "EntityTooSmall": "The server wants larger parts of {what} than 5 MiB, so it cannot be changed this way.",
     "EntityTooLarge": "{what} would be larger than the server allows.",
-    "ConditionalRequestConflict": "{what} is being written by someone else at this moment. Open it again, and look.",
+    "ConditionalRequestConflict": (
+        "{what} is being written by someone else at this moment. Open it again{by_again}, and look."
+    ),
     "InvalidStorageClass": "The server does not know the storage class of {what}.",
     "QuotaExceeded": "There is no room left for {what}: the quota is used up.",
 }
 _BY_STATUS = {
     403: (
         "Writing {what} is not allowed (403): the credentials may read it, perhaps, but not change it. Try another "
-        "profile."
+        "profile{by_profile}."
     ),
-    412: "{what} was replaced meanwhile: what is there now is another object. Open it again to see what it is now.",
+    412: "{what} was replaced meanwhile: what is there now is another object. Open it again{by_again} to see what it "
+    "is now.",
 }
 _BROKEN = (
     "IncompleteReadError",
@@ -55,5 +58,5 @@ def writing_error(error: S3Error, address: Address, where: str) -> S3Error:
         template = _BROKEN_OFF if error.code in _BROKEN else _BY_STATUS.get(error.status)
     if template is None:
         return error
-    words = template.format(what=visible(address.location), where=visible(where))
+    words = template.format(what=visible(address.location), where=visible(where), **ways())
     return S3Error(words, error.status, error.code)
