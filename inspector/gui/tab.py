@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, Qt
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
+from inspector.gui.arrows import Arrows
 from inspector.gui.banner import Banner
 from inspector.gui.checking import Checking
 from inspector.gui.coverage.dock import CoverageDock
@@ -75,6 +76,7 @@ class Tab(QWidget):
         self.extracting = Extracting(document, self.banner, self.members, self)
         self.lending = Lending(document, shelter, self)
         self.following = Following(document, self.hex_pane)
+        self.arrows = Arrows(document, self.hex_pane.hex, self.following)
         self.members.drag_with(self.lending.files)
         self.findings.exportWanted.connect(self.saving.ask_report)
         self.findings.mendWanted.connect(self.mend)

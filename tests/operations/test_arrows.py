@@ -34,8 +34,8 @@ PAIRS = {
     "an entry of a TACO header to the member": ("two-entries.tacozip", "entry 0", "5109"),
     "a header of the central directory to the local header": ("plain.zip", "central directory header[2]", "4899"),
     "the end of the central directory to it": ("plain.zip", "end of central directory", "central directory"),
-    "a reset block to what its hash covers": ("two-resets-spec.rca", "reset[1]+2", "503"),
-    "the last chunk to the last segment": ("two-resets-spec.rca", "2", "997"),
+    "a reset block to what its hash covers": ("two-resets-spec.rca", "reset[1]", "503"),
+    "the last chunk to the last segment": ("two-resets-spec.rca", "0", "997"),
 }
 
 

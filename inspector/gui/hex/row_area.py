@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QMargins, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QWidget
 
 from inspector.core.span import Span
 from inspector.gui.hex.cursor import Pane
+from inspector.gui.hex.gutter import LEAST, MOST, Gutter
 from inspector.gui.hex.heads import ColumnHeads
 from inspector.gui.hex.layout import Layout, fitting
 from inspector.gui.hex.painting import MARGIN, Grid, Look, look_for
@@ -47,6 +48,9 @@ class RowArea(QAbstractScrollArea):
         self._look = look_for(0, self.palette())
         self._grid = Grid(self._look, self._layout)
         self._heads = ColumnHeads(self)
+        self.gutter = Gutter(self)
+        self._beside = 0
+        self._arrows_shown = True
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         # The bar is always there, so that the width does not depend on the number of rows, which depends on the width.
@@ -54,7 +58,7 @@ class RowArea(QAbstractScrollArea):
         self.verticalScrollBar().actionTriggered.connect(self._bar_action)
         # Every pixel is painted, which lets the viewport be scrolled by moving what it shows.
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self.setViewportMargins(0, self._look.line + _RULE, 0, 0)
+        self._set_margins()
 
     # ---- how it looks ------------------------------------------------------------------------------------------
 
@@ -77,6 +81,12 @@ class RowArea(QAbstractScrollArea):
         self._base = base
         self._relayout()
 
+    def setArrowsShown(self, shown: bool) -> None:
+        """Have room for arrows beside the rows, or not."""
+        self._arrows_shown = shown
+        self.gutter.setVisible(shown)
+        self._relayout()
+
     def setZoom(self, steps: int) -> None:
         """Show letters ``steps`` points larger than usual."""
         if steps != self._zoom:
@@ -89,18 +99,22 @@ class RowArea(QAbstractScrollArea):
         if look is self._look:
             return
         self._look = look
-        self.setViewportMargins(0, self._look.line + _RULE, 0, 0)
+        self._set_margins()
         self._relayout()
 
     def _relayout(self) -> None:
         """Have rows of the right length for the width; the first byte shown stays in the first row."""
         first = self._scroll.top * self._layout.columns
-        width, look = self.viewport().width(), self._look
+        look, total = self._look, self.viewport().width() + self._beside
+        least = LEAST if self._arrows_shown else 0
         if self._wanted_columns:
             self._layout = Layout(self._size, self._wanted_columns, self._base)
         else:
-            self._layout = fitting(self._size, int((width - 2 * MARGIN) / look.cell), self._base)
+            self._layout = fitting(self._size, int((total - least - 2 * MARGIN) / look.cell), self._base)
         self._grid = Grid(look, self._layout)
+        # Arrows take what the bytes leave, but never so little that none could be seen.
+        self._set_margins(max(least, min(MOST, total - self._grid.width)) if least else 0)
+        width = self.viewport().width()
         self._scroll.top = first // self._layout.columns
         self._scroll.resize(self._layout.rows, self.viewport().height() // look.line)
         sideways = self.horizontalScrollBar()
@@ -118,14 +132,32 @@ class RowArea(QAbstractScrollArea):
         self._update_heads()
         self._tell_shown()
 
-    def _caret_column(self) -> int | None:
-        """The column to mark above the rows."""
+    def _set_margins(self, beside: int | None = None) -> None:
+        """Leave room for the heads of the columns, and so many pixels beside the rows."""
+        self._beside = self._beside if beside is None else beside
+        margins = QMargins(self._beside, self._look.line + _RULE, 0, 0)
+        if margins != self.viewportMargins():
+            self.setViewportMargins(margins)
+        area = self.viewport().geometry()
+        self._heads.setGeometry(
+            area.x() - self._beside, area.y() - margins.top(), area.width() + self._beside, margins.top()
+        )
+        self.gutter.setGeometry(area.x() - self._beside, area.y(), self._beside, area.height())
+
+    def _caret_at(self) -> int | None:
+        """The byte to mark above and beside the rows."""
         return None
 
     def _update_heads(self) -> None:
-        layout = self._layout if self._size else None
-        left = self.horizontalScrollBar().value()
-        self._heads.show_state(self._look, layout, self._caret_column(), left, self.hasFocus())
+        layout, caret = self._layout if self._size else None, self._caret_at()
+        left = self.horizontalScrollBar().value() - self._beside
+        column = None if caret is None else caret % self._layout.columns
+        self._heads.show_state(self._look, layout, column, left, self.hasFocus())
+        self._update_gutter()
+
+    def _update_gutter(self) -> None:
+        caret, rows = self._caret_at(), -(-self.viewport().height() // self._look.line)
+        self.gutter.show_rows(self._look, self._layout.columns, self._scroll.top, rows, -1 if caret is None else caret)
 
     # ---- where bytes are ---------------------------------------------------------------------------------------
 
@@ -184,6 +216,7 @@ class RowArea(QAbstractScrollArea):
         else:
             self.viewport().update()
         self._mirror()
+        self._update_gutter()
         self._tell_shown()
 
     def _mirror(self) -> None:
@@ -243,9 +276,6 @@ class RowArea(QAbstractScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt override."""
         super().resizeEvent(event)
-        area = self.viewport().geometry()
-        height = self._look.line + _RULE
-        self._heads.setGeometry(area.x(), area.y() - height, area.width(), height)
         self._relayout()
 
     def changeEvent(self, event: QEvent) -> None:

@@ -213,8 +213,8 @@ class HexView(RowArea):
         if selected != cursor.selected:
             self.selectionChanged.emit(*cursor.selection)
 
-    def _caret_column(self) -> int | None:
-        return self._cursor.caret % self._layout.columns if self._size else None
+    def _caret_at(self) -> int | None:
+        return self._cursor.caret if self._size else None
 
     # ---- Qt overrides ------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from inspector.core.field import Field, FieldTable
+from inspector.core.field import Field, FieldTable, locate
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.span import Span, Spans
@@ -97,22 +97,26 @@ class _Finder:
     def _from(self, chain: Chain) -> Iterator[Arrow]:
         field = chain[-1]
         for reference in self._referrer.references(chain)[:1]:
-            source = (*reference.place, *field.spans)[0]
-            yield Arrow(source, _hull(reference.covers), _called(field), reference.words)
+            yield Arrow(_hull(field.spans), _hull(reference.covers), _called(field), reference.words)
 
     def _to(self, chain: Chain) -> Iterator[Arrow]:
         """What leads to the beginning of a field."""
         field = chain[-1]
         if field.kind is Kind.SEGMENT:
-            hashed = self._referrer.covering(field.start)
-            place = self._referrer.layer.from_file(hashed.place) if hashed is not None else ()
-            if hashed is not None and place:
-                words = visible(hashed.name)
-                yield Arrow(place[0], _hull(field.spans), f"The {words}", f"The bytes that the {words} covers")
+            yield from self._hashing(field)
         elif field.kind is Kind.MEMBER:
             yield from self._outside(field)
         if field.member is not None and field.kind is not Kind.BLOB_BLOCK:
             yield from self._listed(field)
+
+    def _hashing(self, segment: Field) -> Iterator[Arrow]:
+        """The block or header whose hash covers a segment."""
+        hashed = self._referrer.covering(segment.start)
+        for place in self._referrer.layer.from_file(hashed.place) if hashed is not None else ():
+            chain = [field for _, field in locate(self._fields, place.start)]
+            depth = next((at for at, field in enumerate(chain) if field.kind in POINTING), None)
+            if depth is not None:
+                yield from self._from(chain[: depth + 1])
 
     def _outside(self, member: Field) -> Iterator[Arrow]:
         """Rows beside the archive own no byte of it: their arrows come from nowhere."""

@@ -1,0 +1,197 @@
+"""The strip beside the rows in which arrows run from what says a place to the bytes at that place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
+from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygon, QShowEvent
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from inspector.core.numbers import count as counted
+from inspector.gui.hex.lanes import Stroke, strokes
+from inspector.gui.hex.painting import Look
+from inspector.gui.words import plain
+from inspector.operations.showing.views import Arrow
+
+LANE = 5
+"""Pixels between two lanes."""
+HEAD = 4
+"""Pixels that the head of an arrow is long, and half of its height."""
+_BESIDE = HEAD + 4
+"""Pixels between the first lane and the rows: the heads are there."""
+_NEAR = 3
+"""Pixels beside a line in which it is still meant."""
+LEAST, MOST = _BESIDE + LANE, _BESIDE + 6 * LANE
+"""Pixels that one lane takes, and as many lanes as an eye can follow."""
+
+
+class Gutter(QWidget):
+    """Draws arrows beside rows that are scrolled elsewhere.
+
+    Signals:
+        wanted(object arrow, bool forwards): an arrow was clicked, to go to its target or (False) to its source.
+        shown(): it can be seen again, so arrows are worth knowing.
+    """
+
+    wanted = Signal(object, bool)
+    shown = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._look: Look | None = None
+        self._place = (0, 0, 0, 0)
+        self._arrows: Sequence[Arrow] = ()
+        self._strokes: list[Stroke] = []
+        self.setMouseTracking(True)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setAccessibleName("References")
+        self.setAccessibleDescription("Arrows from what says a place to the bytes at that place")
+
+    @property
+    def strokes(self) -> list[Stroke]:
+        """The arrows that are drawn."""
+        return self._strokes
+
+    def show_arrows(self, arrows: Sequence[Arrow]) -> None:
+        """Draw these arrows."""
+        self._arrows = arrows
+        self._lay()
+
+    def show_rows(self, look: Look, columns: int, top: int, rows: int, caret: int) -> None:
+        """Draw beside the rows ``[top, top + rows)`` of so many bytes each, the caret at a byte."""
+        place = (columns, top, rows, caret)
+        if (look, place) != (self._look, self._place):
+            moved = look is not self._look or place[:3] != self._place[:3]
+            self._look, self._place = look, place
+            self._lay(moved)
+
+    def _lay(self, moved: bool = True) -> None:
+        columns, top, rows, caret = self._place
+        before = self._strokes
+        self._strokes = strokes(self._arrows, columns, top, rows, self._lanes(), caret) if columns else []
+        if self._strokes != before or (moved and before):
+            self.update()
+
+    def _lanes(self) -> int:
+        return max(0, (self.width() - _BESIDE) // LANE)
+
+    # ---- where lines are ---------------------------------------------------------------------------------------
+
+    def _middle(self, row: int | None) -> int:
+        assert self._look is not None
+        assert row is not None
+        return row * self._look.line + self._look.line // 2
+
+    def _lane(self, stroke: Stroke) -> int:
+        return self.width() - _BESIDE - stroke.lane * LANE - LANE // 2
+
+    def line_of(self, stroke: Stroke) -> list[QPoint]:
+        """The corners of a line, from its source to the point of its head."""
+        edge, lane = self.width() - 1, self._lane(stroke)
+        if stroke.leaves is None:
+            if stroke.source is None:
+                return [QPoint(0, self._middle(stroke.target)), QPoint(edge, self._middle(stroke.target))]
+            first, last = self._middle(stroke.source), self._middle(stroke.target)
+            return [QPoint(edge, first), QPoint(lane, first), QPoint(lane, last), QPoint(edge, last)]
+        here = self._middle(stroke.target if stroke.source is None else stroke.source)
+        out = [QPoint(edge, here), QPoint(lane, here), QPoint(lane, self._middle(stroke.leaves))]
+        return out if stroke.target is None else out[::-1]
+
+    def stroke_at(self, place: QPoint) -> Stroke | None:
+        """The arrow whose line is nearest to a pixel, if one is near."""
+        near = [(self._distance(stroke, place), not stroke.lit, at) for at, stroke in enumerate(self._strokes)]
+        best = min(near, default=None)
+        return self._strokes[best[2]] if best is not None and best[0] <= _NEAR else None
+
+    def _distance(self, stroke: Stroke, place: QPoint) -> int:
+        corners = self.line_of(stroke)
+        return min(_distance(place, *pair) for pair in pairwise(corners))
+
+    # ---- words -------------------------------------------------------------------------------------------------
+
+    def words_of(self, stroke: Stroke) -> str:
+        """What an arrow says, and where its other end is where that is not shown."""
+        arrow = stroke.arrow
+        lines = [arrow.source_words, f"→ {arrow.target_words}"]
+        away = arrow.target if stroke.target is None else arrow.source if stroke.source is None else None
+        if away is not None:
+            columns, top, _, _ = self._place
+            rows = away.start // columns - top - next(row for row in (stroke.source, stroke.target) if row is not None)
+            side = "up" if rows < 0 else "down"
+            lines.append(f"At byte {away.start:,} (0x{away.start:X}), {counted(abs(rows), 'row')} further {side}.")
+        return "\n".join(lines)
+
+    # ---- Qt overrides ------------------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - Qt's signature
+        """Qt override."""
+        painter = QPainter(self)
+        try:
+            if self._look is not None:
+                painter.fillRect(self.rect(), self._look.base)
+                for stroke in reversed(self._strokes):  # the one at the caret lies over the others
+                    self._draw(painter, stroke, self._look)
+        finally:
+            painter.end()
+
+    def _draw(self, painter: QPainter, stroke: Stroke, look: Look) -> None:
+        colour = QColor(look.colours.outline if stroke.lit else look.colours.quiet)
+        painter.setPen(QPen(colour, 2 if stroke.lit else 1))
+        corners = self.line_of(stroke)
+        painter.drawPolyline(QPolygon(corners))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+        for way, point in ((corners[-2:], corners[-1]), (corners[1::-1], corners[0])):
+            # Every line has a head where it leads to, and one where it leaves.
+            if point is corners[-1] or (stroke.leaves is not None and stroke.source is None):
+                painter.drawPolygon(_head(way[0], point))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt override."""
+        super().showEvent(event)
+        self.shown.emit()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Qt override: an arrow goes to the end that is not shown, or else to where the caret is not."""
+        stroke = self.stroke_at(event.position().toPoint())
+        if stroke is None or event.button() is not Qt.MouseButton.LeftButton:
+            return
+        at_target = stroke.arrow.target.start == self._place[3]
+        backwards = stroke.arrow.source is not None and (
+            at_target or (stroke.target is not None and stroke.source is None)
+        )
+        self.wanted.emit(stroke.arrow, not backwards)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Qt override."""
+        over = self.stroke_at(event.position().toPoint())
+        self.setCursor(Qt.CursorShape.ArrowCursor if over is None else Qt.CursorShape.PointingHandCursor)
+
+    def event(self, event: QEvent) -> bool:
+        """Qt override: tooltips."""
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            over = self.stroke_at(event.pos())
+            if over is None:
+                QToolTip.hideText()
+            else:
+                QToolTip.showText(event.globalPos(), plain(self.words_of(over)), self)
+            return True
+        return super().event(event)
+
+
+def _distance(place: QPoint, start: QPoint, stop: QPoint) -> int:
+    """Pixels between a place and a line that runs along an axis, the larger of both directions."""
+    box = QRect(start, stop).normalized()
+    return max(box.left() - place.x(), place.x() - box.right(), box.top() - place.y(), place.y() - box.bottom(), 0)
+
+
+def _head(before: QPoint, point: QPoint) -> QPolygon:
+    """A triangle at ``point``, coming from ``before``."""
+    if before.y() == point.y():
+        back = point.x() - (HEAD if point.x() > before.x() else -HEAD)
+        return QPolygon([point, QPoint(back, point.y() - HEAD), QPoint(back, point.y() + HEAD)])
+    back = point.y() - (HEAD if point.y() > before.y() else -HEAD)
+    return QPolygon([point, QPoint(point.x() - HEAD, back), QPoint(point.x() + HEAD, back)])
