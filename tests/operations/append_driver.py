@@ -7,10 +7,7 @@ not readable or the next append does not go on.
 
 from __future__ import annotations
 
-import os
 import random
-import select
-import signal
 import sys
 from pathlib import Path
 
@@ -18,7 +15,7 @@ from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, noisy, opened
 from tests.operations.rca_appends import append, held
 from tests.sources.disks import Watched
-from tests.sources.kill_driver import KILLED, child, ended, ending
+from tests.sources.kill_driver import KILLED, child, ended, ending, killed
 
 GARBAGE = "rca-trailing-garbage"
 
@@ -55,14 +52,6 @@ def every(folder: Path) -> None:
     print(ends, garbage)
 
 
-def keep_appending(path: Path, number: int, pipe: int) -> None:
-    """Append until killed, and say after each time that it is done."""
-    while True:
-        append(path, added(number))
-        os.write(pipe, b".")
-        number += 1
-
-
 def at_random(folder: Path, count: int, seed: int) -> None:
     """Kill programs at any moment; what was said to be done has to be there."""
     path, chance = folder / "a.rca", random.Random(seed)
@@ -72,18 +61,7 @@ def at_random(folder: Path, count: int, seed: int) -> None:
             number = 0
         if not number:
             path.write_bytes(b"")
-        said, pipe = os.pipe()
-        program = child(lambda number=number, pipe=pipe: keep_appending(path, number, pipe))
-        os.close(pipe)
-        for _ in range(chance.randrange(2)):
-            select.select([said], [], [])
-            number += len(os.read(said, 1))
-        select.select([], [], [], chance.random() * 0.02)
-        os.kill(program, signal.SIGKILL)
-        assert ended(program) == -signal.SIGKILL
-        while done := os.read(said, 100):
-            number += len(done)
-        os.close(said)
+        number += killed(lambda at: append(path, added(at)), number, chance, 2)
         data = path.read_bytes()
         found = held(data, [GARBAGE])
         expected = [blob for each in range(number + 1) for blob in added(each)]

@@ -62,15 +62,15 @@ def test_only_a_lone_change_may_change_the_size() -> None:
         history.add(Edit("Cut", (), 20, 10))
 
 
-def test_labels_say_what_undoing_and_redoing_would_do() -> None:
+def test_the_label_says_what_undoing_would_take_back() -> None:
     history = EditHistory()
     history.add(change(BASE, 3, b"x"))
     history.add(change(shown(history), 4, b"y"))
     assert history.undo_label == "Change 4"
     history.undo()
-    assert (history.undo_label, history.redo_label) == ("Change 3", "Change 4")
+    assert (history.undo_label, history.can_redo) == ("Change 3", True)
     history.clear()
-    assert (history.pending, history.can_undo, history.redo_label) == (None, False, "")
+    assert (history.pending, history.can_undo, history.can_redo, history.undo_label) == (None, False, False, "")
 
 
 @given(st.lists(st.tuples(st.integers(0, 19), st.binary(min_size=1, max_size=4)), max_size=12))

@@ -54,7 +54,7 @@ class _Unloadable:
     """Work whose process ends before it has begun."""
 
     def __call__(self, task: int, progress: Progress) -> int:
-        raise NotImplementedError
+        return task + progress.done
 
     def __reduce__(self) -> tuple[Callable[[int], Any], tuple[int]]:
         return os._exit, (3,)

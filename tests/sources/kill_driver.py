@@ -14,6 +14,7 @@ import signal
 import sys
 import zlib
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,38 @@ def ending(at: int) -> Act:
             os._exit(KILLED)
 
     return act
+
+
+def killed(work: Callable[[int], object], number: int, chance: random.Random, waits: int) -> int:
+    """How many times a program has done its work, ``number`` and on, before it is killed at any moment.
+
+    It is let to finish fewer than ``waits`` times before.
+    """
+    said, pipe = os.pipe()
+
+    def go_on() -> None:
+        for each in count(number):
+            work(each)
+            os.write(pipe, b".")
+
+    program = child(go_on)
+    os.close(pipe)
+    times = 0
+    for _ in range(chance.randrange(waits)):
+        select.select([said], [], [])
+        times += len(os.read(said, 1))
+    kill(program, chance.random() * 0.02)
+    while done := os.read(said, 100):
+        times += len(done)
+    os.close(said)
+    return times
+
+
+def kill(program: int, seconds: float) -> None:
+    """Kill a program after a while, if it has not ended by then."""
+    select.select([], [], [], seconds)
+    os.kill(program, signal.SIGKILL)
+    assert ended(program) in (0, -signal.SIGKILL)
 
 
 def recover(path: Path, seed: int, act: Act | None = None) -> None:
@@ -104,43 +137,21 @@ def change(number: int) -> Edit:
     return Edit(f"Change {number}", tuple(patches), len(old), len(new))
 
 
-def keep_changing(path: Path, number: int, pipe: int) -> None:
-    """Change the file until killed, and say after each time that it is done."""
-    while True:
-        write(path, change(number), None)
-        os.write(pipe, b".")
-        number += 1
-
-
-def at_random(folder: Path, count: int, seed: int) -> None:
+def at_random(folder: Path, times: int, seed: int) -> None:
     """Kill programs at any moment; what was said to be done has to be there."""
     path, chance = folder / "archive.tacozip", random.Random(seed)
     path.write_bytes(state(0))
     number = waiting = 0
-    for each in range(count):
-        said, pipe = os.pipe()
-        program = child(lambda number=number, pipe=pipe: keep_changing(path, number, pipe))
-        os.close(pipe)
-        for _ in range(chance.randrange(3)):
-            select.select([said], [], [])
-            number += len(os.read(said, 1))
-        select.select([], [], [], chance.random() * 0.02)
-        os.kill(program, signal.SIGKILL)
-        assert ended(program) == -signal.SIGKILL
-        while done := os.read(said, 100):
-            number += len(done)
-        os.close(said)
+    for each in range(times):
+        number += killed(lambda at: write(path, change(at), None), number, chance, 3)
         waiting += pending(path) is not None
-        recovering = child(lambda each=each: recover(path, each))
-        select.select([], [], [], chance.random() * 0.01)
-        os.kill(recovering, signal.SIGKILL)
-        assert ended(recovering) in (0, -signal.SIGKILL)
+        kill(child(lambda each=each: recover(path, each)), chance.random() * 0.01)
         recover(path, each)
         assert pending(path) is None
         assert names(path) == [path.name]
         assert path.read_bytes() in (state(number), state(number + 1))
         number += path.read_bytes() == state(number + 1)
-    print(count, waiting)
+    print(times, waiting)
 
 
 if __name__ == "__main__":
