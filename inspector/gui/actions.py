@@ -185,6 +185,15 @@ COMMANDS: tuple[Command, ...] = (
     Command("zoom_in", "View", "Zoom &In", (K.ZoomIn, "Ctrl+="), "Larger letters", on=Target.LOOKS),
     Command("zoom_out", "View", "Zoom &Out", (K.ZoomOut,), "Smaller letters", on=Target.LOOKS),
     Command("zoom_reset", "View", "&Normal Size", ("Ctrl+0",), "Letters of the usual size", on=Target.LOOKS),
+    Command(
+        "show_arrows",
+        "View",
+        "&Arrows Beside the Bytes",
+        tip="Draw arrows from what says a place to the bytes at that place",
+        document=False,
+        on=Target.LOOKS,
+        check=True,
+    ),
     Command("check", "Archive", "Chec&k", ("Ctrl+K",), "Check everything that can be checked", "check"),
     Command(
         "check_files",

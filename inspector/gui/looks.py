@@ -38,6 +38,7 @@ class Looks(QObject):
             preferences.BYTES_PER_ROW.key: self._dress_all,
             preferences.OFFSETS.key: self._dress_all,
             preferences.TEXT.key: self._dress_all,
+            preferences.ARROWS.key: self._dress_all,
         }
         self._choose_font()
         self._set_limits()
@@ -53,6 +54,7 @@ class Looks(QObject):
         get = self._settings.get
         pane.set_bytes_per_row(int(get(preferences.BYTES_PER_ROW)))
         pane.set_offset_base(int(get(preferences.OFFSETS)))
+        pane.hex.setArrowsShown(get(preferences.ARROWS))
         pane.text_limit = get(preferences.TEXT) << 20
 
     def _changed(self, key: str) -> None:
@@ -88,6 +90,10 @@ class Looks(QObject):
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         theme.apply(app, self._settings.theme)
+
+    def show_arrows(self) -> None:
+        """Draw arrows beside the bytes, or draw none any more."""
+        self._settings.put(preferences.ARROWS, not self._settings.get(preferences.ARROWS))
 
     def zoom_in(self) -> None:
         """Make the letters of the bytes larger."""

@@ -57,12 +57,17 @@ class Menus:
         edit.insertMenu(fixed["select_all"], self.copying)
         for menu in (self.panels, self.rows, self.themes):
             view.addMenu(menu)
+        owner.settings.changed.connect(self._mark)
+        self._mark()
         self.recent.aboutToShow.connect(self._fill_recent)
         self.panels.aboutToShow.connect(self._fill_panels)
         for path in samples():
             self._add(self.samples, path.name, partial(owner.open_location, str(path)))
         for how in CopyFormat:
             self._add(self.copying, how.value, partial(owner.copy_as, how))
+
+    def _mark(self, _: str = "") -> None:
+        self._fixed["show_arrows"].setChecked(self._owner.settings.get(preferences.ARROWS))
 
     def _add(self, menu: QMenu, text: str, call: Callable[[], object]) -> QAction:
         action = menu.addAction(escaped(text))

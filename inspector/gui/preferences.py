@@ -56,6 +56,13 @@ OFFSETS = Choice(
     "How the offsets beside the rows are written",
     {"16": "Hexadecimal", "10": "Decimal"},
 )
+ARROWS = Flag(
+    "arrows",
+    Page.BYTES,
+    True,
+    "Arrows beside the bytes",
+    "Arrows from what says a place, such as an index or a hash, to the bytes that are meant",
+)
 FONT = FontFamily("font", Page.BYTES, "", "Font", "The font that bytes are shown in", "The system's fixed font")
 FONT_SIZE = Number(
     "font_size",
@@ -155,7 +162,7 @@ ANSWERING = Number(
 
 EVERY: tuple[Setting[Any], ...] = (
     *(AT_START, THEME, NOTIFY),
-    *(BYTES_PER_ROW, OFFSETS, FONT, FONT_SIZE),
+    *(BYTES_PER_ROW, OFFSETS, ARROWS, FONT, FONT_SIZE),
     *(CONTENT, TEXT, LARGE_MEMBER),
     *(PROFILE, REGION, ENDPOINT, CACHE, CONNECTING, ANSWERING),
 )

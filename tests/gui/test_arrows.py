@@ -116,3 +116,14 @@ def test_arrows_can_go_and_take_no_room_then(show: Show, window: Window, qtbot: 
     settle(qtbot, window)
     assert view.viewport().width() == width
     assert [s.arrow.target_words for s in view.gutter.strokes if s.arrow.source and s.arrow.source.start == 5854]
+
+
+def test_the_menu_hides_arrows_in_every_tab_and_that_is_remembered(show: Show, window: Window) -> None:
+    first, second = show("two-entries.tacozip"), show("plain.zip")
+    assert window.actions_["show_arrows"].isChecked()
+    press(window, "show_arrows")
+    assert not window.actions_["show_arrows"].isChecked()
+    third = show("journey.caf")
+    assert [tab.hex_pane.hex.gutter.isHidden() for tab in (first, second, third)] == [True, True, True]
+    press(window, "show_arrows")
+    assert not first.hex_pane.hex.gutter.isHidden()
