@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 
 from inspector.__main__ import main
-from tests.s3.conftest import BUCKET, Store
+from tests.s3.bucket import BUCKET, Bucket
 
 MEBI = 1 << 20
 
 
-def unfinished(store: Store) -> list[str]:
+def unfinished(bucket: Bucket) -> list[str]:
     """The keys of uploads that were begun and neither completed nor aborted."""
-    found = store.client.list_multipart_uploads(Bucket=BUCKET)
+    found = bucket.client.list_multipart_uploads(Bucket=BUCKET)
     return [each["Key"] for each in found.get("Uploads", ())]
 
 
-def content(store: Store, key: str) -> bytes:
-    return bytes(store.client.get_object(Bucket=BUCKET, Key=key)["Body"].read())
+def content(bucket: Bucket, key: str) -> bytes:
+    return bytes(bucket.client.get_object(Bucket=BUCKET, Key=key)["Body"].read())
 
 
 def taco(folder: Path, sizes: list[int], entry: str = "1,2") -> bytes:
@@ -34,9 +34,9 @@ def taco(folder: Path, sizes: list[int], entry: str = "1,2") -> bytes:
     return target.read_bytes()
 
 
-def header_of(store: Store, location: str, capsys: pytest.CaptureFixture[str]) -> list[tuple[int, int]]:
+def header_of(bucket: Bucket, location: str, capsys: pytest.CaptureFixture[str]) -> list[tuple[int, int]]:
     """The entries in use, as the command line says them."""
     capsys.readouterr()
-    assert main(["header", location, "--json", *store.options]) == 0
+    assert main(["header", location, "--json", *bucket.options]) == 0
     entries = json.loads(capsys.readouterr().out)["entries"]
     return [(each["offset"], each["length"]) for each in entries if each["used"]]
