@@ -110,7 +110,7 @@ class _Writing:
         head, kept = self._sender.state(self._source.address, self._source.ledger)
         if not head.etag or (head.etag, head.size) != (self._source.etag, self._source.size):
             self._source.replaced = True
-            raise self._not_changed("it was replaced meanwhile. Open it again{by(Way.AGAIN)} to see what it is now.")
+            raise self._not_changed(f"it was replaced meanwhile. Open it again{by(Way.AGAIN)} to see what it is now.")
         return kept
 
     def _not_changed(self, why: str) -> EditError:
