@@ -10,7 +10,9 @@ from inspector.cli.connecting import connection_of
 from inspector.cli.output import Lines, complain, quoted
 from inspector.core.member import Member
 from inspector.core.names import decoded, visible
+from inspector.core.progress import Progress
 from inspector.core.source import SourceError
+from inspector.operations.opening.listing import members_of
 from inspector.operations.opening.opening import UNKNOWN
 
 _TABLE = "{:>14}  {:>14}  {:<8}  {:<22}  {:>16}  {}\n"
@@ -32,7 +34,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _write(part: Part, out: Lines, line: Callable[[Member], str]) -> None:
     unreadable = 0
-    for member in part.archive.members:
+    for member in members_of(part.archive, Progress()):
         unreadable += not member.readable
         out.write(line(member))
     if unreadable:

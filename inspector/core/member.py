@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -32,6 +32,11 @@ HAS_DIGEST = 4
 """Mark: the archive records a digest for it."""
 SPECIAL = 8
 """Mark: no plain file but a link, a device or a sparse file; it is listed, and never made on a disk."""
+UNREAD = 16
+"""Mark: its header was not read, to spare a request: of its name only the beginning is known, and about where it is."""
+
+_STRETCH = 1_000
+"""Members of which headers that were not read are read together where all are gone through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,11 @@ class Members:
     (the identity, or the inner stream's for RCA). Optional columns are None where every member has the same:
     ``sizes`` (decoded size equals stored), ``codecs`` (all ``codec``), ``digests`` (none recorded), ``heads`` (no own
     header), ``marks`` (no marks). ``path_stops`` is appended last: its length is the number of members.
+
+    Of a source that is far away a decoder may leave out the headers of members (``UNREAD``) and set ``reader``, which
+    reads those of some and settles them, and raises SourceError and Cancelled. A member that is looked at by itself is
+    read then; ``seen``, ``path`` and the columns give what is known. ``misled``: headers are not what the decoder took
+    them for, so that only decoding anew tells what there is.
     """
 
     def __init__(
@@ -98,6 +108,9 @@ class Members:
         self.heads = array("Q") if heads else None
         self.marks = array("B") if marks else None
         self.path_stops = array("Q")
+        self.reader: Callable[[Sequence[int]], None] | None = None
+        self.misled = False
+        self._settled: dict[int, bytes] = {}
 
     def append(
         self,
@@ -135,10 +148,37 @@ class Members:
 
     def __iter__(self) -> Iterator[Member]:
         for index in range(len(self)):
-            yield self[index]
+            if self.reader is not None and index % _STRETCH == 0:
+                self.learn(range(index, min(index + _STRETCH, len(self))))
+            yield self.seen(index)
+
+    def unread(self, index: int) -> bool:
+        """Whether the header of a member was not read yet."""
+        return self.marks is not None and bool(self.marks[index] & UNREAD)
+
+    def learn(self, indices: Iterable[int]) -> None:
+        """Read what was left out of these members, together. Raises SourceError and Cancelled."""
+        if self.reader is not None and (left_out := [index for index in indices if self.unread(index)]):
+            self.reader(left_out)
+
+    def settle(self, index: int, path: bytes, start: int, stop: int) -> None:
+        """What the header of a member says that had not been read."""
+        assert self.marks is not None
+        self.starts[index], self.stops[index] = start, stop
+        if self.sizes is not None:
+            self.sizes[index] = stop - start
+        self._settled[index] = path
+        self.marks[index] &= ~UNREAD & 0xFF
+
+    @property
+    def as_appended(self) -> bool:
+        """Whether all names are those in the columns: none was settled later."""
+        return not self._settled
 
     def path(self, index: int) -> bytes:
         """The name of a member, as bytes."""
+        if (settled := self._settled.get(index)) is not None:
+            return settled
         return bytes(self.paths[self.path_stops[index - 1] if index else 0 : self.path_stops[index]])
 
     def size(self, index: int) -> int:
@@ -160,6 +200,12 @@ class Members:
     def __getitem__(self, index: int) -> Member:
         if not 0 <= index < len(self):
             raise IndexError(index)
+        if self.reader is not None:
+            self.learn((index,))
+        return self.seen(index)
+
+    def seen(self, index: int) -> Member:
+        """A member as far as it is known without reading."""
         marks = self.marks[index] if self.marks is not None else (HAS_DIGEST if self.digests is not None else 0)
         digest = None
         if self.digests is not None and marks & HAS_DIGEST:

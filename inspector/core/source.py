@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Protocol
 
@@ -123,6 +123,19 @@ def expect(source: Source, start: int, stop: int) -> None:
     told = getattr(source, "expect", None)
     if told is not None:
         told(start, stop)
+
+
+def gather(source: Source, spans: Sequence[Span]) -> Iterator[bytes]:
+    """The bytes of many small spans, one after another; a source that is far away asks for several of them at a time.
+
+    It does so by a method of this name. What is short ends there. Raises SourceError.
+    """
+    gathered: Callable[[Sequence[Span]], Iterator[bytes]] | None = getattr(source, "gather", None)
+    if gathered is not None:
+        yield from gathered(spans)
+        return
+    for span in spans:
+        yield source.read(span.start, span.size)
 
 
 def is_sparing(source: Source) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # not for the first paint to wait for
 FOR_SHOW = frozenset(
     (
         *("decode", "preview", "arrange", "plant", "overview", "verdict_overview", "content", "search"),
-        *("plan_extraction", "find_datapoint", "unexplained", "alike"),
+        *("plan_extraction", "find_datapoint", "name_members", "unexplained", "alike"),
     )
 )
 """Work that only fills what is shown: with it nothing is lost."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import tacozip
 
 from inspector.resources import samples
+from tests.formats.datas3t.range_building import hashed_rows, rows_frame
 from tests.formats.tar.tar_building import build
 from tests.s3.bucket import BUCKET, Bucket
 
@@ -39,10 +40,13 @@ def taco(count: int, folder: Path) -> bytes:
     return target.read_bytes()
 
 
-def dataset(bucket: Bucket, root: str, count: int) -> str:
+def dataset(bucket: Bucket, root: str, count: int, *, size: int = 0, described: bool = True) -> str:
+    """Ranges of ten datapoints each, of ``size`` bytes or, for 0, of as many as their key says."""
     for number in range(count):
         first, last = 10 * number + 1, 10 * number + 10
-        tar = build([(f"{key:020d}.txt", b"x" * key) for key in range(first, last + 1)])
-        bucket.put(f"{root}/dataset/weather/datapoints/{first:020d}-{last:020d}.tar", tar)
-        bucket.put(f"{root}/dataset/weather/datapoints/{first:020d}-{last:020d}.tar.metadata", b"")
+        tar = build([(f"{key:020d}.txt", b"x" * (size or key)) for key in range(first, last + 1)])
+        name = f"{root}/dataset/weather/datapoints/{first:020d}-{last:020d}.tar"
+        bucket.put(name, tar)
+        if described:
+            bucket.put(f"{name}.metadata", rows_frame(hashed_rows(tar)))
     return f"s3://{BUCKET}/{root}/dataset/weather"

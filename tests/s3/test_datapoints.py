@@ -10,21 +10,24 @@ from tests.s3.conftest import Store
 from tests.s3.test_locations import dataset
 
 
-def test_a_datapoint_costs_one_request_beyond_the_listings(store: Store) -> None:
+def test_a_datapoint_costs_two_requests_beyond_the_listings(store: Store) -> None:
     session = Session(f"{dataset(store, 'keys', 20)}/", store.connection)
     opened = len(store.proxy.asked())
     target = session.find_datapoint(Progress(), "key 155")
     assert session.read(target.layer, target.start, 200) == b"x" * 155 + bytes(45)
     asked = store.proxy.asked()[opened:]
-    assert len(asked) == 1
-    assert f"{151:020d}-{160:020d}.tar bytes" in asked[0]
+    assert len(asked) == 2
+    assert f"{151:020d}-{160:020d}.tar.metadata bytes" in asked[0]
+    assert f"{151:020d}-{160:020d}.tar bytes" in asked[1]
 
 
-def test_opening_a_dataset_reads_no_range_but_the_first(store: Store) -> None:
-    Session(f"{dataset(store, 'opening', 20)}/", store.connection)
-    asked = [each for each in store.proxy.asked() if not each.startswith("LIST")]
-    assert len(asked) == 1
-    assert f"{1:020d}-{10:020d}.tar bytes" in asked[0]
+def test_before_it_is_decoded_a_dataset_costs_one_listing(store: Store) -> None:
+    location = dataset(store, "opening", 20)
+    for place in (location, f"{location}/"):
+        store.proxy.reset()
+        Session(place, store.connection)
+        assert len(store.proxy.log) == 1
+        assert store.proxy.log[0].listing
 
 
 def test_a_prefix_is_audited_as_a_window_does_it(store: Store) -> None:

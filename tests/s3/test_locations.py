@@ -7,7 +7,6 @@ from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from random import Random
-from typing import Any
 from zipfile import ZIP_STORED, ZipFile
 
 import pytest
@@ -25,7 +24,7 @@ from inspector.sources.s3.source import S3Source
 from tests.formats.tar.tar_building import build
 from tests.s3.archives import SAMPLES, caf, dataset, members, taco
 from tests.s3.conftest import BUCKET, Store
-from tests.s3.proxy import Proxy, holding, ignoring, in_pages, refuse
+from tests.s3.proxy import holding, ignoring, in_pages, refuse
 
 Output = Callable[..., tuple[int, str]]
 
@@ -119,27 +118,6 @@ def test_members_are_found_where_local_headers_are_longer(store: Store, tmp_path
         assert (archive.members.path(index).decode(), found) == members(9_000)[index]
     (whole,) = load(str(path), Progress())
     assert list(archive.members) == list(whole.members)
-
-
-@pytest.fixture(scope="module")
-def hundred(straight: Any, session_proxy: Proxy) -> str:
-    return dataset(Store(straight, session_proxy), "hundred", 100)
-
-
-def test_a_dataset_of_100_ranges_is_known_from_listings_alone(store: Store, hundred: str) -> None:
-    opened = open_location(f"{hundred}/", store.connection)
-    assert opened.collection is not None
-    assert opened.collection.title == "1 dataset, 100 ranges"
-    assert [str(seen).partition(" ")[0] for seen in store.proxy.log] == ["LIST", "LIST"]
-
-
-def test_a_range_takes_one_request_and_one_for_what_is_beside_it(store: Store, hundred: str) -> None:
-    archives = load(f"{hundred}/", Progress(), store.connection, sparing=True)
-    assert sum(len(archive.members) for archive in archives) == 1_000
-    asked = store.proxy.asked()
-    assert len([each for each in asked if each.startswith("LIST")]) == 2
-    assert len([each for each in asked if ".tar bytes" in each]) == 100
-    assert len(asked) == 102  # the metadata is empty, so nothing of it is asked for
 
 
 def test_a_listing_of_many_pages(store: Store) -> None:

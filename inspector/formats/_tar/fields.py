@@ -65,6 +65,7 @@ def archive_fields(source: Source, members: Members, layout: Layout, extras: Ext
 
 def member_field(source: Source, members: Members, index: int, extras: Extras) -> Field:
     """Everything about one member: extended headers, header, data, padding."""
+    members.learn((index,))
     heads_column = members.heads
     assert heads_column is not None
     head, start, stop = heads_column[index], members.starts[index], members.stops[index]

@@ -8,9 +8,9 @@ from inspector.core.archive import Emitter
 from inspector.core.format import Likeness
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.core.source import Source, SourceError
+from inspector.core.source import Source, SourceError, is_sparing
 from inspector.formats import _tar
-from inspector.formats.datas3t import datapoints
+from inspector.formats.datas3t import datapoints, spared
 from inspector.formats.datas3t.check import ledger
 from inspector.formats.datas3t.datapoints import Beside
 from inspector.formats.datas3t.keys import last_part, range_name
@@ -25,11 +25,16 @@ def probe(source: Source) -> Likeness:
     """See Format.probe: a tar that is named after a range or has something beside it."""
     named = range_name(source.name)
     regular = named is not None and named.regular
+    if regular and is_sparing(source) and _is_described(source):
+        return Likeness.CERTAIN
     # What stands beside it is asked for last: that may cost a request.
     if _tar.likeness(source) is Likeness.NO:
         return Likeness.CERTAIN if regular and source.sibling(METADATA) is not None else Likeness.NO
-    beside = regular or source.sibling(METADATA) is not None or source.sibling(INDEX, TAR) is not None
-    return Likeness.CERTAIN if beside else Likeness.NO
+    return Likeness.CERTAIN if regular or _is_described(source) else Likeness.NO
+
+
+def _is_described(source: Source) -> bool:
+    return source.sibling(METADATA) is not None or source.sibling(INDEX, TAR) is not None
 
 
 def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
@@ -45,7 +50,13 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     named = "" if metadata is None else visible(PurePath(metadata.name).name)
     beside = Beside(_rows(metadata, emitter), _index(index, emitter), named)
     digest = "xxh64" if beside.rows is not None else ""
-    _tar.decode(source, emitter, progress, digest=digest, extras=beside.extras)
+    places = spared.places(beside, range_name(source.name), source.size) if is_sparing(source) else None
+    if places is not None:
+        spared.decode(emitter, progress, beside, places, digest)
+    else:
+        _tar.decode(source, emitter, progress, digest=digest, extras=beside.extras)
+        if is_sparing(source):
+            spared.say_walked(emitter, beside)
     beside.take(emitter.members)
     emitter.archive.detail = beside
     emitter.archive.checksums = ledger(emitter.archive, beside, emitter.archive.checksums)

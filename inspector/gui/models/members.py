@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import Qt
@@ -11,6 +12,7 @@ from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, rounde
 from inspector.core.verdict import Verdict
 from inspector.gui.client import Client
 from inspector.gui.icons import icon, severity_icon, verdict_icon
+from inspector.gui.models.naming import Naming
 from inspector.gui.words import plain, short
 from inspector.operations.showing.views import MemberRow, Page, SortKey, TreeRow
 
@@ -54,11 +56,11 @@ def member_data(row: MemberRow, name: str, column: int, role: int) -> Any:
 
 def _text(row: MemberRow, name: str, column: int) -> str:
     texts: dict[int, Callable[[], str]] = {
-        NAME: lambda: short(name),
-        SIZE: lambda: "" if row.folder and not row.size else grouped(row.size),
+        NAME: lambda: short(name) if row.read else f"{short(name)}…",
+        SIZE: lambda: "…" if not row.read else "" if row.folder and not row.size else grouped(row.size),
         VERDICT: lambda: str(row.verdict),
         MARK: lambda: str(row.wrong) if row.wrong is not None else "",
-        STORED: lambda: "" if row.folder and not row.stored else grouped(row.stored),
+        STORED: lambda: "…" if not row.read else "" if row.folder and not row.stored else grouped(row.stored),
         CODEC: lambda: row.codec,
         DIGEST: lambda: row.digest,
         OFFSET: lambda: hexadecimal(row.offset, 8) if row.offset >= 0 else "",
@@ -67,6 +69,8 @@ def _text(row: MemberRow, name: str, column: int) -> str:
 
 
 def _tip(row: MemberRow, column: int) -> str | None:
+    if not row.read and column in (NAME, SIZE, STORED):
+        return "Its header has not come yet: the metadata beside the archive says where it is."
     if column == NAME:
         return plain(short(row.name))
     if column in (SIZE, STORED):
@@ -81,13 +85,26 @@ def _tip(row: MemberRow, column: int) -> str | None:
     return None
 
 
+def renamed(named: dict[int, MemberRow], row: MemberRow | TreeRow) -> MemberRow | TreeRow:
+    """A row with the name of its member, where that is among those named; else the row as it is."""
+    if isinstance(row, MemberRow):
+        return named.get(row.index, row)
+    was = row.member
+    if was is None or was.index not in named:
+        return row
+    now = named[was.index]
+    name = now.name[len(was.name) - len(row.name) :] if was.name.endswith(row.name) else row.name
+    return replace(row, member=now, name=name)
+
+
 class MemberColumns:
     """The flat table."""
 
     titles: tuple[str, ...] = TITLES
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, naming: Naming) -> None:
         self._client = client
+        self._naming = naming
 
     def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
         """See Columns."""
@@ -95,6 +112,7 @@ class MemberColumns:
 
     def data(self, row: MemberRow, column: int, role: int) -> Any:
         """See Columns."""
+        self._naming.want(row)
         return member_data(row, row.name, column, role)
 
     def header(self, column: int, role: int) -> Any:
@@ -108,8 +126,9 @@ class MemberPaths:
     titles: tuple[str, ...] = TITLES
     root: Any = 0
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, naming: Naming) -> None:
         self._client = client
+        self._naming = naming
 
     def fetch(self, key: Any, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
         """See Rows."""
@@ -122,6 +141,7 @@ class MemberPaths:
     def data(self, row: TreeRow, column: int, role: int) -> Any:
         """See Rows."""
         if row.node < 0 and row.member is not None:
+            self._naming.want(row.member)
             return member_data(row.member, row.name, column, role)
         if role == Qt.ItemDataRole.DisplayRole:
             return {NAME: short(row.name), SIZE: count(row.members, "member")}.get(column, "")

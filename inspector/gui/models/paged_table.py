@@ -75,6 +75,15 @@ class PagedTable(Drags, QAbstractTableModel):
             self._want(number // PAGE)
         return page[number % PAGE] if page is not None and number % PAGE < len(page) else None
 
+    def change(self, make: Callable[[Any], Any]) -> None:
+        """Put others in the place of rows that are there; ``make`` gives the same row for one that stays."""
+        for page, rows in self._pages.items():
+            made = tuple(map(make, rows))
+            if any(new is not old for new, old in zip(made, rows, strict=True)):
+                self._pages[page] = made
+                last = min(page * PAGE + len(rows), self._total) - 1
+                self.dataChanged.emit(self.index(page * PAGE, 0), self.index(last, len(self.columns.titles) - 1))
+
     def _want(self, page: int) -> None:
         if page not in self._asked:
             self._wanted.pop(page, None)

@@ -88,6 +88,14 @@ class PagedTree(Drags, QAbstractItemModel):
         """The same rows may say something else: each is fetched anew when it is looked at, the tree stays as it is."""
         self._stale = {number for number, node in enumerate(self._nodes) if node.children and node.total <= GROUP}
 
+    def change(self, make: Callable[[Any], Any]) -> None:
+        """Put others in the place of rows that are there; ``make`` gives the same row for one that stays."""
+        for number, node in enumerate(self._nodes):
+            if node.row is not None and (made := make(node.row)) is not node.row:
+                node.row = made
+                index = self._index(number)
+                self.dataChanged.emit(index, index.siblingAtColumn(len(self.rows.titles) - 1))
+
     def row(self, index: Index) -> Any | None:
         """The row at an index, None for the root and for a range of rows."""
         return self._nodes[index.internalId()].row if index.isValid() else None

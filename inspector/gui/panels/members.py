@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QMimeData, QModelIndex, QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
@@ -20,7 +21,9 @@ from inspector.gui.models.members import (
     VERDICT,
     MemberColumns,
     MemberPaths,
+    renamed,
 )
+from inspector.gui.models.naming import Naming
 from inspector.gui.models.paged_table import PagedTable
 from inspector.gui.models.paged_tree import PagedTree
 from inspector.gui.panels.chosen import chosen_in
@@ -50,8 +53,9 @@ class MembersPanel(QWidget):
         self._following = False
         self._placed: int | None = None
         self._judged = 0
-        self.table_model = PagedTable(MemberColumns(document.client), self)
-        self.tree_model = PagedTree(MemberPaths(document.client), self)
+        self._naming = Naming(document.client, self)
+        self.table_model = PagedTable(MemberColumns(document.client, self._naming), self)
+        self.tree_model = PagedTree(MemberPaths(document.client, self._naming), self)
         self.filter = QLineEdit()
         self.filter.setPlaceholderText("Filter names")
         self.filter.setClearButtonEnabled(True)
@@ -105,6 +109,8 @@ class MembersPanel(QWidget):
 
     def _connect(self) -> None:
         document = self._document
+        self._naming.named.connect(self._show_names)
+        document.rowsChanged.connect(self._naming.forget)
         document.rowsChanged.connect(self.table_model.refetch)
         document.rowsChanged.connect(self._renew_tree)
         document.arranged.connect(self.table_model.refetch)
@@ -150,6 +156,10 @@ class MembersPanel(QWidget):
                 view.setColumnHidden(VERDICT, False)
             for fits in self._fits:
                 fits.fit()
+
+    def _show_names(self, named: dict[int, MemberRow]) -> None:
+        for model in (self.table_model, self.tree_model):
+            model.change(partial(renamed, named))
 
     def _renew_tree(self) -> None:
         self.tree_model.renew()

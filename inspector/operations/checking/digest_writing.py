@@ -31,6 +31,7 @@ def write_manifest(
     if path.exists() and not replace:
         raise Refused(f"{path.name} is there already.")
     members = archive.members
+    members.learn(range(len(members)))
     # Of several members with one name the last one is left by extracting, so it is the one to be compared.
     last = {members.path(member): member for member in range(len(members))}
     chosen = [member for member in sorted(last.values()) if not members[member].marks & (FOLDER | SPECIAL)]

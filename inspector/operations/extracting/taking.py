@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from inspector.core.progress import Progress
@@ -16,6 +16,7 @@ from inspector.operations.extracting.extraction_views import (
 )
 from inspector.operations.extracting.extraction_wanted import Wanted, everything, numbered
 from inspector.operations.extracting.lending import TOO_MUCH, lend, lend_one, size_of
+from inspector.operations.opening.opening import learn
 from inspector.operations.refused import Refused
 from inspector.operations.showing.session import JOBS as SESSION_JOBS
 from inspector.operations.showing.session import Session
@@ -35,7 +36,7 @@ class Taking(Session):
     ) -> ExtractionPlan:
         """What ``extract`` would do. Raises as it does."""
         with self._turns.one(progress):
-            return self._extraction(members, folder, ExtractionOptions(on_conflict, doubtful)).plan(progress)
+            return self._extraction(members, folder, ExtractionOptions(on_conflict, doubtful), progress).plan(progress)
 
     def extract(
         self,
@@ -52,7 +53,7 @@ class Taking(Session):
         """
         with self._turns.one(progress):
             options = ExtractionOptions(on_conflict, doubtful, keep_damaged)
-            return self._extraction(members, folder, options).run(progress)
+            return self._extraction(members, folder, options, progress).run(progress)
 
     def lend(self, progress: Progress, chosen: Chosen, folder: str, most: int | None = None) -> Lent:
         """Extract what is chosen into a private folder (see ``lending``); nothing if that is more than ``most`` bytes.
@@ -64,21 +65,38 @@ class Taking(Session):
             wanted = self._wanted(now.members.numbers(chosen))
             if most is not None and size_of(wanted) > most:
                 return Lent((), TOO_MUCH)
+            self._learn(wanted, progress)
             return lend(wanted, now.members.heads(chosen), Path(folder), progress)
 
     def lend_one(self, progress: Progress, member: int, folder: str) -> Lent:
         """Extract a member for another program to open; raises Refused for what may be run (see ``lending``)."""
         with self._turns.one(progress):
-            return lend_one(self._wanted([member]), self._now.shelf.path(member), Path(folder), progress)
+            wanted = self._wanted([member])
+            self._learn(wanted, progress)
+            return lend_one(wanted, self._now.shelf.path(member), Path(folder), progress)
 
-    def _extraction(self, members: Collection[int] | None, folder: str, options: ExtractionOptions) -> Extraction:
-        return Extraction(self._wanted(members), Path(folder), options)
+    def _extraction(
+        self, members: Collection[int] | None, folder: str, options: ExtractionOptions, progress: Progress
+    ) -> Extraction:
+        wanted = self._wanted(members)
+        self._learn(wanted, progress)
+        return Extraction(wanted, Path(folder), options)
 
     def _wanted(self, members: Collection[int] | None) -> list[Wanted]:
         if self._stage is not Stage.READY:
             raise Refused("Nothing was extracted: not all of the archive has been read.")
         every = everything(self._name, self._now.archives)
         return every if members is None else numbered(every, members)
+
+    def _learn(self, wanted: Sequence[Wanted], progress: Progress) -> None:
+        """Read headers that were left out; raises Refused where that shows the members to be others."""
+        for each in wanted:
+            if learn(each.archive, each.members, progress):
+                self._changes += 1
+                raise Refused(
+                    "Nothing was extracted: headers are not where the metadata says. All of them have been read now: "
+                    "look again at what there is."
+                )
 
 
 JOBS = SESSION_JOBS | {"plan_extraction", "extract", "lend", "lend_one"}

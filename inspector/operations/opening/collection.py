@@ -19,13 +19,8 @@ from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.formats.datas3t.datapoints import headers_of
 from inspector.formats.datas3t.keys import RangeName, range_name
+from inspector.operations.opening.opening import HOLDERS, ROOTS
 from inspector.sources.folder import Entry, Folder, LocalFolder
-
-ROOTS = ("dataset", "datas3t")
-"""The folders in a bucket's root that hold datasets."""
-
-HOLDERS = ("datapoints", "dataranges")
-"""The folders in a dataset that hold ranges."""
 
 OVERLAP = "datas3t-range-overlap"
 """The code of the finding that two ranges share keys."""

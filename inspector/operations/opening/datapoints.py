@@ -13,7 +13,7 @@ from inspector.core.collection import Collection, Range
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.formats.datas3t.datapoints import member_with
-from inspector.operations.opening.opening import Opened
+from inspector.operations.opening.opening import Opened, learn
 from inspector.operations.refused import Refused
 from inspector.operations.showing.views import Stage, Target
 
@@ -65,6 +65,9 @@ class Datapoints:
     def _in_archive(self, at: int, key: int, progress: Progress) -> Target:
         archive = self._read(at, progress)
         member = member_with(archive, key)
+        if member is not None and learn(archive, (member,), progress):
+            self._changes += 1
+            member = member_with(archive, key)
         if member is None:
             raise Refused(self._missing(archive, at, key))
         spans = archive.members[member].spans

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from itertools import islice
 
 from inspector.core.format import MemberError
+from inspector.core.member import Member
 from inspector.core.names import decoded, encoded, visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
+from inspector.formats.datas3t.datapoints import member_with
+from inspector.formats.datas3t.keys import datapoint_key
 from inspector.operations.opening.location import open_location
-from inspector.operations.opening.opening import Opened, decode
+from inspector.operations.opening.opening import Opened, decode, learn
 from inspector.operations.refused import Refused
 from inspector.operations.serving.share import READING, shares
 from inspector.sources.s3.connection import DEFAULT, Connection
 
+_STRETCH = 1_000
+"""Members of which headers that were left out are read together."""
 _CLOSE = 3
 """Names that are suggested."""
 _LOOKED_AT = 5_000
@@ -45,6 +51,27 @@ def load(location: str, progress: Progress, connection: Connection = DEFAULT, *,
     return opened.archives
 
 
+def members_of(archive: Opened, progress: Progress) -> Iterator[Member]:
+    """All members, with headers that were left out read on the way, many together. Raises SourceError and Cancelled."""
+    at = 0
+    if archive.members.reader is not None:
+        progress.begin("Reading headers", len(archive.members), "members")
+    while at < len(archive.members):
+        stretch = range(at, min(at + _STRETCH, len(archive.members)))
+        # What was given until now was as it is: headers were the first to be other than thought from here on.
+        if not learn(archive, stretch, progress):
+            yield from map(archive.members.seen, stretch)
+            at = stretch.stop
+            progress.advance(len(stretch) if archive.members.reader is not None else 0)
+
+
+def learn_all(archives: Iterable[Opened], progress: Progress) -> None:
+    """Read all headers that were left out. Raises SourceError and Cancelled."""
+    for archive in archives:
+        if archive.members.reader is not None:
+            deque(members_of(archive, progress), maxlen=0)
+
+
 def find_member(archives: list[Opened], name: str) -> tuple[Opened, int]:
     """The archive and the index of the member called ``name``, exactly.
 
@@ -64,6 +91,7 @@ def find_member(archives: list[Opened], name: str) -> tuple[Opened, int]:
 
 
 def _named(archive: Opened, name: str) -> Iterator[int]:
+    _learn(archive, name)
     wanted = {encoded(name)}
     with contextlib.suppress(UnicodeEncodeError):
         wanted.add(name.encode("utf-8", "surrogateescape"))
@@ -73,6 +101,14 @@ def _named(archive: Opened, name: str) -> Iterator[int]:
         path = members.path(index)
         if path in wanted or (replaced and decoded(path)[0] == name):
             yield index
+
+
+def _learn(archive: Opened, name: str) -> None:
+    """Read the headers that were left out of the datapoint with the key of this name: the others have other names."""
+    found = None if archive.members.reader is None else datapoint_key(encoded(name))
+    if found is not None:
+        member = member_with(archive, found[0])
+        learn(archive, () if member is None else (member,), Progress())
 
 
 def _close(archives: list[Opened], name: str) -> list[str]:

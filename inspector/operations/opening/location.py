@@ -89,7 +89,7 @@ class Location:
         archive = _open(self._folder, self.collection.ranges[at].location)
         archive.told = partial(overlaps_in, self.collection, at, archive)
         if at == 0:
-            archive.findings.extend(self.collection.findings)
+            archive.foretold = self.collection.findings
         return archive
 
     def decode(self, at: int, progress: Progress) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from dataclasses import fields as attributes_of
@@ -20,12 +21,22 @@ from inspector.core.source import Source, SourceError, expect
 from inspector.core.span import Span
 from inspector.core.verdict import Checksum
 from inspector.formats import recognise
+from inspector.formats.datas3t.keys import range_name
 from inspector.sources.file import FileSource
 from inspector.sources.folder import LocalFolder
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.source import cancelling
+
+ROOTS = ("dataset", "datas3t")
+"""The folders in a bucket's root that hold datasets."""
+
+HOLDERS = ("datapoints", "dataranges")
+"""The folders in a dataset that hold ranges."""
+
+_DATASET = re.compile(rf"/(?:{'|'.join(ROOTS)})/[^/]+/?$")
+"""How the location of a dataset ends."""
 
 UNKNOWN = "This is no archive format that is known here."
 
@@ -42,8 +53,9 @@ class Opened(Archive):
 
     ``unreadable`` says why there is nothing in it, empty where that is not so; ``decoded_findings`` are how many
     findings decoding made, ``decoded_dropped`` how many more it only counted: those after them are a check's.
-    ``decoded_checksums`` are those that decoding gave. ``told`` gives what is known of it from other archives, once it
-    is decoded. ``cut_short``: its bytes could not be had while it was decoded, so there is nothing to check it by.
+    ``decoded_checksums`` are those that decoding gave. ``foretold`` is what is known of it from other archives before
+    it is decoded, ``told`` gives what is known once it is. ``cut_short``: its bytes could not be had while it was
+    decoded, so there is nothing to check it by.
     """
 
     decoder: Format | None = None
@@ -51,6 +63,7 @@ class Opened(Archive):
     decoded_findings: int = 0
     decoded_dropped: int = 0
     decoded_checksums: Sequence[Checksum] = ()
+    foretold: Sequence[Finding] = ()
     told: Callable[[], Iterable[Finding]] = tuple
     checked: bool = False
     cut_short: bool = False
@@ -94,7 +107,14 @@ def open_place(
     if is_s3(location):
         from inspector.sources.s3.opening import open_s3  # loads boto3
 
-        return open_s3(location, connection, sparing=sparing, tail=not location.endswith(FROM_THE_START))
+        return open_s3(
+            location,
+            connection,
+            sparing=sparing,
+            tail=not location.endswith(FROM_THE_START),
+            listed=range_name(location) is not None,
+            holders=HOLDERS if _DATASET.search(location) else (),
+        )
     path = local_path(location)
     return LocalFolder(path.resolve()) if path.is_dir() else FileSource(path)
 
@@ -133,7 +153,7 @@ def decode_anew(archive: Opened, progress: Progress) -> None:
         expect(source, 0, source.size)
     try:
         again = start(source)
-        again.told = archive.told
+        again.foretold, again.told = archive.foretold, archive.told
         decode(again, progress)
         if again.cut_short:
             raise SourceError(next(each.message for each in again.findings if each.code == "unreadable"))
@@ -144,7 +164,22 @@ def decode_anew(archive: Opened, progress: Progress) -> None:
         setattr(archive, each.name, getattr(again, each.name))
 
 
+def learn(archive: Opened, indices: Iterable[int], progress: Progress) -> bool:
+    """Read the headers of these members that were left out to spare requests.
+
+    Where they are not what they were taken for, all is decoded anew, which the answer says. Raises SourceError and
+    Cancelled.
+    """
+    members = archive.members
+    with cancelling(progress):
+        members.learn(indices)
+    if members.misled:
+        decode_anew(archive, progress)
+    return members.misled
+
+
 def _decode(archive: Opened, progress: Progress) -> None:
+    archive.findings.extend(archive.foretold)
     emitter = Emitter(archive)
     if archive.unreadable:
         emitter.error("unreadable", archive.unreadable)

@@ -29,6 +29,9 @@ def names_of(shelf: Shelf, count: int) -> Names:
 def names_between(shelf: Shelf, at: int, first: int, stop: int) -> tuple[bytes | bytearray, Numbers]:
     """The whole paths of members ``[first, stop)`` of an archive: one after another, and where each ends."""
     members, folder = shelf.archives[at].members, shelf.folder(at)
+    if not members.as_appended:
+        names = [folder + members.path(index) for index in range(first, stop)]
+        return b"".join(names), np.cumsum([len(name) for name in names], dtype=np.int64)
     start = members.path_stops[first - 1] if first else 0
     stops = np.array(members.path_stops[first:stop], np.int64) - start
     # A copy, as all columns are: while a view of one exists, the decoder could not append to it.

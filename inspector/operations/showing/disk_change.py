@@ -27,3 +27,10 @@ def disk_change(source: Source) -> DiskChange | None:
     same = then.same_file(now)
     sentence = f"{name} {what}. {GOES_ON if same else STAYS}"
     return DiskChange(sentence, then.size, now.size, now.mtime_ns, grown=same and now.size > then.size)
+
+
+def stamp(source: Source) -> str:
+    """What tells this state of a file or an object from another; empty where that cannot be known, as of an overlay."""
+    if isinstance(source, FileSource):
+        return f"{source.identity.size}-{source.identity.mtime_ns}"
+    return str(getattr(source, "etag", ""))

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from inspector.core.progress import Progress
+from inspector.operations.opening.listing import learn_all
 from inspector.operations.showing.marks import Marks
 from inspector.operations.showing.shelf import Shelf
 from inspector.operations.showing.views import Chosen, MemberRow, Page, SortKey, TreeRow
@@ -21,6 +22,10 @@ LARGEST_PAGE = 10_000
 
 DEEPEST = 128
 """Folders above a member that a face is led through: a view opens them one by one."""
+
+
+_EXACT = (SortKey.SIZE, SortKey.STORED)
+"""What is known of members to the byte only once their headers have been read."""
 
 
 class MembersView:
@@ -43,6 +48,8 @@ class MembersView:
             self._arrangement = None
             return len(self._shelf)
         with self._one_at_a_time:
+            if filter_text or key in _EXACT:
+                learn_all(tuple(self._shelf.archives), progress)
             arrangement = self._names().arrange(filter_text, key, descending, progress)
             self._arrangement = arrangement
         return len(arrangement.order)

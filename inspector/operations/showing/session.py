@@ -27,7 +27,9 @@ from inspector.operations.serving.share import READING, shares
 from inspector.operations.serving.turns import Turns
 from inspector.operations.showing.arrows import POINTED, Pointing
 from inspector.operations.showing.content import SAMPLE, decoded_content, encoding_of, image_of
+from inspector.operations.showing.disk_change import stamp
 from inspector.operations.showing.guide import Guide
+from inspector.operations.showing.naming import NAMING, Naming
 from inspector.operations.showing.references import REFERRING, Referring
 from inspector.operations.showing.scene import Scene
 from inspector.operations.showing.search import search
@@ -59,7 +61,7 @@ LARGEST_READ = 1 << 20
 """The most bytes given at once."""
 
 
-class Session(Datapoints, Covering, Pointing, Referring, Stepping):
+class Session(Datapoints, Covering, Naming, Pointing, Referring, Stepping):
     """One open location. What cannot be opened is a session too, which says why in its status.
 
     ``s3`` says how S3 is reached. What is there is decoded sparingly until it is checked.
@@ -107,6 +109,7 @@ class Session(Datapoints, Covering, Pointing, Referring, Stepping):
             now.checks.checked,
             now.checks.sentence() if decoded else "",
             now.checks.judged(),
+            stamp(first.source) if first and not collection else "",
         )
 
     def _sentence(self) -> str:
@@ -338,6 +341,7 @@ JOBS = frozenset(
     (
         *("decode", "check", "export", "write_manifest", "arrange", "plant", "search", "find_datapoint"),
         *("overview", "verdict_overview", "content"),
+        *NAMING,
         *STEPPING,
     )
 )

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from itertools import accumulate
 
-from inspector.core.member import FOLDER
+from inspector.core.member import FOLDER, UNREAD
 from inspector.core.names import visible
 from inspector.operations.opening.location import Location
 from inspector.operations.refused import Refused
@@ -54,7 +54,7 @@ class Shelf:
     def row(self, index: int, marks: Callable[[int], Marks]) -> MemberRow:
         """A member as a row."""
         at, local = self.locate(index)
-        member = self.archives[at].members[local]
+        member = self.archives[at].members.seen(local)
         return MemberRow(
             index,
             visible(self.folder(at) + member.path),
@@ -66,6 +66,7 @@ class Shelf:
             bool(member.marks & FOLDER) or member.path.endswith(b"/"),
             marks(at).of_member(local),
             self.archives[at].verdict(local),
+            not member.marks & UNREAD,
         )
 
     def counts(self, count: int) -> list[int]:

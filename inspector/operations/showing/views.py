@@ -44,7 +44,7 @@ class Status:
     members have changed, so that what was fetched before is stale; ``counts`` are findings by severity. ``state`` is
     what the archive is as far as is known, None while nothing wrong was seen and not all was read; ``checked`` says
     that a check has come to its end, ``judgement`` says both in words; ``judged`` is how many members a check, over or
-    not, has come to a verdict on.
+    not, has come to a verdict on. ``stamp`` tells this state of a single file from others, as far as that can be known.
     """
 
     stage: Stage
@@ -60,6 +60,7 @@ class Status:
     checked: bool = False
     judgement: str = ""
     judged: int = 0
+    stamp: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +180,10 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class MemberRow:
-    """One member. ``name`` is its whole path; ``offset`` where its stored bytes begin in the file."""
+    """One member. ``name`` is its whole path; ``offset`` where its stored bytes begin in the file.
+
+    ``read``: its own header has been. Else only the beginning of its name is known, and about how large it is.
+    """
 
     index: int
     name: str
@@ -191,6 +195,7 @@ class MemberRow:
     folder: bool
     wrong: Severity | None
     verdict: Verdict = Verdict.NOT_CHECKED
+    read: bool = True
 
 
 @dataclass(frozen=True, slots=True)

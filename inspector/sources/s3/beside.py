@@ -40,6 +40,11 @@ class Beside:
         """What a listing that was made says of the object."""
         return self._known.get(address)
 
+    def listed_near(self, address: Address) -> Head | None:
+        """What a listing of all names like this one says of the object. Raises SourceError."""
+        self._list(Address(address.bucket, _stem(address.key)))
+        return self.known(address)
+
     def find(self, address: Address, near: Address) -> Head | None:
         """What is known of the object, None where there is none or it cannot be told. Raises SourceError.
 

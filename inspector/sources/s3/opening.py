@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from inspector.core.names import visible
 from inspector.core.source import SourceError
 from inspector.sources.s3.address import Address, parse
@@ -10,23 +12,49 @@ from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.sentences import S3Error
-from inspector.sources.s3.source import S3Source, open_object
+from inspector.sources.s3.source import S3Source, listed_object, open_object
 
 _MISSING = 404
 
 
-def open_s3(location: str, connection: Connection, *, sparing: bool, tail: bool) -> S3Source | S3Prefix:
+def open_s3(
+    location: str,
+    connection: Connection,
+    *,
+    sparing: bool,
+    tail: bool,
+    listed: bool = False,
+    holders: Sequence[str] = (),
+) -> S3Source | S3Prefix:
     """The object at ``location``, or the prefix where there is none; raises SourceError where there is neither.
 
-    A bucket or what ends with a slash is a prefix. ``tail``: the object has its index at its end.
+    A bucket or what ends with a slash is a prefix. ``tail``: the object has its index at its end. ``listed``: what
+    stands beside the object is wanted in any case, so it is looked for in a listing. ``holders``: it is likely to be a
+    prefix of which only what stands directly in these folders is wanted.
     """
     address, ledger = parse(location), Ledger()
     client = client_for(connection)
     try:
-        return _open(client, address, ledger, sparing=sparing, tail=tail)
+        found = _listed(client, address, ledger, holders, sparing=sparing) if listed or holders else None
+        return _open(client, address, ledger, sparing=sparing, tail=tail) if found is None else found
     except S3Error as error:
         error.ledger = ledger
         raise
+
+
+def _listed(
+    client: Client, address: Address, ledger: Ledger, holders: Sequence[str], *, sparing: bool
+) -> S3Source | S3Prefix | None:
+    """What one listing tells of; None where it tells nothing, or is not allowed."""
+    try:
+        if not holders:
+            return listed_object(client, address, ledger, sparing=sparing)
+        found = S3Prefix(client, Address(address.bucket, address.prefix), ledger, sparing=sparing)
+        return found if found.hold(holders) else None
+    except S3Error as error:
+        if not error.status:
+            raise
+        return None
 
 
 def _open(client: Client, address: Address, ledger: Ledger, *, sparing: bool, tail: bool) -> S3Source | S3Prefix:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from inspector.core.source import Source
@@ -28,6 +28,7 @@ class S3Prefix:
         self._beside = beside or Beside(client, ledger)
         self._sparing = sparing
         self._entries: tuple[Entry, ...] | None = None
+        self._inside: dict[str, S3Prefix] = {}
         self.ledger = ledger
         parts = [address.bucket, *filter(None, address.key.split("/"))]
         self.location = self._address.location
@@ -51,12 +52,16 @@ class S3Prefix:
         """What a listing that was made says of an object; None where none spoke of it."""
         return self._beside.known(parse(location))
 
-    def pages(self, *, flat: bool = False) -> Iterator[Page]:
-        """What is in it, one request a page; ``flat``: all objects beneath instead of prefixes. Raises SourceError."""
+    def pages(self, *, flat: bool = False, beginning: str = "") -> Iterator[Page]:
+        """What is in it, one request a page; ``flat``: all objects beneath instead of prefixes. Raises SourceError.
+
+        ``beginning`` is what the names of all that is wanted begin with.
+        """
+        bucket, prefix = self._address
         after, more = "", True
         while more:
             look()
-            page = self._client.list(*self._address, self.ledger, after=after, flat=flat)
+            page = self._client.list(bucket, prefix + beginning, self.ledger, after=after, flat=flat)
             self._beside.add(self._address.bucket, page.objects)
             yield page
             # A server that leads to the same page again would never end.
@@ -76,8 +81,37 @@ class S3Prefix:
         """See Folder.inside; asks for nothing beyond the entries."""
         if not any(entry.folder and entry.name == name for entry in self.entries()):
             return None
+        return self._inside.get(name) or self._child(name)
+
+    def _child(self, name: str, entries: Iterable[Entry] | None = None) -> S3Prefix:
         address = Address(self._address.bucket, f"{self._address.key}{name}/")
-        return S3Prefix(self._client, address, self.ledger, self._beside, sparing=self._sparing)
+        child = S3Prefix(self._client, address, self.ledger, self._beside, sparing=self._sparing)
+        if entries is not None:
+            child.take(entries)
+        return child
+
+    def take(self, entries: Iterable[Entry]) -> None:
+        """Know from another listing what is in it."""
+        self._entries = tuple(sorted(entries))
+        self._beside.listed(self._address)
+
+    def hold(self, names: Sequence[str]) -> bool:
+        """Know only what stands directly in its folders of these names, which one listing tells, by pages.
+
+        Gives whether there is anything; the first page has to show it. Raises SourceError.
+        """
+        bucket, prefix = self._address
+        found: dict[str, list[Entry]] = {}
+        for page in self.pages(flat=True, beginning=_beginning(names)):
+            for each in page.objects:
+                name, _, rest = each.key.removeprefix(prefix).partition("/")
+                if name in names and rest and "/" not in rest:
+                    found.setdefault(name, []).append(_entry(bucket, f"{prefix}{name}/", each.key, size=each.size))
+            if not found:
+                return False
+        self._inside = {name: self._child(name, entries) for name, entries in found.items()}
+        self._entries = tuple(_entry(bucket, prefix, f"{prefix}{name}", folder=True) for name in sorted(found))
+        return bool(found)
 
     def open(self, location: str) -> Source:
         """See Folder.open; an object that was listed needs no request before the first of its bytes is read."""
@@ -88,6 +122,12 @@ class S3Prefix:
         source = S3Source(self._client, address, head, self.ledger, self._beside, sparing=self._sparing)
         source.expect(0, FIRST)
         return source
+
+
+def _beginning(names: Sequence[str]) -> str:
+    """What all these names begin with."""
+    first, last = min(names), max(names)
+    return first[: next((at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), None)]
 
 
 def _entry(bucket: str, prefix: str, key: str, *, folder: bool = False, size: int = 0) -> Entry:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -12,12 +12,13 @@ from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source
-from inspector.core.span import Spans
+from inspector.core.span import Span, Spans
 from inspector.sources.cache import BlockCache
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.answers import Asked, Head
 from inspector.sources.s3.beside import Beside
 from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.gathering import gathered
 from inspector.sources.s3.ledger import Ledger, Why
 from inspector.sources.s3.sentences import S3Error, replaced
 
@@ -73,7 +74,7 @@ class S3Source:
         self.version = head.version
         self.modified = head.modified
         self.ledger = ledger
-        self.sparing = sparing and head.size > TAIL  # of a small one, the first request brings all or most
+        self.sparing = sparing
         self.replaced = False
         self._client = client
         self._head = head
@@ -92,6 +93,24 @@ class S3Source:
     def expect(self, start: int, stop: int) -> None:
         """The bytes ``[start, stop)`` are about to be read."""
         self._cache.expect(start, stop)
+
+    def gather(self, spans: Sequence[Span]) -> Iterator[bytes]:
+        """See ``core.source.gather``; of what comes, only whole blocks are kept.
+
+        Whoever wants a single span is likely to read on behind it, so that it comes with its blocks.
+        """
+        if len(spans) == 1:
+            return iter((self.read(spans[0].start, spans[0].size),))
+        return gathered([span.clipped(0, self.size) for span in spans], self._apart, look)
+
+    def _apart(self, span: Span, ending: Progress) -> bytes:
+        """Bytes that are asked for as they are, unless they are kept already."""
+        if any(kept.start <= span.start and span.stop <= kept.stop for kept in self.cached()) or not span.size:
+            return self._cache.read(span.start, span.size)
+        with cancelling(ending):
+            data = self._fetch(span.start, span.stop)
+        self.put(span.start, data)
+        return data
 
     def cached(self) -> Spans:
         """The spans that can be read without a request."""
@@ -173,6 +192,21 @@ def open_object(
         source.put(0, _of_whole(address, head, data))
     elif head.stop - head.start == len(data) and head.stop <= head.size and _is_wanted(head, tail):
         source.put(head.start, data)
+    source.sparing = sparing and source.cached() != (Span(0, head.size),)  # of a small one, all is there already
+    return source
+
+
+def listed_object(client: Client, address: Address, ledger: Ledger, *, sparing: bool = False) -> S3Source | None:
+    """The object at ``address`` where a listing has it, with what stands beside it; nothing of it is read.
+
+    Raises S3Error.
+    """
+    beside = Beside(client, ledger)
+    head = beside.listed_near(address)
+    if head is None:
+        return None
+    source = S3Source(client, address, head, ledger, beside, sparing=sparing)
+    source.expect(0, FIRST)
     return source
 
 

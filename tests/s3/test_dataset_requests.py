@@ -1,0 +1,258 @@
+"""A dataset on S3 takes a listing and the metadata of each range; its tars are read where somebody looks."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.__main__ import main
+from inspector.core.progress import Progress
+from inspector.formats.datas3t.write import Row, header, metadata
+from inspector.operations.changing.workbench import Workbench
+from inspector.operations.checking.checking import check_archive
+from inspector.operations.opening.listing import load
+from inspector.operations.opening.opening import Opened
+from inspector.operations.showing.session import Session
+from inspector.operations.showing.views import SortKey
+from tests.formats.datas3t.range_building import hashed_rows, rows_frame
+from tests.formats.tar.tar_building import build
+from tests.s3.archives import dataset
+from tests.s3.bucket import BUCKET, Bucket
+from tests.s3.conftest import Store
+from tests.s3.proxy import Fault, Forward, Proxy, Reply, Seen, in_pages, refuse
+
+Output = Callable[..., tuple[int, str]]
+LARGE = 200_000
+"""Bytes of a datapoint whose header takes a request of its own."""
+
+
+@pytest.fixture
+def output(capsysbinary: pytest.CaptureFixture[bytes]) -> Output:
+    """The exit status of the program and what it writes."""
+
+    def run(*arguments: str) -> tuple[int, str]:
+        status = main(arguments)
+        return status, capsysbinary.readouterr().out.decode()
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def hundred(straight: Any, session_proxy: Proxy) -> str:
+    return dataset(Bucket(straight, session_proxy.url), "hundred", 100)
+
+
+def kinds(proxy: Proxy) -> dict[str, int]:
+    """How many requests there were for listings, metadata and tars."""
+    found = {"LIST": 0, "metadata": 0, "tar": 0}
+    for each in proxy.log:
+        kind = "LIST" if each.listing else each.path.partition("?")[0].rpartition(".")[2]
+        found[kind] = found.get(kind, 0) + 1
+    return found
+
+
+def far(store: Store, location: str) -> list[Opened]:
+    return load(location, Progress(), store.connection, sparing=True)
+
+
+@pytest.mark.parametrize("end", ["", "/", "/datapoints/"])
+def test_100_ranges_take_a_listing_and_their_metadata(store: Store, hundred: str, end: str) -> None:
+    archives = far(store, hundred + end)
+    assert sum(len(archive.members) for archive in archives) == 1_000
+    assert kinds(store.proxy) == {"LIST": 1, "metadata": 100, "tar": 0}
+
+
+def test_a_listing_comes_by_pages(store: Store, hundred: str) -> None:
+    with store.proxy.failing(in_pages(30)):
+        assert len(far(store, hundred)) == 100
+    assert kinds(store.proxy) == {"LIST": 7, "metadata": 100, "tar": 0}
+
+
+def test_other_objects_of_a_dataset_are_left_alone(store: Store) -> None:
+    location = dataset(store, "others", 2)
+    for name in ("data/notes.txt", "datapoints/deep/more.tar", "datapointsnot/x.tar", "readme.txt"):
+        store.put(f"others/dataset/weather/{name}", b"no range")
+    assert len(far(store, location)) == 2
+    assert kinds(store.proxy) == {"LIST": 1, "metadata": 2, "tar": 0}
+
+
+def test_where_listing_is_not_allowed_a_range_opens_all_the_same(store: Store) -> None:
+    location = dataset(store, "unlisted", 1)
+
+    def fault(seen: Seen, forward: Forward) -> Reply:
+        return refuse(403, "AccessDenied")(seen, forward) if seen.listing else forward()
+
+    with store.proxy.failing(fault):
+        (archive,) = far(store, f"{location}/datapoints/{1:020d}-{10:020d}.tar")
+    assert archive.members[0].path == f"{1:020d}.txt".encode()
+
+
+def test_one_range_takes_a_listing_and_its_metadata(store: Store, hundred: str) -> None:
+    (archive,) = far(store, f"{hundred}/datapoints/{31:020d}-{40:020d}.tar")
+    assert len(archive.members) == 10
+    assert kinds(store.proxy) == {"LIST": 1, "metadata": 1, "tar": 0}
+
+
+# ---- names ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_list_of_all_names_takes_one_request_a_range_of_small_datapoints(
+    store: Store, hundred: str, output: Output
+) -> None:
+    status, said = output("list", "--json", *store.options, hundred)
+    assert status == 0
+    assert [json.loads(line)["path"] for line in said.splitlines()] == [f"{key:020d}.txt" for key in range(1, 1_001)]
+    assert kinds(store.proxy) == {"LIST": 1, "metadata": 100, "tar": 100}
+
+
+def test_headers_of_large_datapoints_are_all_that_is_read(store: Store) -> None:
+    (archive,) = far(store, dataset(store, "large", 1, size=LARGE))
+    store.proxy.reset()
+    assert [member.size for member in archive.members] == [LARGE] * 10
+    assert sorted(each.range for each in store.proxy.log) == sorted(
+        f"bytes={start}-{start + 511}" for start in (member.head for member in archive.members)
+    )
+
+
+def test_only_rows_that_are_in_view_are_named(store: Store) -> None:
+    session = Session(dataset(store, "view", 3, size=LARGE), store.connection)
+    session.decode(Progress())
+    store.proxy.reset()
+    rows = session.member_rows(0, 30).rows
+    assert not store.proxy.log
+    assert not any(row.read for row in rows)
+    assert rows[12].name.endswith(f"/{13:020d}")
+    named = session.name_members(Progress(), (12, 13, 21))
+    assert [row.name.rpartition("/")[2] for row in named] == [f"{key:020d}.txt" for key in (13, 14, 22)]
+    assert [row.size for row in named] == [LARGE] * 3
+    assert len(store.proxy.log) == 3
+    assert [row.index for row in session.member_rows(0, 30).rows if row.read] == [12, 13, 21]
+
+
+def test_a_tree_needs_no_names_and_a_filter_does(store: Store) -> None:
+    session = Session(dataset(store, "tree", 2), store.connection)
+    session.decode(Progress())
+    store.proxy.reset()
+    session.plant(Progress())
+    assert session.tree_rows(0, 0, 10).total == 1
+    assert not store.proxy.log
+    assert session.arrange(Progress(), ".TXT", SortKey.NAME, True) == 20
+    assert session.member_rows(0, 1).rows[0].name.endswith(f"{20:020d}.txt")
+    assert kinds(store.proxy) == {"LIST": 0, "metadata": 0, "tar": 2}
+
+
+def test_a_datapoint_is_found_and_written_by_its_name(store: Store, hundred: str, output: Output) -> None:
+    assert output("cat", *store.options, hundred, f"{555:020d}.txt") == (0, "x" * 555)
+    assert kinds(store.proxy)["tar"] <= 2
+
+
+def test_members_are_extracted_under_their_names(store: Store, tmp_path: Path) -> None:
+    bench = Workbench(dataset(store, "extracted", 1), store.connection)
+    bench.decode(Progress())
+    bench.extract(Progress(), (2, 3), str(tmp_path / "out"))
+    found = {path.name: path.stat().st_size for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    assert found == {f"{3:020d}.txt": 3, f"{4:020d}.txt": 4}
+
+
+# ---- what is not as it should be -----------------------------------------------------------------------------------
+
+
+def test_without_metadata_headers_are_walked_and_that_is_said(store: Store) -> None:
+    archives = far(store, dataset(store, "bare", 2, described=False))
+    assert [finding.code for finding in archives[1].findings] == ["datas3t-metadata-missing", "datas3t-headers-walked"]
+    assert kinds(store.proxy) == {"LIST": 1, "metadata": 0, "tar": 2}
+
+
+def misleading(store: Store, root: str) -> str:
+    """A range whose metadata leads astray from its fifth datapoint on."""
+    location = dataset(store, root, 1)
+    name = f"{root}/dataset/weather/datapoints/{1:020d}-{10:020d}.tar"
+    tar = build([(f"{key:020d}.txt", b"x" * key) for key in range(1, 11)])
+    rows = hashed_rows(tar)
+    rows[4:6] = [rows[4] | {"end_offset": rows[5]["end_offset"]}]
+    store.put(f"{name}.metadata", rows_frame(rows))
+    return location
+
+
+def test_metadata_that_leads_astray_does_not_change_a_list(store: Store, output: Output, tmp_path: Path) -> None:
+    location = misleading(store, "astray")
+    for each in far(store, location):
+        for name in (each.source.name, f"{each.source.name}.metadata"):
+            folder = tmp_path / "dataset" / "weather" / "datapoints"
+            folder.mkdir(parents=True, exist_ok=True)
+            key = name.removeprefix(f"s3://{BUCKET}/")
+            body = store.client.get_object(Bucket=BUCKET, Key=key)["Body"].read()
+            (folder / name.rpartition("/")[2]).write_bytes(body)
+    here = output("list", "--json", str(tmp_path / "dataset" / "weather"))
+    assert output("list", "--json", *store.options, location) == here
+
+
+def test_a_session_shows_what_there_is_once_metadata_leads_astray(store: Store) -> None:
+    session = Session(misleading(store, "shown"), store.connection)
+    session.decode(Progress())
+    assert session.status().members == 9
+    before = session.status().generation
+    assert session.name_members(Progress(), (0, 1))[1].name.endswith(f"{2:020d}.txt")
+    assert session.status().generation == before
+    session.name_members(Progress(), (4,))
+    assert session.status().members == 10
+    assert session.status().generation > before
+    assert all(row.read for row in session.member_rows(0, 10).rows)
+
+
+def test_a_check_reads_all_and_keeps_what_the_names_of_ranges_tell(store: Store) -> None:
+    location = dataset(store, "gap", 3)
+    store.client.delete_object(Bucket=BUCKET, Key=f"gap/dataset/weather/datapoints/{11:020d}-{20:020d}.tar")
+    archives = far(store, location)
+    for _ in range(2):
+        for archive in archives:
+            check_archive(archive, Progress())
+        assert {"datas3t-range-gap", "datas3t-metadata-orphan"} == {each.code for each in archives[0].findings}
+        assert archives[1].findings == []
+        assert [member.size for member in archives[1].members] == list(range(21, 31))
+
+
+# ---- size ----------------------------------------------------------------------------------------------------------
+
+VAST = 30 << 30
+
+
+def vast(rows: list[Row]) -> Fault:
+    """A range of 30 GiB: listed with that size, zeros but for its headers."""
+
+    def fault(seen: Seen, forward: Forward) -> Reply:
+        reply = forward()
+        if seen.listing:
+            reply.body = re.sub(rb"(\.tar</Key>.*?<Size>)\d+", rb"\g<1>%d" % VAST, reply.body, flags=re.DOTALL)
+        elif seen.path.partition("?")[0].endswith(".tar"):
+            start, stop = (int(each) for each in seen.range.removeprefix("bytes=").split("-"))
+            body = bytearray(stop + 1 - start)
+            for row in rows:
+                if start <= row.begin <= stop:
+                    block = header(b"%020d.bin" % row.key, row.end - row.begin - 512, 0)
+                    body[row.begin - start : row.begin - start + 512] = block[: stop + 1 - row.begin]
+            reply = Reply(206, {"Content-Range": f"bytes {start}-{stop}/{VAST}", "ETag": seen.if_match}, bytes(body))
+        return reply
+
+    return fault
+
+
+def test_a_range_of_30_gigabytes_takes_as_few_requests_as_a_small_one(store: Store) -> None:
+    step = VAST // 30 - 512
+    rows = [Row(key, (key - 1) * step, key * step, key) for key in range(1, 31)]
+    name = f"vast/dataset/weather/datapoints/{1:020d}-{30:020d}.tar"
+    location = store.put(name, b"")
+    store.put(f"{name}.metadata", metadata(rows))
+    with store.proxy.failing(vast(rows)):
+        (archive,) = far(store, location)
+        assert len(archive.members) == 30
+        assert archive.source.size == VAST
+        assert kinds(store.proxy) == {"LIST": 1, "metadata": 1, "tar": 0}
+        archive.members.learn(range(10, 13))
+        assert archive.members.path(12) == b"%020d.bin" % 13
+        assert kinds(store.proxy) == {"LIST": 1, "metadata": 1, "tar": 3}
