@@ -32,10 +32,16 @@ class Target(StrEnum):
     BOOKMARKS = "bookmarks"
     MAKING = "making"
     REMOTE = "remote"
+    SESSIONS = "sessions"
+    LAYOUTS = "layouts"
+    CONFIGURING = "configuring"
 
 
 OF_WINDOW = frozenset(
-    (Target.WINDOW, Target.LOOKS, Target.CHECKS, Target.MAKING, Target.REMOTE, Target.HELPING, Target.BOOKMARKS)
+    (
+        *(Target.WINDOW, Target.LOOKS, Target.CHECKS, Target.MAKING, Target.REMOTE, Target.HELPING, Target.BOOKMARKS),
+        *(Target.SESSIONS, Target.LAYOUTS, Target.CONFIGURING),
+    )
 )
 """Those that belong to the window rather than to the tab shown."""
 
@@ -108,6 +114,14 @@ COMMANDS: tuple[Command, ...] = (
         document=False,
         on=Target.MAKING,
     ),
+    Command(
+        "reopen_session",
+        "File",
+        "Reopen Last Sess&ion",
+        tip="Open what was open when the program ended last",
+        document=False,
+        on=Target.SESSIONS,
+    ),
     Command("reload", "File", "&Reload", ("F5",), "Read the file again", "reload", on=Target.WINDOW),
     Command("close_tab", "File", "&Close", (K.Close,), "Close this archive", on=Target.WINDOW),
     Command("close", "File", "&Quit", (K.Quit, "Ctrl+Q"), document=False, on=Target.WINDOW),
@@ -129,8 +143,11 @@ COMMANDS: tuple[Command, ...] = (
         on=Target.EDITING,
         check=True,
     ),
-    Command("discard", "Edit", "&Discard Changes", tip="Show the file as it is on disk", on=Target.EDITING),
+    Command("discard", "Edit", "&Discard Changes", tip="Show the archive as it is, without them", on=Target.EDITING),
     Command("filter_members", "Edit", "Filter &Members", ("Ctrl+Shift+F",), "Filter members by name"),
+    Command(
+        "show_settings", "Edit", "Se&ttings…", ("Ctrl+,",), "Change how it works", document=False, on=Target.CONFIGURING
+    ),
     Command("go_to", "Go", "&Go To…", ("Ctrl+G",), "Go to an offset, a field or an expression", on=Target.WINDOW),
     Command("back", "Go", "&Back", (K.Back, "Alt+Left", "Shift+F12"), "Back to where you were", "back"),
     Command("forward", "Go", "&Forward", (K.Forward, "Alt+Right"), "Forward again", "forward"),
@@ -194,6 +211,10 @@ COMMANDS: tuple[Command, ...] = (
         on=Target.LOOKS,
         check=True,
     ),
+    Command("layout_inspect", "Layout", "&Inspect", tip="All panels, as at first", on=Target.LAYOUTS),
+    Command("layout_check", "Layout", "&Check", tip="Room for what is wrong", on=Target.LAYOUTS),
+    Command("layout_edit", "Layout", "&Edit", tip="Room for changes before they are written", on=Target.LAYOUTS),
+    Command("save_layout", "Layout", "&Save As…", tip="Save how the panels are arranged", on=Target.LAYOUTS),
     Command("check", "Archive", "Chec&k", ("Ctrl+K",), "Check everything that can be checked", "check"),
     Command(
         "check_files",
@@ -261,6 +282,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("show_about", "Help", "&About Archive Inspector", document=False, on=Target.HELPING),
 )
 
+_ROLES = {"show_settings": QAction.MenuRole.PreferencesRole, "close": QAction.MenuRole.QuitRole}
+"""Where macOS wants them."""
 MENUS = ("File", "Edit", "Go", "View", "Archive", "Help")
 
 
@@ -269,6 +292,7 @@ def build(
 ) -> tuple[dict[str, QAction], dict[str, QMenu]]:
     """The actions by name and the menus that hold them; ``run`` does what a command says."""
     menus = {name: bar.addMenu(f"&{name}") for name in MENUS}
+    menus["Layout"] = menus["View"].addMenu("&Layout")
     actions: dict[str, QAction] = {}
     for command in COMMANDS:
         action = QAction(command.text, owner)
@@ -279,6 +303,8 @@ def build(
         action.setToolTip(_tip(command, action))
         action.triggered.connect(partial(_trigger, run, command))
         menus[command.menu].addAction(action)
+        if command.name in _ROLES:
+            action.setMenuRole(_ROLES[command.name])
         actions[command.name] = action
         if command.icon:
             action.setIcon(icon(command.icon))

@@ -109,7 +109,7 @@ class Banner(QFrame):
         is_plain = status.stage is Stage.READY and status.format == "bytes"
         more = status.sentence if is_plain else status.judgement
         if self._pending:
-            more = f"With the pending changes, which are not on disk: {more}"
+            more = f"With the pending changes, which are not written: {more}"
         self.mend.setVisible(status.stage is Stage.READY and status.state in WRONG and not self._pending)
         self.sentence.setText(more)
         self.sentence.setVisible(bool(more))

@@ -19,8 +19,8 @@ PATIENCE = 1_000
 
 MAKING = frozenset(
     (
-        *("extract", "lend", "lend_one", "append", "create", "save_copy", "make_repairs", "salvage", "write_manifest"),
-        *("download", "audit"),
+        *("extract", "lend", "lend_one", "append", "create", "write", "save_copy", "make_repairs", "salvage"),
+        *("write_manifest", "download", "audit"),
     )
 )
 """Work that has files half made while it runs."""
@@ -43,7 +43,7 @@ class _Question:
 
 
 class Job(QObject):
-    """Long work in the worker.
+    """Long work in the worker. Where it is ``binding``, its answer counts even if it was cancelled.
 
     Signals:
         progressed(object): how far it has come, a JobState.
@@ -63,6 +63,7 @@ class Job(QObject):
         self.running = True
         self.cancelled = False
         self.paused = False
+        self.binding = False
 
     def pause(self, paused: bool = True) -> None:
         """Let it wait, or (False) go on."""
@@ -71,7 +72,7 @@ class Job(QObject):
             self._client.order("pause" if paused else "resume", self)
 
     def cancel(self) -> None:
-        """Stop it. The answer is dropped, and a worker that does not stop is ended."""
+        """Stop it. The answer is dropped unless it is binding, and a worker that does not stop is ended."""
         if self.running and not self.cancelled:
             self.cancelled = True
             self._client.cancel(self)
@@ -146,7 +147,8 @@ class Client(QObject):
 
     def cancel(self, job: Job) -> None:
         """See Job.cancel."""
-        self.forget(job.number)
+        if not job.binding:
+            self.forget(job.number)
         self.order("cancel", job)
         patience = int(GRACE * 1000) if job.method in MAKING else PATIENCE
         QTimer.singleShot(patience, job, lambda: self._lose_patience(job))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -12,16 +13,33 @@ from inspector.core.numbers import count
 from inspector.gui.client import Job
 from inspector.gui.document import Document
 from inspector.operations.changing.edit_history import EditHistory
-from inspector.operations.changing.edit_views import Mended, WriteResult
+from inspector.operations.changing.edit_views import Mended, OnlyWhole, WriteResult
+from inspector.sources.s3.address import is_s3
 
 PAUSE = 200
 """Milliseconds without a change after which the archive is decoded with the changes."""
 
 
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """Something that will be sent once the user agrees: an edit, and files ``beside`` the archive by their names.
+
+    ``start`` begins it and is told whether all of the object is sent; ``whole`` says that this is what is asked for,
+    and ``why``.
+    """
+
+    edit: Edit | None
+    beside: tuple[str, ...]
+    start: Callable[[bool], None]
+    whole: bool = False
+    why: str = ""
+
+
 class Editing(QObject):
-    """What is pending in a document. Nothing is on disk until ``write``.
+    """What is pending in a document. Nothing is written until ``write``.
 
     Signals:
+        agreementWanted(object): the user is to be asked about a Dispatch.
         changed(): other bytes are pending than before, or none.
         previewed(): the archive was decoded with what is pending.
         modeChanged(bool): bytes can be overwritten in the hex view, or not any more.
@@ -32,6 +50,7 @@ class Editing(QObject):
     previewed = Signal()
     modeChanged = Signal(bool)
     written = Signal(object)
+    agreementWanted = Signal(object)
 
     def __init__(self, document: Document) -> None:
         super().__init__(document)
@@ -156,26 +175,61 @@ class Editing(QObject):
             if mended.checksums:
                 self.put(mended.edit)
                 done = count(len(mended.checksums), "checksum")
-                self._document.said.emit(f"{done} mended, not on disk yet: {named(mended.checksums)}.")
+                self._document.said.emit(f"{done} mended, not written yet: {named(mended.checksums)}.")
             else:
                 self._document.said.emit("No recorded checksum depends on the changed bytes, or all of them fit.")
 
         self._document.start("mend_checksums", edit, done=take)
 
     def write(self) -> None:
-        """Write what is pending into the file; nothing is asked here."""
+        """Write what is pending: into a file at once, to S3 when the user has agreed to what will be sent."""
         edit, steps = self.pending, self.history.steps
         if edit is not None:
-            whole = edit if steps == 1 else replace(edit, label=f"Make {count(steps, 'change')}")
-            self._document.start("write", whole, done=self.settle)
+            every = edit if steps == 1 else replace(edit, label=f"Make {count(steps, 'change')}")
+            self.carry_out("write", every, edit=every)
 
     def take_back(self) -> None:
         """Write the bytes that the last writing has replaced."""
         if self.revert is not None:
-            self._document.start("write", self.revert, done=self.settle)
+            self.carry_out("write", self.revert, edit=self.revert)
+
+    def carry_out(self, method: str, *arguments: Any, edit: Edit | None, beside: tuple[str, ...] = ()) -> None:
+        """Start work that changes the archive by ``edit`` and writes files ``beside`` it, once that is agreed to."""
+
+        def start(whole: bool) -> None:
+            # What was written in spite of being cancelled has to be known.
+            self._document.start(method, *arguments, whole, done=take).binding = True
+
+        def take(result: WriteResult | OnlyWhole) -> None:
+            if isinstance(result, OnlyWhole):
+                self.agreementWanted.emit(replace(dispatch, whole=True, why=result.sentence))
+            else:
+                self.settle(result)
+
+        dispatch = Dispatch(edit, beside, start)
+        if is_s3(self._document.location):
+            self.agreementWanted.emit(dispatch)
+        else:
+            start(False)
+
+    def read_again(self) -> None:
+        """Read the archive as it is now, and keep what is pending where that is a change of it too."""
+        edit = self.pending
+        if edit is not None:
+            self._document.start("read_again", edit, done=lambda _: self._take_over(edit))
+
+    def _take_over(self, edit: Edit) -> None:
+        pending = self.pending
+        self.history.clear()
+        self.revert, self._shown = None, edit
+        if pending is not None:
+            self.history.put(pending)
+        self._document.said.emit("This is what is there now. The pending changes fit it, and are still not written.")
+        self._document.decoded_anew()
+        self._change()
 
     def settle(self, result: WriteResult) -> None:
-        """The file on disk was changed, by writing or by a repair: nothing is pending any more."""
+        """The archive was changed, by writing or by a repair: nothing is pending any more."""
         self._timer.stop()
         self._overtake()
         self.history.clear()

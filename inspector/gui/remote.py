@@ -137,7 +137,9 @@ class Remote(QObject):
         from inspector.operations.showing.browse_views import Remedy
 
         location, connection = tab.document.location, tab.document.connection
-        if remedy is Remedy.BROWSE:
+        if remedy is Remedy.RELOAD and tab.editing.pending is not None:
+            tab.editing.read_again()
+        elif remedy is Remedy.BROWSE:
             self._browse(location, connection)
         elif remedy is Remedy.CONNECTION:
             dialog = self._ask(location)

@@ -32,7 +32,7 @@ class StatusLine(QStatusBar):
         self.setSizeGripEnabled(False)
         self.setContentsMargins(6, 0, 6, 0)
         self.mode = QLabel("EDIT")
-        self.mode.setToolTip("What is typed in the hex view overwrites bytes; nothing is on disk until it is written")
+        self.mode.setToolTip("What is typed in the hex view overwrites bytes; nothing is kept until it is written")
         font = self.mode.font()
         font.setBold(True)
         self.mode.setFont(font)

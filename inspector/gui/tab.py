@@ -30,6 +30,7 @@ from inspector.gui.recovering import Recovering
 from inspector.gui.remedies import Remedies
 from inspector.gui.request_watch import RequestWatch
 from inspector.gui.saving import Saving
+from inspector.gui.sending import Sending
 from inspector.gui.shelter import Shelter
 from inspector.gui.watching import Watching
 from inspector.gui.writing import Writing
@@ -68,6 +69,7 @@ class Tab(QWidget):
         self.request_panel = RequestsPanel(self.requests)
         self.remedies = Remedies(self.requests)
         self.writing = Writing(document, self.editing, self)
+        self.sending = Sending(document, self.editing, self)
         self.recovering = Recovering(document, self.editing, self.banner, self)
         self.watching = Watching(document, self.editing)
         self.watching.reopen.connect(self.banner.reopen)
@@ -107,6 +109,7 @@ class Tab(QWidget):
         for name in ("Digests", "Header", "Changes", "Repair", "Requests"):
             self.area.tabifyDockWidget(self.docks["Findings"], self.docks[name])
         self.docks["Findings"].raise_()
+        self.shows_requests = True
         self._first_layout = self.area.saveState(VERSION)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -152,10 +155,11 @@ class Tab(QWidget):
 
     def arrange(self, state: QByteArray) -> None:
         """Put the docks where they were, or where they belong at first."""
-        if state.isEmpty() or not self._restore(state):
+        if state.isEmpty() or not self.restore(state):
             self.arrange_afresh()
 
-    def _restore(self, state: QByteArray) -> bool:
+    def restore(self, state: QByteArray) -> bool:
+        """Put the docks where they were; whether that state is one."""
         if state == self.arrangement():
             return True
         restored = self.area.restoreState(state, VERSION)
@@ -163,13 +167,21 @@ class Tab(QWidget):
         for bar in self.area.findChildren(QTabBar):
             QCoreApplication.sendPostedEvents(bar, QEvent.Type.DeferredDelete)
         self.coverage.place()
+        self.hide_requests()
         return restored
+
+    def hide_requests(self) -> None:
+        """A file of this computer has no requests to show; those of others are shown unless the user closes them."""
+        dock, remote = self.docks["Requests"], self.requests.is_remote
+        dock.toggleViewAction().setVisible(remote)
+        dock.setVisible(remote and self.shows_requests)
 
     def arrange_afresh(self) -> None:
         """Put the docks where they belong at first, in sizes that suit the window."""
-        self._restore(self._first_layout)
+        self.restore(self._first_layout)
         for dock in self.docks.values():
             dock.show()
+        self.hide_requests()
         self.coverage.place()
         self.coverage.give_room()
         width, height = self.width(), self.height()

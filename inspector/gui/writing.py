@@ -13,6 +13,7 @@ from inspector.core.edit import Edit
 from inspector.gui.document import Document
 from inspector.gui.editing import Editing
 from inspector.operations.changing.edit_views import WriteResult
+from inspector.sources.s3.address import is_s3
 
 PATCHES = "Patch (*.patch.json)"
 
@@ -71,7 +72,8 @@ class Writing(QObject):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilter(filters)
-        dialog.setDirectory(str(Path(self._document.location).parent))
+        if not is_s3(self._document.location):
+            dialog.setDirectory(str(Path(self._document.location).parent))
         dialog.selectFile(name)
         dialog.fileSelected.connect(then)
         dialog.open()

@@ -103,11 +103,11 @@ def test_what_is_typed_is_shown_and_underlined_but_not_on_disk(edited: tuple[Tab
     assert model is not None
     assert model.bytes_at(PADDING, PADDING + 2) == [(PADDING, b"\xab\xcd")]
     assert before[PADDING : PADDING + 2] == b"\0\0"
-    assert "changed, not on disk" in tab.hex_pane.legend.words()
-    assert "With the pending changes, which are not on disk: Damaged" in tab.banner.sentence.text()
+    assert "changed, not written" in tab.hex_pane.legend.words()
+    assert "With the pending changes, which are not written: Damaged" in tab.banner.sentence.text()
     press(window, "discard")
     assert model.bytes_at(PADDING, PADDING + 2) == [(PADDING, b"\0\0")]
-    assert "changed, not on disk" not in tab.hex_pane.legend.words()
+    assert "changed, not written" not in tab.hex_pane.legend.words()
     press(window, "undo")
     assert model.bytes_at(PADDING, PADDING + 2) == [(PADDING, b"\xab\xcd")]
 
@@ -165,7 +165,7 @@ def test_broken_checksums_are_counted_mended_and_named(edited: tuple[Tab, Path],
     press(window, "mend_checksums")
     settle(qtbot, window)
     previewed(qtbot, window, tab)
-    assert said(tab).startswith("2 checksums mended, not on disk yet: CRC-32 of TACO_HEADER")
+    assert said(tab).startswith("2 checksums mended, not written yet: CRC-32 of TACO_HEADER")
     assert not tab.changes.mend.isEnabled()
     assert tab.document.status.state is State.WARNING  # nothing but the padding that is not zero
     press(window, "write")

@@ -20,7 +20,7 @@ _APART = 14
 """Pixels between two entries."""
 _MARGIN = 8
 _DAMAGED = "damaged"
-_EDITED = "changed, not on disk"
+_EDITED = "changed, not written"
 _Entry = Role | Judged | str
 
 

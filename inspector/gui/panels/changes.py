@@ -14,6 +14,7 @@ from inspector.gui.panels.parts import ElidedLabel, Emptiable, push_button, tabl
 ORIGIN = "changes"
 WIDTHS = {BYTES: 190}
 MEND = "Make the checksums that depend on these bytes part of the change"
+WRITES = "Write these bytes and read them back; before anything is sent to S3, what will be is shown"
 NOTHING = (
     "Nothing is pending. Bytes can be overwritten in the hex view when Edit > Edit Bytes is on, and a TACO header in "
     "the Header panel; both are written only when you say so."
@@ -41,13 +42,13 @@ class ChangesPanel(QWidget):
         rows = self.table.verticalHeader()
         rows.setDefaultSectionSize(rows.defaultSectionSize() + self.table.fontMetrics().lineSpacing())
         self.sentence = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
-        self.write = push_button("&Write", "Write these bytes into the file, with a journal, and read them back")
+        self.write = push_button("&Write", WRITES)
         self.mend = push_button("Mend Chec&ksums", MEND)
         self.undo = push_button("Undo", "Take back the last step")
         self.redo = push_button("Redo", "Do again what was taken back")
         self.copy_ = push_button("Save Copy…", "Leave the file alone and write the changed archive to another one")
         self.export = push_button("Export &Patch…", "Save these changes as a patch file")
-        self.discard = push_button("Discard", "Forget the changes: the file is shown as it is on disk")
+        self.discard = push_button("Discard", "Forget the changes: the archive is shown as it is")
         self.take_back = push_button("&Take Back What Was Written", "Write the bytes that stood there before")
         buttons = QHBoxLayout()
         buttons.setContentsMargins(6, 4, 6, 0)
@@ -108,7 +109,7 @@ class ChangesPanel(QWidget):
         self.mend.setEnabled(broken != ())
         self.mend.setToolTip(MEND if broken != () else "These changes break no recorded checksum that could be mended")
         breaks = f" Breaks {count(len(broken), 'checksum')}: {named(broken)}." if broken else ""
-        self.sentence.setText(f"{count(self.model.rowCount(), 'write')}, not on disk yet.{breaks}")
+        self.sentence.setText(f"{count(self.model.rowCount(), 'write')}, not written yet.{breaks}")
 
     def _show_bytes(self, index: QModelIndex) -> None:
         span = self.model.place(index.row())

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton
 
 from inspector.gui.panels.parts import ElidedLabel
 
-STORY = "Typing overwrites bytes. Nothing is on disk until you write it (Ctrl+S)."
+STORY = "Typing overwrites bytes. Nothing is written until you say so (Ctrl+S)."
 
 
 class EditStrip(QFrame):

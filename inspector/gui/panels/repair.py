@@ -50,7 +50,7 @@ class RepairPanel(QWidget):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setResizeMode(QListWidget.ResizeMode.Adjust)
         self.about = Details("About the selected repair")
-        self.make = push_button("&Mend in Place", "Write these repairs into the file, with a journal")
+        self.make = push_button("&Mend in Place", "Write these repairs into the archive itself")
         self.show_ = push_button(
             "Sh&ow Changes", "Make the repairs pending changes: see every byte before anything is written"
         )
@@ -204,7 +204,8 @@ class RepairPanel(QWidget):
         if self._editing.pending is not None:
             self._document.said.emit("Write or discard the pending changes first.")
             return
-        self._document.start("make_repairs", self.accepted(), "", done=self._editing.settle)
+        plan = self.plan
+        self._editing.carry_out("make_repairs", self.accepted(), "", edit=plan.edit, beside=plan.beside)
 
     def _show_changes(self) -> None:
         if self.plan is not None and self.plan.edit is not None:

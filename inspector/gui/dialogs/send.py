@@ -1,0 +1,63 @@
+"""What will be sent to S3, before it is."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
+
+from inspector.core.names import visible
+from inspector.core.numbers import count, in_bytes
+from inspector.gui.editing import Dispatch
+from inspector.gui.panels.parts import sentence_label
+
+SIZE = (640, 340)
+LEAVES = (
+    "What the object has beside its bytes (metadata, tags, storage class) is kept. Where the bucket keeps versions, "
+    "the one before is kept too; where it does not, it is gone."
+)
+
+
+class SendDialog(QDialog):
+    """Shows what is about to be sent, as ``lines``, and is accepted where that is wanted."""
+
+    def __init__(self, parent: QWidget, location: str, dispatch: Dispatch, lines: tuple[str, ...]) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Send to S3")
+        self.sentence = sentence_label(_told(location, dispatch))
+        self.lines = QPlainTextEdit("\n".join((*lines, *_beside(dispatch))))
+        self.lines.setReadOnly(True)
+        self.lines.setTabChangesFocus(True)
+        self.lines.setAccessibleName("What will be sent")
+        self.remark = sentence_label(LEAVES)
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        words = "&Send All of It" if dispatch.whole else "&Send"
+        self.send = self.buttons.addButton(words, QDialogButtonBox.ButtonRole.AcceptRole)
+        cancel = self.buttons.button(QDialogButtonBox.StandardButton.Cancel)
+        # What costs much more than what was asked for is not for Enter to begin.
+        (cancel if dispatch.whole else self.send).setDefault(True)
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.sentence)
+        layout.addWidget(self.lines, 1)
+        layout.addWidget(self.remark)
+        layout.addWidget(self.buttons)
+        self.resize(*SIZE)
+        (cancel if dispatch.whole else self.send).setFocus()
+
+
+def _told(location: str, dispatch: Dispatch) -> str:
+    """What is to be changed, and why it is asked for again where it is."""
+    edit, what = dispatch.edit, visible(location)
+    if edit is None:
+        return f"Beside {what} will be written:"
+    places = count(len(edit.patches), "place")
+    changed = in_bytes(sum(len(patch.new) for patch in edit.patches))
+    cut = f", {in_bytes(edit.dropped.size)} cut off" if edit.dropped.size else ""
+    said = f"{edit.label}: {changed} in {places}{cut}. A new object will take the place of {what}."
+    return f"{dispatch.why}\n\n{said}" if dispatch.why else said
+
+
+def _beside(dispatch: Dispatch) -> tuple[str, ...]:
+    return tuple(f"{name}: written whole beside it" for name in dispatch.beside)

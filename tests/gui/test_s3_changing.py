@@ -1,0 +1,282 @@
+"""Archives on S3 that are changed in the window: asked before anything is sent, and nothing lost where it fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Event
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from inspector.gui.dialogs.send import SendDialog
+from inspector.gui.tab import Tab
+from inspector.gui.window import Window
+from inspector.operations.showing.browse_views import Remedy
+from inspector.operations.showing.views import Stage
+from tests.gui.conftest import WAIT, overwrite, press, previewed, settle
+from tests.gui.s3_store import *  # noqa: F403 - its fixtures
+from tests.gui.s3_store import Store, opened_at
+from tests.s3.conftest import BUCKET
+from tests.s3.proxy import Fault, Forward, Reply, Seen, refuse, silent
+from tests.s3.writing import MEBI, content, taco, unfinished
+
+KEY = "window/archive.tacozip"
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    return taco(tmp_path_factory.mktemp("taco"), [6 * MEBI, 7 * MEBI])
+
+
+@pytest.fixture
+def tab(window: Window, qtbot: QtBot, store: Store, data: bytes) -> Tab:
+    return opened_at(window, qtbot, store, store.put(KEY, data))
+
+
+def point_to(window: Window, qtbot: QtBot, tab: Tab, offset: int) -> None:
+    """Let the first entry of the header point elsewhere, as typing a number does."""
+    tab.header.model.typed.emit(0, 1, offset)
+    qtbot.waitUntil(lambda: tab.editing.pending is not None, timeout=WAIT)
+    previewed(qtbot, window, tab)
+
+
+def asked(window: Window, qtbot: QtBot, name: str = "write") -> SendDialog:
+    """Press an action and wait for the question."""
+    press(window, name)
+    return question(window, qtbot)
+
+
+def question(window: Window, qtbot: QtBot) -> SendDialog:
+    def open_ones() -> list[SendDialog]:
+        return [each for each in window.findChildren(SendDialog) if each.isVisible()]
+
+    qtbot.waitUntil(lambda: bool(open_ones()), timeout=WAIT)
+    return open_ones()[-1]
+
+
+def agree(window: Window, qtbot: QtBot, tab: Tab, dialog: SendDialog) -> None:
+    """Press Send and wait until it is over, however it ends."""
+    with qtbot.waitSignal(tab.document.said, timeout=WAIT):
+        dialog.send.click()
+    settle(qtbot, window)
+
+
+def entry(tab: Tab) -> int:
+    view = tab.header.model.view
+    assert view is not None
+    return view.entries[0].offset
+
+
+def note(tab: Tab) -> str:
+    return tab.note.text.text()
+
+
+def writes(store: Store) -> list[str]:
+    return [seen.method for seen in store.proxy.log if seen.method not in ("GET", "HEAD")]
+
+
+def test_a_header_is_sent_once_that_is_agreed_to(window: Window, qtbot: QtBot, store: Store, tab: Tab) -> None:
+    point_to(window, qtbot, tab, 200)
+    assert entry(tab) == 200
+    assert tab.requests.state is not None, "what it costs is told while something is pending too"
+
+    dialog = asked(window, qtbot)
+
+    told = dialog.lines.toPlainText()
+    assert "bytes 0 to 5,242,880: 5.0 MiB, read and sent again" in told
+    assert "a multipart upload of 3 parts" in told
+    assert str(store.client.head_object(Bucket=BUCKET, Key=KEY)["ETag"]) in told
+    assert "Set the TACO header" in dialog.sentence.text()
+    assert writes(store) == []
+    agree(window, qtbot, tab, dialog)
+    assert "copied by the server" in note(tab)
+    assert tab.editing.pending is None
+    assert entry(tab) == 200
+    assert tab.document.status.stage is Stage.READY
+    assert tab.requests.state is not None
+    assert tab.requests.state.totals.sent > 5 * MEBI, "the ledger goes on over the writing"
+    assert content(store, KEY)[13:15] != b""
+
+    tab.document.go_to(0, 3 * MEBI, 3 * MEBI + 4)
+    settle(qtbot, window)
+    assert not tab.remedies.isVisible(), "the tab shows the new object"
+
+
+def test_refusing_sends_nothing_and_keeps_the_change(window: Window, qtbot: QtBot, store: Store, tab: Tab) -> None:
+    point_to(window, qtbot, tab, 200)
+    asked(window, qtbot).reject()
+    settle(qtbot, window)
+    assert writes(store) == []
+    assert tab.editing.pending is not None
+
+
+def test_what_was_sent_can_be_taken_back(window: Window, qtbot: QtBot, store: Store, tab: Tab, data: bytes) -> None:
+    point_to(window, qtbot, tab, 200)
+    agree(window, qtbot, tab, asked(window, qtbot))
+    assert content(store, KEY) != data
+    assert tab.editing.possible()["take_back"]
+
+    agree(window, qtbot, tab, asked(window, qtbot, "take_back"))
+
+    assert content(store, KEY) == data
+    assert entry(tab) == 1
+
+
+def test_bytes_are_typed_over_and_sent(window: Window, qtbot: QtBot, store: Store, tab: Tab, data: bytes) -> None:
+    tab.document.go_to(0, 1 * MEBI, 1 * MEBI)
+    settle(qtbot, window)
+    overwrite(window, tab, 1 * MEBI, "ff")
+    previewed(qtbot, window, tab)
+    agree(window, qtbot, tab, asked(window, qtbot))
+    expected = bytearray(data)
+    expected[1 * MEBI] = 0xFF
+    assert content(store, KEY) == expected
+
+
+def test_one_that_was_replaced_keeps_the_change_until_it_is_read_again(
+    window: Window, qtbot: QtBot, store: Store, tab: Tab, data: bytes
+) -> None:
+    point_to(window, qtbot, tab, 200)
+    theirs = data.replace(b"\1" * 99, b"\7" * 99)
+    store.put(KEY, theirs)
+
+    agree(window, qtbot, tab, asked(window, qtbot))
+
+    qtbot.waitUntil(tab.remedies.isVisible, timeout=WAIT)
+    assert "was not changed" in tab.remedies.sentence.text()
+    assert tab.editing.pending is not None
+    assert content(store, KEY) == theirs
+    tab.remedies.buttons[Remedy.RELOAD].click()
+    previewed(qtbot, window, tab)
+    assert window.tab() is tab
+    assert tab.editing.pending is not None
+    assert not tab.remedies.isVisible()
+    agree(window, qtbot, tab, asked(window, qtbot))
+    assert tab.editing.pending is None
+    after = content(store, KEY)
+    assert after != theirs
+    assert after[300:] != data[300:], "the bytes of the others stay"
+
+
+def test_a_change_that_fits_no_more_is_not_lost(
+    window: Window, qtbot: QtBot, store: Store, tab: Tab, tmp_path: Path
+) -> None:
+    point_to(window, qtbot, tab, 200)
+    store.put(KEY, b"something else")
+    agree(window, qtbot, tab, asked(window, qtbot))
+    qtbot.waitUntil(tab.remedies.isVisible, timeout=WAIT)
+
+    with qtbot.waitSignal(tab.document.said, timeout=WAIT) as said:
+        tab.remedies.buttons[Remedy.RELOAD].click()
+
+    assert said.args is not None
+    assert "is for a file of" in said.args[0]
+    settle(qtbot, window)
+    pending = tab.editing.pending
+    assert pending is not None
+    with qtbot.waitSignal(tab.document.said, timeout=WAIT):
+        tab.document.start("export_patch", pending, str(tmp_path / "kept.json"), done=tab.document.said.emit)
+    assert (tmp_path / "kept.json").exists()
+
+
+@pytest.mark.parametrize("method", ["PUT", "POST"])
+@pytest.mark.parametrize(
+    "fault", [silent, refuse(403, "AccessDenied"), refuse(500, "InternalError"), refuse(404, "NoSuchKey")]
+)
+def test_a_failure_is_a_sentence_and_the_next_try_succeeds(
+    window: Window, qtbot: QtBot, store: Store, tab: Tab, data: bytes, fault: Fault, method: str
+) -> None:
+    point_to(window, qtbot, tab, 200)
+
+    def failing(seen: Seen, forward: Forward) -> Reply:
+        return fault(seen, forward) if seen.method == method else forward()
+
+    dialog = asked(window, qtbot)
+    with store.proxy.failing(failing):
+        agree(window, qtbot, tab, dialog)
+    assert "was not changed" in note(tab)
+    assert "--" not in note(tab)
+    assert tab.editing.pending is not None
+    assert content(store, KEY) == data
+    assert unfinished(store) == []
+
+    agree(window, qtbot, tab, asked(window, qtbot))
+    assert tab.editing.pending is None
+    assert content(store, KEY) != data
+
+
+def test_sending_can_be_cancelled(window: Window, qtbot: QtBot, store: Store, tab: Tab, data: bytes) -> None:
+    point_to(window, qtbot, tab, 200)
+    reached, gate = Event(), Event()
+
+    def slow(seen: Seen, forward: Forward) -> Reply:
+        if seen.method == "PUT" and not any(name.lower() == "x-amz-copy-source" for name in seen.headers):
+            reached.set()
+            gate.wait(60)
+        return forward()
+
+    dialog = asked(window, qtbot)
+    with store.proxy.failing(slow):
+        dialog.send.click()
+        qtbot.waitUntil(reached.is_set, timeout=WAIT)
+        with qtbot.waitSignal(tab.document.said, timeout=WAIT):
+            press(window, "cancel")
+            gate.set()
+        settle(qtbot, window)
+
+    assert "writing it was cancelled" in note(tab)
+    assert tab.editing.pending is not None
+    assert content(store, KEY) == data
+    assert unfinished(store) == []
+
+
+def test_all_of_it_is_sent_only_when_that_is_agreed_to_too(
+    window: Window, qtbot: QtBot, store: Store, tab: Tab, data: bytes
+) -> None:
+    point_to(window, qtbot, tab, 200)
+
+    def failing(seen: Seen, forward: Forward) -> Reply:
+        copies = any(name.lower() == "x-amz-copy-source" for name in seen.headers)
+        return refuse(501, "NotImplemented")(seen, forward) if copies else forward()
+
+    with store.proxy.failing(failing):
+        dialog = asked(window, qtbot)
+        dialog.send.click()
+        qtbot.waitUntil(lambda: not dialog.isVisible(), timeout=WAIT)
+        again = question(window, qtbot)
+        assert "this server cannot make a new object of parts" in again.sentence.text()
+        assert "(Send All of It)" in again.sentence.text()
+        assert again.send.text().replace("&", "") == "Send All of It"
+        assert "bytes 0 to 13," in again.lines.toPlainText()
+        assert content(store, KEY) == data
+        agree(window, qtbot, tab, again)
+    assert tab.editing.pending is None
+    assert content(store, KEY) != data
+
+
+def test_mending_in_place_asks_too(window: Window, qtbot: QtBot, store: Store, tmp_path: Path) -> None:
+    whole = taco(tmp_path, [1000])
+    tab = opened_at(window, qtbot, store, store.put("window/torn.tacozip", whole + b"garbage"))
+    press(window, "mend")
+    settle(qtbot, window)
+    assert tab.repair.make.isEnabled()
+    tab.repair.make.click()
+    dialog = question(window, qtbot)
+    assert "7 bytes cut off" in dialog.sentence.text()
+    assert writes(store) == []
+    agree(window, qtbot, tab, dialog)
+    assert content(store, "window/torn.tacozip") == whole
+    assert tab.document.status.state == "sound"
+
+
+def test_copies_and_salvage_go_to_files_here(
+    window: Window, qtbot: QtBot, store: Store, tab: Tab, tmp_path: Path, data: bytes
+) -> None:
+    point_to(window, qtbot, tab, 200)
+    with qtbot.waitSignal(tab.document.said, timeout=WAIT):
+        tab.editing.save_copy(str(tmp_path / "copy.tacozip"), True)
+    settle(qtbot, window)
+    copy = (tmp_path / "copy.tacozip").read_bytes()
+    assert copy[300:900] == data[300:900]
+    assert copy != data
+    assert writes(store) == []
