@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QWidget
 
 from inspector.core.numbers import in_bytes
 from inspector.core.span import Span
+from inspector.gui.hex.accessible import announce, install, tell_caret
 from inspector.gui.hex.copying import LARGEST, CopyFormat, copied
 from inspector.gui.hex.cursor import Cursor, Pane
 from inspector.gui.hex.highlights import joined
@@ -51,6 +52,7 @@ class HexView(RowArea):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        install(HexView)
         self._model: HexModel | None = None
         self._cursor = Cursor(0)
         self._outline: list[Span] = []
@@ -122,7 +124,9 @@ class HexView(RowArea):
 
     def setCaretDescription(self, text: str) -> None:
         """Have this spoken of the byte at the caret."""
-        self.setAccessibleDescription(text)
+        if text != self.accessibleDescription():
+            self.setAccessibleDescription(text)
+            announce(self, text)
 
     def setHoverText(self, offset: int, text: str) -> None:
         """Explain the byte at ``offset`` beside the pointer, if it is still over it."""
@@ -144,6 +148,15 @@ class HexView(RowArea):
     def caret(self) -> int:
         """The byte that the caret is on."""
         return self._cursor.caret
+
+    def byteCount(self) -> int:
+        """How many bytes there are."""
+        return self._size
+
+    def byteAtCaret(self) -> int | None:
+        """The value of the byte that the caret is on, None while it has not arrived."""
+        here = self._model.bytes_at(self.caret(), self.caret() + 1) if self._model is not None else []
+        return here[0][1][0] if here else None
 
     def pane(self) -> Pane:
         """The column that the keyboard works in."""
@@ -209,6 +222,7 @@ class HexView(RowArea):
                 self.viewport().update(self.place_of(offset, Pane.TEXT))
         self._update_heads()
         if caret != cursor.caret:
+            tell_caret(self, cursor.caret)
             self.caretMoved.emit(cursor.caret)
         if selected != cursor.selected:
             self.selectionChanged.emit(*cursor.selection)

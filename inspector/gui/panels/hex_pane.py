@@ -27,6 +27,7 @@ from inspector.gui.panels.edit_strip import EditStrip
 from inspector.gui.panels.layer_bar import LayerBar, Mode
 from inspector.gui.reading import read_start
 from inspector.gui.selection import Selection
+from inspector.gui.spoken import spoken
 from inspector.gui.words import path_text, short
 from inspector.operations.showing.views import ContentInfo, Explanation, LayerInfo
 
@@ -262,7 +263,7 @@ class HexPane(QWidget):
         self._following = False
 
     def _explained(self, explanation: Explanation) -> None:
-        self.hex.setCaretDescription(explained(explanation))
+        self.hex.setCaretDescription(spoken(explanation, self.hex.byteAtCaret()))
         place = (explanation.layer, explanation.offset)
         show = self.inspector.setBytes
         self._document.client.call("read", *place, LOOKED_AT, done=show, failed=lambda _: show(b""))

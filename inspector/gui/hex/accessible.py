@@ -1,0 +1,132 @@
+"""What screen readers are told of the hex view: the byte at the caret, in words, each time that it is another one.
+
+Reached through the factory that Qt asks for the accessible side of each widget. A text interface is not given: part of
+it (selections, attributes) cannot be written in Python, and a reader that asks for it would be given rubbish.
+"""
+
+from __future__ import annotations
+
+import weakref
+from functools import cache
+from typing import Any, Protocol
+
+import shiboken6
+from PySide6.QtCore import QObject
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QAccessibleInterface,
+    QAccessibleValueChangeEvent,
+    QAccessibleValueInterface,
+)
+from PySide6.QtWidgets import QAccessibleWidget, QWidget
+
+from inspector.core.numbers import in_bytes
+from inspector.core.span import Span
+
+
+class Bytes(Protocol):
+    """What is asked of a view of bytes."""
+
+    def caret(self) -> int:
+        """The byte that the caret is on."""
+
+    def selection(self) -> Span:
+        """The selected bytes, an empty span at the caret for none."""
+
+    def goTo(self, offset: int) -> None:
+        """Put the caret on a byte."""
+
+    def byteCount(self) -> int:
+        """How many bytes there are."""
+
+    def accessibleDescription(self) -> str:
+        """What is known of the byte at the caret."""
+
+
+class _Caret(QAccessibleValueInterface):
+    """The caret as a number, for readers and other programs that show or set where it is."""
+
+    def __init__(self, view: Bytes) -> None:
+        super().__init__()
+        self._view = weakref.ref(view)
+
+    def currentValue(self) -> int:
+        view = self._view()
+        return view.caret() if view is not None else 0
+
+    def setCurrentValue(self, value: Any) -> None:
+        view = self._view()
+        if view is not None:
+            view.goTo(int(value))
+
+    def maximumValue(self) -> int:
+        view = self._view()
+        return max(0, view.byteCount() - 1) if view is not None else 0
+
+    def minimumValue(self) -> int:
+        return 0
+
+    def minimumStepSize(self) -> int:
+        return 1
+
+
+class _AccessibleBytes(QAccessibleWidget):
+    """The view: its value is the caret as a number, and the byte there in words."""
+
+    def __init__(self, view: Any) -> None:
+        super().__init__(view, QAccessible.Role.Canvas, view.accessibleName())
+        self._view: weakref.ref[Bytes] = weakref.ref(view)
+        self._caret = _Caret(view)
+
+    def text(self, kind: QAccessible.Text) -> str:
+        view = self._view()
+        if kind is QAccessible.Text.Value and view is not None:
+            return value_of(view)
+        return str(super().text(kind))
+
+    def interface_cast(self, kind: QAccessible.InterfaceType) -> Any:
+        # A plain None or 0 is taken for an address, which a screen reader would then have the program follow.
+        wanted = kind is QAccessible.InterfaceType.ValueInterface
+        return shiboken6.VoidPtr(shiboken6.getCppPointer(self._caret)[0] if wanted else 0)
+
+
+def value_of(view: Bytes) -> str:
+    """What a view of bytes is at, in words."""
+    if not view.byteCount():
+        return "no bytes"
+    selected = view.selection().size
+    mark = f", {in_bytes(selected)} selected" if selected else ""
+    return f"{view.accessibleDescription() or f'offset {view.caret():,}'}{mark}"
+
+
+_made: list[QAccessibleInterface] = []
+"""What was given to Qt, which does not keep the Python side of it."""
+
+
+@cache
+def install(views: type) -> None:
+    """Have Qt know the accessible side of widgets of a class, which are ``Bytes``."""
+
+    def factory(_: str, widget: QObject) -> QAccessibleInterface | None:
+        if not isinstance(widget, views):
+            return None
+        _made[:] = [each for each in _made if shiboken6.isValid(each)]
+        _made.append(_AccessibleBytes(widget))
+        return _made[-1]
+
+    QAccessible.installFactory(factory)
+
+
+def tell_caret(view: QWidget, caret: int) -> None:
+    """The caret is on another byte."""
+    if QAccessible.isActive():
+        QAccessible.updateAccessibility(QAccessibleValueChangeEvent(view, caret))
+
+
+def announce(view: QWidget, sentence: str) -> None:
+    """Have something spoken now, instead of what was to be spoken of a byte before."""
+    if QAccessible.isActive() and view.hasFocus():
+        event = QAccessibleAnnouncementEvent(view, sentence)
+        event.setPoliteness(QAccessible.AnnouncementPoliteness.Assertive)
+        QAccessible.updateAccessibility(event)
