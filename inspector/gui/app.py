@@ -26,7 +26,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFileOpenEvent, QPixmap
 from PySide6.QtWidgets import QApplication
 
-from inspector.gui import instance, theme
+from inspector.gui import instance, language, theme
 from inspector.gui.settings import Settings
 from inspector.gui.theme import Theme
 from inspector.gui.window import Window
@@ -85,17 +85,25 @@ def run(locations: Sequence[str], *, new_window: bool = False) -> int:
     report_exceptions(window)
     app.asked.connect(window.open_location)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the event loop would not come round to Python's own handler
+    window.sessions.begin()
     window.show()
     if this is not None:
         this.asked.connect(lambda locations, token: _take(window, locations, token))
         QTimer.singleShot(0, this, this.listen)
     # After the first paint: what opening needs is imported only then.
-    QTimer.singleShot(0, window, lambda: load(iter(LATER), window, lambda: window.open_locations(locations)))
+    QTimer.singleShot(0, window, lambda: load(iter(LATER), window, lambda: _open(window, locations)))
     status = app.exec()
     if this is not None:
         this.close()
     window.end()  # whatever ended the loop, no worker stays
     return status
+
+
+def _open(window: Window, locations: Sequence[str]) -> None:
+    if locations:
+        window.open_locations(locations)
+    else:
+        window.sessions.start()
 
 
 def _take(window: Window, locations: list[str], token: str) -> None:
@@ -195,6 +203,8 @@ def application() -> Application:
     app = existing if isinstance(existing, Application) else Application(["archive-inspector", *theme.STYLE])
     app.setApplicationName("archive-inspector")
     app.setDesktopFileName(DESKTOP_ID)
+    if app is not existing:
+        language.follow_system(app)
     return app
 
 

@@ -1,0 +1,63 @@
+"""Catalogues: which is used, and what becomes of texts with values in them."""
+
+from __future__ import annotations
+
+import gettext
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from inspector.core import translation
+from inspector.core.translation import marked, speak, tr
+
+
+@pytest.fixture(autouse=True)
+def english_again() -> Iterator[None]:
+    before = translation.speak_with(gettext.NullTranslations())
+    yield
+    translation.speak_with(before)
+
+
+def catalogue(folder: Path, language: str, texts: dict[str, str]) -> None:
+    """Write a compiled catalogue: gettext's format, ids in order."""
+    texts = {"": "Content-Type: text/plain; charset=UTF-8\n", **texts}
+    ids = sorted(texts)
+    strings = [*(each.encode() for each in ids), *(texts[each].encode() for each in ids)]
+    at = 28 + 8 * len(strings)
+    table, data = b"", b""
+    for string in strings:
+        table += struct.pack("<II", len(string), at + len(data))
+        data += string + b"\0"
+    path = folder / language / "LC_MESSAGES" / f"{translation.DOMAIN}.mo"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(struct.pack("<7I", 0x950412DE, 0, len(ids), 28, 28 + 8 * len(ids), 0, 0) + table + data)
+
+
+def test_what_has_no_catalogue_stays_english(tmp_path: Path) -> None:
+    assert speak(["tlh", "de-CH"], tmp_path) == ""
+    assert tr("Open") == "Open"
+    assert tr("{count} members", count=3) == "3 members"
+
+
+def test_the_first_language_with_a_catalogue_is_spoken(tmp_path: Path) -> None:
+    catalogue(tmp_path, "de", {"Open": "Öffnen", "{count} of {all}": "von {all}: {count}"})
+    catalogue(tmp_path, "fr", {"Open": "Ouvrir"})
+    assert speak(["tlh", "de-CH", "fr"], tmp_path) == "de-CH"
+    assert tr("Open") == "Öffnen"
+    assert tr("{count} of {all}", count=1, all=2) == "von 2: 1"
+    assert tr("Close") == "Close"
+
+
+def test_braces_stay_where_there_is_nothing_to_put_in(tmp_path: Path) -> None:
+    catalogue(tmp_path, "de", {"JSON: {}": "Das JSON: {}"})
+    speak(["de"], tmp_path)
+    assert tr("JSON: {}") == "Das JSON: {}"
+
+
+def test_marked_texts_are_translated_where_they_are_shown(tmp_path: Path) -> None:
+    catalogue(tmp_path, "de", {"Open": "Öffnen"})
+    speak(["de"], tmp_path)
+    assert marked("Open") == "Open"
+    assert tr(marked("Open")) == "Öffnen"
