@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 
 from inspector.cli.append import rca_options
 from inspector.cli.connecting import connection_of
 from inspector.cli.made import say
 from inspector.cli.progress_bar import ProgressBar
+from inspector.cli.unfinished import tidy, tidy_beside
 from inspector.core.progress import Progress
 from inspector.operations.changing.header_draft import parse_entry
 from inspector.operations.making.creating import Created
 from inspector.operations.making.creating_caf import DEFAULT_SIZE, create_caf
 from inspector.operations.making.creating_taco import create_taco
-from inspector.operations.making.datas3t_packing import PER_RANGE, PackingOptions, create_datas3t
+from inspector.operations.making.datas3t_packing import PER_RANGE, PackingOptions, create_datas3t, holders
 from inspector.operations.making.rca_writing import create_rca
+from inspector.sources.s3.address import is_s3
 
 
 def run(options: argparse.Namespace) -> None:
@@ -23,6 +26,10 @@ def run(options: argparse.Namespace) -> None:
 
     Raises Refused, SourceError and MemberError where nothing was made.
     """
+    if options.kind == "datas3t":
+        tidy(() if is_s3(options.target) else holders(Path(options.target), options.dataset), options)
+    else:
+        tidy_beside(options.target, options)
     with ProgressBar(Progress()) as progress:
         made = _MAKE[options.kind](progress, options)
     say(made, json_wanted=options.json)

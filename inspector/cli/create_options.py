@@ -6,12 +6,13 @@ import argparse
 
 from inspector.cli.connecting import add_connecting
 from inspector.cli.rca_options import add_rca
+from inspector.cli.unfinished_option import add_unfinished
 from inspector.core.numbers import size_in
 
 KINDS = {
     "caf": "a Chunk Archive, and further ones where the size limit is met",
     "rca": "an RCA archive, which append can make grow",
-    "taco": "a TACO archive: a ZIP, all stored, whose header has up to seven entries",
+    "taco": "a TACO archive: a ZIP, all stored, of at most 65,533 members and 4 GB; its header has up to seven entries",
     "datas3t": "ranges of numbered files, each a tar with its metadata, under the keys of a dataset",
 }
 """The kinds of archives that can be made and what each is."""
@@ -40,6 +41,7 @@ def _add_common(kind: argparse.ArgumentParser) -> None:
         "inputs", metavar="INPUT", nargs="+", help="files, objects, and folders or prefixes for all beneath them"
     )
     kind.add_argument("--json", action="store_true", help="JSON, one object for each archive that was made")
+    add_unfinished(kind)
 
 
 def _add_caf(kind: argparse.ArgumentParser) -> None:

@@ -37,7 +37,10 @@ def run(options: argparse.Namespace) -> int:
             except NoSuchMember as error:
                 raise NoSuchMember(f"{error} What there is, list {options.location} shows.") from None
         how = ExtractionOptions(
-            OnConflict(options.on_conflict or OnConflict.REFUSE), options.doubtful, options.keep_damaged
+            OnConflict(options.on_conflict or OnConflict.REFUSE),
+            options.doubtful,
+            options.keep_damaged,
+            options.remove_unfinished,
         )
         result = Extraction(wanted, Path(options.to), how).run(progress)
     _say(result, how)

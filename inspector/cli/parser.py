@@ -11,6 +11,7 @@ from inspector.cli.audit_options import add_audit
 from inspector.cli.connecting import add_connecting
 from inspector.cli.create_options import add_create
 from inspector.cli.rca_options import add_append
+from inspector.cli.unfinished_option import add_unfinished
 
 PROGRAM = "archive-inspector"
 
@@ -124,9 +125,11 @@ def _add_extract(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--keep-damaged", action="store_true", help="keep what is damaged too, as NAME.damaged beside its place"
     )
+    add_unfinished(command)
 
 
 def _add_repair(command: argparse.ArgumentParser) -> None:
+    add_unfinished(command)
     command.add_argument(
         "--to", type=_some_path, metavar="COPY", help="write a mended copy, or save there what is whole"
     )

@@ -11,6 +11,7 @@ from inspector.cli.archives import Part, parts
 from inspector.cli.connecting import connection_of
 from inspector.cli.output import Lines, complain
 from inspector.cli.progress_bar import ProgressBar
+from inspector.cli.unfinished import tidy_beside
 from inspector.cli.writes import write_lines, write_objects
 from inspector.core.names import visible
 from inspector.core.progress import Progress
@@ -47,6 +48,8 @@ def run(options: argparse.Namespace) -> int:
         raise SourceError(f"{options.location}: {UNKNOWN}")
     if options.to and opened[0].key:
         raise Refused("A copy can be made of one archive, and this is a folder of several: name the file.")
+    if options.to:
+        tidy_beside(options.to, options)
     with Lines() as out:
         for part in opened:
             status = max(status, _mend(part, options, out))

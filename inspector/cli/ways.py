@@ -11,6 +11,7 @@ WORDS: Words = {
     Way.UNSIGNED: "--no-sign-request",
     Way.AGAIN: "",
     Way.OVERWRITE: "--overwrite",
+    Way.REMOVE_UNFINISHED: "--remove-unfinished",
     Way.WHOLE: "--whole",
     Way.FIRST_KEY: "--first-key N",
 }

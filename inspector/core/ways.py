@@ -21,6 +21,7 @@ class Way(StrEnum):
     AGAIN = "open it again"
     OVERWRITE = "replace what is there"
     WHOLE = "send all of an object"
+    REMOVE_UNFINISHED = "remove what was never finished"
     FIRST_KEY = "number files in their order"
 
 

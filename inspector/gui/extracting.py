@@ -64,8 +64,8 @@ class Extracting(QObject):
     def start(self, wish: Wish) -> None:
         """Extract."""
         self._folder = wish.folder
-        arguments = (wish.members, wish.folder, wish.on_conflict, wish.doubtful, wish.keep_damaged)
-        job = self._document.start("extract", *arguments, done=self._tell)
+        how = (wish.on_conflict, wish.doubtful, wish.keep_damaged, wish.remove_unfinished)
+        job = self._document.start("extract", wish.members, wish.folder, *how, done=self._tell)
         job.finished.connect(lambda: self._say_cancelled(job, wish.folder))
 
     def _say_cancelled(self, job: Job, folder: str) -> None:

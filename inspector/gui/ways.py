@@ -12,5 +12,6 @@ WORDS: Words = {
     Way.AGAIN: "File > Reload",
     Way.OVERWRITE: "Replace what is there",
     Way.WHOLE: "Send All of It",
+    Way.REMOVE_UNFINISHED: "Remove what was never finished",
     Way.FIRST_KEY: "Number the files in their order",
 }

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Mapping
 from enum import StrEnum
@@ -20,12 +19,10 @@ from inspector.core.names import visible
 from inspector.core.source import SourceError
 from inspector.sources.disk import reason
 from inspector.sources.folder_calls import Calls
+from inspector.sources.unfinished import Unfinished, part_name, remove, unfinished
 
 Parts = tuple[bytes, ...]
 """A path beneath the destination: its components, none of them empty, ``.`` or ``..``."""
-
-PART = b".part-"
-"""What the names of files begin with that are not whole yet."""
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _HOPELESS = _FULL | {errno.EIO, errno.EROFS, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
@@ -132,12 +129,28 @@ class Destination:
 
     def part(self, parts: Parts) -> Part:
         """A new file that will be at ``parts`` once it is whole; one at a time. Raises PlaceError."""
-        name = PART + secrets.token_hex(8).encode()
+        name = part_name().encode()
         try:
             folder = self._enter(parts[:-1], make=True)
-            return Part(self, name, folder, self.calls.create(name, folder))
+            file = self.calls.create(name, folder)
         except OSError as error:
             raise failure(error) from error
+        with contextlib.suppress(OSError):  # where there are no locks nobody can take it for unfinished
+            self.calls.lock(file)
+        return Part(self, name, folder, file)
+
+    def unfinished(self, parts: Parts) -> list[Unfinished]:
+        """The files in a folder beneath the destination that were never finished; none where there is no folder."""
+        with contextlib.suppress(PlaceError, OSError):
+            if self._root >= 0 or self.folder.exists():
+                return unfinished(self._enter(parts, make=False))
+        return []
+
+    def remove(self, parts: Parts, found: Unfinished) -> bool:
+        """Take away a file that ``unfinished`` found in a folder; whether that was done."""
+        with contextlib.suppress(PlaceError, OSError):
+            return remove(self._enter(parts, make=False), found)
+        return False
 
     def is_spared(self, status: os.stat_result) -> bool:
         """Whether a file is one of those that are never replaced."""

@@ -7,6 +7,8 @@ import os
 import shutil
 from pathlib import Path
 
+from inspector.sources.disk import Disk
+
 _ORIGINS = ("user.xdg.origin.url", "user.xdg.referrer.url")
 """The attributes that say where a file was downloaded from."""
 
@@ -36,6 +38,10 @@ class Calls:
     def create(self, name: bytes, at: int) -> int:
         """Make a file that was not there, and open it for writing."""
         return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644, dir_fd=at)
+
+    def lock(self, file: int) -> None:
+        """Keep others from taking the file for one that nobody writes to any more."""
+        Disk().lock(file)
 
     def write(self, file: int, data: memoryview) -> int:
         """Write after what is there; says how many bytes were taken."""

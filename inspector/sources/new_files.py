@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -15,6 +14,7 @@ from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.sources.disk import Disk, reason, write_all
+from inspector.sources.unfinished import name_beside, new_group
 
 _STEP = 16 << 20
 """Bytes copied between two looks at whether to go on."""
@@ -27,16 +27,19 @@ class NewFile:
     Raises SourceError where the disk does not take what is written.
     """
 
-    def __init__(self, path: Path, disk: Disk) -> None:
+    def __init__(self, path: Path, disk: Disk, group: str, number: int, *, holds: bool) -> None:
+        """``group`` and ``number`` are for its name; with ``holds`` it shows that all of its group are in use."""
         self.path = path
         self.size = 0
         self._disk = disk
-        # 50 characters may be 200 bytes, and no file system takes a name of more than 255.
-        self._beside = path.with_name(f".{path.name[:50]}.{secrets.token_hex(8)}.part")
-        self._placed = self._replaced = False
+        self._holds = holds
+        self._beside = path.with_name(name_beside(path.name, group, number))
+        self._placed = self._replaced = self._finished = False
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | sum(getattr(os, flag, 0) for flag in _FLAGS)
         with self._sentences():
             self._descriptor = os.open(self._beside, flags, 0o666)
+        with contextlib.suppress(OSError):  # where there are no locks nobody can take it for unfinished
+            disk.lock(self._descriptor)
 
     def write(self, data: bytes) -> None:
         """Write behind what is there."""
@@ -83,14 +86,17 @@ class NewFile:
 
     def finish(self) -> None:
         """Wait until the disk has all of it; nothing is written after that."""
-        if self._descriptor < 0:
+        if self._finished:
             return
         with self._sentences():
             self._disk.sync(self._descriptor)
-        self._close()
+        self._finished = True
+        if not self._holds:
+            self._close()
 
     def place(self, *, replace: bool) -> None:
         """Give it its place, where something may be already if ``replace`` is said."""
+        self._close()  # an open file cannot be renamed everywhere
         with self._sentences():
             try:
                 self._link()
@@ -154,12 +160,15 @@ class NewFiles:
         self._replace = replace
         self._disk = disk or Disk()
         self._files: list[NewFile] = []
+        self._group = new_group()
 
     def add(self, path: Path) -> NewFile:
         """Begin a file; the one before it is finished."""
         if self._files:
             self._files[-1].finish()
-        self._files.append(NewFile(path, self._disk))
+        number = len(self._files)
+        holds = all(each.path.parent != path.parent for each in self._files)
+        self._files.append(NewFile(path, self._disk, self._group, number, holds=holds))
         return self._files[-1]
 
     def __enter__(self) -> Self:

@@ -162,3 +162,30 @@ def test_a_process_may_end_at_any_call(tmp_path: Path, how: str, kind: str) -> N
 
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 40
+
+
+def test_what_a_killed_run_has_left_is_said_and_removed_on_the_users_word(run: Run, tmp_path: Path) -> None:
+    left = tmp_path / ".old.caf.0123456789abcdef.part"
+    left.write_bytes(bytes(2000))
+
+    status, _, err = run("create", "caf", "new.caf", "tree")
+
+    assert status == 0
+    assert err.startswith("archive-inspector: 1 unfinished file of a run that was killed is in .: ")
+    assert "remove it (--remove-unfinished)" in err
+    assert left.exists()
+    status, _, err = run("create", "rca", "new.rca", "tree", "--remove-unfinished")
+    assert (status, err) == (
+        0,
+        "archive-inspector: 1 unfinished file of a run that was killed was removed in .: 2.0 KiB.\n",
+    )
+    assert not left.exists()
+
+
+def test_what_is_left_of_a_dataset_is_said(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "bucket" / "dataset" / "w" / "datapoints"
+    folder.mkdir(parents=True)
+    plant(folder, {".0.tar.0123456789abcdef.part": b"1"})
+    status, _, err = run("create", "datas3t", "bucket", "--dataset", "w", "--first-key", "1", "tree")
+    assert status == 0
+    assert "1 unfinished file" in err

@@ -125,3 +125,21 @@ def test_what_is_no_archive_or_no_folder_is_not_extracted(run: Run, tmp_path: Pa
     assert (status, "cannot be written to" in err) == (2, True)
     with pytest.raises(SystemExit):
         main(["extract", str(path)])
+
+
+def test_what_a_killed_run_has_left_is_said_and_removed_on_the_users_word(run: Run, tmp_path: Path) -> None:
+    path = archive(tmp_path, "zip", [("deep/one", b"1"), ("two", b"2")])
+    left = tmp_path / "to" / "deep" / ".part-0123456789abcdef"
+    left.parent.mkdir(parents=True)
+    left.write_bytes(bytes(2000))
+
+    status, _, err = run("extract", path, "--to", tmp_path / "to")
+
+    assert status == 0
+    assert "1 unfinished file of a run that was killed is in" in err
+    assert "'.part-0123456789abcdef', 2.0 KiB." in err
+    assert left.exists()
+    status, _, err = run("extract", path, "--to", tmp_path / "to", "--on-conflict", "skip", "--remove-unfinished")
+    assert status == 0
+    assert "was removed in" in err
+    assert not left.exists()

@@ -66,6 +66,7 @@ def test_everything_is_extracted_beside_the_archive(show: Show, window: Window, 
     assert Path(dialog.folder.text()) == small.with_suffix("")
     assert dialog.summary.text().startswith("3 files, 9 B;")
     assert dialog.troubles.isHidden()
+    assert dialog.remove_unfinished.isHidden()
     assert not small.with_suffix("").exists()
     dialog.extract.click()
     settle(qtbot, window)
@@ -236,3 +237,20 @@ def test_the_menu_of_a_member_offers_to_extract_it(show: Show, window: Window, q
     assert window.actions_["extract"] in menu.actions()
     assert window.actions_["open_elsewhere"] in menu.actions()
     menu.close()
+
+
+def test_what_a_killed_run_has_left_is_removed_on_the_users_word(
+    show: Show, window: Window, qtbot: QtBot, small: Path
+) -> None:
+    left = small.with_suffix("") / "sub" / ".part-0123456789abcdef"
+    left.parent.mkdir(parents=True)
+    left.write_bytes(bytes(10))
+    show(small)
+    dialog = ask(window, qtbot)
+    assert "1 unfinished file of a run that was killed" in dialog.summary.text()
+    assert f"({dialog.remove_unfinished.text().replace('&', '')})" in dialog.summary.text()
+    assert dialog.remove_unfinished.isVisible()
+    dialog.remove_unfinished.click()
+    dialog.extract.click()
+    settle(qtbot, window)
+    assert files(small.with_suffix("")) == {"a.txt": b"alpha", "sub/b.txt": b"beta", "sub/deep/c.txt": b""}

@@ -157,7 +157,10 @@ def test_it_is_overwritten_on_a_word_and_never_put_into_itself(tmp_path: Path) -
     made = create_caf(Progress(), str(tmp_path / "new.caf"), [str(tmp_path)], overwrite=True)
 
     assert held(tmp_path / "new.caf") == {"a": b"1"}
-    assert made.warnings == ("Not of this series, though called so, and left alone: new-0001.caf.",)
+    assert made.warnings == (
+        "'new-0001.caf', 'new.caf' lie in folders that are put in, and are not put in with it.",
+        "Not of this series, though called so, and left alone: new-0001.caf.",
+    )
 
 
 @pytest.mark.parametrize(("target", "words"), [("tree", "is a folder"), ("none/new.caf", "folder does not exist")])

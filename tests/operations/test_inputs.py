@@ -7,7 +7,7 @@ import pytest
 
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.operations.making.inputs import PIECE, FileInput, Input, check_names, gather
+from inspector.operations.making.inputs import PIECE, FileInput, Input, check_names, gather, not_of_itself
 from inspector.operations.refused import Refused
 
 
@@ -214,3 +214,27 @@ def test_names_that_are_one_on_some_systems_are_a_word() -> None:
     assert check_names(named(b"a", b"b", "é".encode())) == ()
     (said,) = check_names(named(b"a", b"A", b"b", b"B"))
     assert said == "The names 'a' and 'A' are one on some systems. 1 other name too."
+
+
+def test_what_will_be_written_is_not_put_into_itself_and_that_is_said(tmp_path: Path) -> None:
+    target = tmp_path / "new.caf"
+    grow(tmp_path, "new.caf", ".new.caf.0123456789abcdef.part", ".other.0123456789abcdef.part", "own/x", "b/new.caf")
+    never = [target, tmp_path / "own"]
+
+    found = gather([str(tmp_path)], Progress(), never)
+
+    assert names(*found) == [".other.0123456789abcdef.part", "b/new.caf"]
+    (said,) = not_of_itself(never, [str(tmp_path / "b" / "new.caf"), str(tmp_path)])
+    assert said.startswith("'new.caf', 'own' lie in folders that are put in")
+    assert not_of_itself([target], [str(tmp_path / "b")]) == ()
+    with pytest.raises(Refused, match="is to be written"):
+        gather([str(tmp_path / "own")], Progress(), never)
+
+
+def test_more_than_an_archive_has_room_for_are_refused_before_all_are_looked_at(tmp_path: Path) -> None:
+    grow(tmp_path, *map(str, range(30)))
+    assert len(gather([str(tmp_path)], Progress(), most=30)) == 30
+    progress = Progress()
+    with pytest.raises(Refused, match="has room for 20 members, and these are more"):
+        gather([str(tmp_path), str(tmp_path)], progress, most=20)
+    assert progress.done == 21

@@ -52,6 +52,7 @@ class Wish:
     on_conflict: OnConflict
     doubtful: bool
     keep_damaged: bool
+    remove_unfinished: bool = False
 
 
 Planned = Callable[[ExtractionPlan], None]
@@ -100,6 +101,8 @@ class ExtractDialog(QDialog):
         )
         self.doubtful.setToolTip("Odd names hold characters that are invisible or change the direction of writing")
         self.keep_damaged = QCheckBox("&Keep members that are damaged, as NAME.damaged")
+        self.remove_unfinished = QCheckBox("&Remove what was never finished")
+        self.remove_unfinished.hide()
         self.summary = SelectableLabel()
         self.summary.setAccessibleName("What extracting will do")
         self.troubles = TroubleTable()
@@ -132,6 +135,7 @@ class ExtractDialog(QDialog):
         layout.addLayout(grid)
         layout.addWidget(self.keep_damaged)
         layout.addWidget(self.doubtful)
+        layout.addWidget(self.remove_unfinished)
         layout.addWidget(self.summary)
         layout.addWidget(self.troubles, 1)
         layout.addStretch(0)
@@ -159,6 +163,7 @@ class ExtractDialog(QDialog):
             OnConflict(self.ways.currentData()),
             self.doubtful.isChecked(),
             self.keep_damaged.isChecked(),
+            self.remove_unfinished.isChecked(),
         )
 
     # ---- planning ----------------------------------------------------------------------------------------------
@@ -201,6 +206,7 @@ class ExtractDialog(QDialog):
         self.troubles.show_troubles(plan)
         if self.troubles.model.rowCount() and self.height() < TALL:
             self.resize(self.width(), TALL)
+        self.remove_unfinished.setVisible(bool(plan.unfinished))
         self.summary.setText(summary(plan))
         self.extract.setEnabled(not plan.obstacle and bool(plan.files or plan.folders))
 
@@ -226,7 +232,7 @@ def summary(plan: ExtractionPlan) -> str:
         ("whose name is taken", plan.conflicts.count),
     )
     parts = [f"{count(number, 'member')} {words}" for words, number in troubles if number]
-    return " ".join((said, f"{', '.join(parts)}." if parts else "", *plan.warnings)).strip()
+    return " ".join((said, f"{', '.join(parts)}." if parts else "", plan.unfinished, *plan.warnings)).strip()
 
 
 def _label(text: str, buddy: QWidget) -> QLabel:

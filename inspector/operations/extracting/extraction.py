@@ -14,6 +14,7 @@ from inspector.operations.extracting.extraction_views import ExtractionOptions, 
 from inspector.operations.extracting.extraction_wanted import Wanted
 from inspector.operations.extracting.extraction_work import Work
 from inspector.operations.refused import Refused
+from inspector.operations.unfinished import told_removed
 from inspector.sources.extracting import Destination
 from inspector.sources.file import FileSource
 from inspector.sources.folder_calls import Calls, origin_of
@@ -44,6 +45,7 @@ class Extraction:
         Cancelling leaves the files that are whole by then.
         """
         planner = self._planner(progress)
+        tidied = self._tidied(planner)
         plan = planner.plan()
         if plan.obstacle:
             raise Refused(plan.obstacle)
@@ -61,7 +63,7 @@ class Extraction:
             refused,
             plan.doubtful,
             damaged,
-            plan.warnings,
+            (*tidied, *filter(None, (plan.unfinished,)), *plan.warnings),
             work.unproved.all(),
             work.stopped,
             not any(left),
@@ -73,6 +75,15 @@ class Extraction:
             planner = Planner(self._wanted, destination, self._options)
             planner.run(progress)
             return planner
+
+    def _tidied(self, planner: Planner) -> tuple[str, ...]:
+        """Remove what is unfinished, if that is wanted: it may be in the way of the room there is."""
+        if not self._options.remove_unfinished or not planner.unfinished:
+            return ()
+        with self._destination() as destination:
+            gone = [each for parts, each in planner.unfinished if destination.remove(parts, each)]
+        planner.unfinished = [(parts, each) for parts, each in planner.unfinished if each not in gone]
+        return (told_removed(gone, self._folder),) if gone else ()
 
     def _destination(self) -> Destination:
         """The folder for one thread."""

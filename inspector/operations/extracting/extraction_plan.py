@@ -22,8 +22,10 @@ from inspector.operations.extracting.extraction_views import (
     Troubles,
 )
 from inspector.operations.extracting.extraction_wanted import Wanted
+from inspector.operations.unfinished import told
 from inspector.operations.wording import brief
 from inspector.sources.extracting import Destination, Parts, Standing
+from inspector.sources.unfinished import Unfinished
 
 RATIO = 200
 """A member that grows more than so many times in decoding is worth a warning..."""
@@ -105,12 +107,15 @@ class Planner:
         self._taken: dict[int, tuple[Batch, int]] = {}
         self._numbers: dict[int, int] = {}
         self._inflating = 0
+        self.unfinished: list[tuple[Parts, Unfinished]] = []
+        self._visited: set[int] = set()
 
     def run(self, progress: Progress) -> None:
         """Look at every member and at every place. Raises SourceError and Cancelled."""
         progress.begin("Planning the extraction", 2 * sum(len(each.members) for each in self._wanted), "members")
         for batch in self.batches:
             self._sort(batch, progress)
+        self._visit(())
         for batch in self.batches:
             files, batch.files = batch.files, array("Q")
             for start in range(0, len(files), _BLOCK):
@@ -207,6 +212,7 @@ class Planner:
 
     def _place(self, batch: Batch, member: int, key: int) -> None:
         """Find a place for a file, unless all that could be is taken."""
+        self._visit(batch.parts(member)[:-1])
         words = self._inside(batch, member, key)
         standing = Standing.NOTHING if words else self._destination.look(batch.parts(member))
         if standing is Standing.BLOCKED:
@@ -218,6 +224,12 @@ class Planner:
                 return
         self._taken.setdefault(key, (batch, member))
         batch.files.append(member)
+
+    def _visit(self, folder: Parts) -> None:
+        """Look, once, at what runs that were killed have left in a folder."""
+        if hash(folder) not in self._visited:
+            self._visited.add(hash(folder))
+            self.unfinished += ((folder, each) for each in self._destination.unfinished(folder))
 
     def _inside(self, batch: Batch, member: int, key: int) -> str:
         """Who among the members has the place of another one already, as a clause; empty where nobody has."""
@@ -304,6 +316,7 @@ class Planner:
             self.doubtful.all(),
             tuple(self._warnings(size)),
             obstacle,
+            told([each for _, each in self.unfinished], self._destination.folder),
         )
 
     @property

@@ -29,11 +29,13 @@ class ExtractionOptions:
     ``doubtful``: also what needs a word of the user, such as names with invisible characters, and content that nothing
     proves although the archive records what should.
     ``keep_damaged``: what is not proved to be what was archived is kept beside its place, as ``NAME.damaged``.
+    ``remove_unfinished``: what runs that were killed have left in these folders is removed first.
     """
 
     on_conflict: OnConflict = OnConflict.REFUSE
     doubtful: bool = False
     keep_damaged: bool = False
+    remove_unfinished: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,8 @@ class ExtractionPlan:
 
     ``size`` is what the ``files`` come to, ``free`` the room on the disk. ``refused`` are never extracted,
     ``doubtful`` only on the user's word; ``conflicts`` are those whose place is taken, with what happens to them.
-    ``warnings`` are sentences; ``obstacle`` says why nothing can be extracted at all, and is empty otherwise.
+    ``warnings`` are sentences; ``obstacle`` says why nothing can be extracted at all, and is empty otherwise;
+    ``unfinished`` says what runs that were killed have left in these folders, and is empty where that is nothing.
     """
 
     folder: str
@@ -72,6 +75,7 @@ class ExtractionPlan:
     doubtful: Troubles
     warnings: tuple[str, ...]
     obstacle: str
+    unfinished: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,13 +46,14 @@ class Taking(Session):
         on_conflict: OnConflict = OnConflict.REFUSE,
         doubtful: bool = False,
         keep_damaged: bool = False,
+        remove_unfinished: bool = False,
     ) -> ExtractionResult:
         """Write members of what is shown, all for None, into a folder (see ``ExtractionOptions``).
 
         Raises Refused where nothing can be extracted, SourceError and Cancelled, which leaves the files that are whole.
         """
         with self._turns.one(progress):
-            options = ExtractionOptions(on_conflict, doubtful, keep_damaged)
+            options = ExtractionOptions(on_conflict, doubtful, keep_damaged, remove_unfinished)
             return self._extraction(members, folder, options, progress).run(progress)
 
     def lend(self, progress: Progress, chosen: Chosen, folder: str, most: int | None = None) -> Lent:

@@ -27,7 +27,7 @@ from inspector.operations.making.creating import (
     size_of,
     target_of,
 )
-from inspector.operations.making.inputs import Input, check_names, gather
+from inspector.operations.making.inputs import Input, check_names, gather, not_of_itself
 from inspector.operations.refused import Refused
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -93,7 +93,7 @@ def create_caf(
     series = earlier(first)
     never: list[Target] = [first, *series, *([Path(catalog)] if catalog else [])]
     inputs = gather(locations, progress, never, connection)
-    warnings = check_names(inputs)
+    warnings = (*check_names(inputs), *not_of_itself(never, locations))
     volumes = plan(inputs, first, max_size)
     paths = [volume.path for volume in volumes]
     see_that_it_may_be_written(paths[1:], overwrite=overwrite, connection=connection)

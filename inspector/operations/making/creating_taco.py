@@ -10,7 +10,7 @@ from inspector.core.edit import EditError
 from inspector.core.names import encoded, visible
 from inspector.core.progress import Progress
 from inspector.formats.taco.header import LOCAL_CRC_OFFSET
-from inspector.formats.taco.write import Slot, WriteError, archive_size, ending, header, slots
+from inspector.formats.taco.write import MOST_MEMBERS, Slot, WriteError, archive_size, ending, header, slots
 from inspector.operations.making.creating import (
     Created,
     New,
@@ -22,7 +22,7 @@ from inspector.operations.making.creating import (
     size_of,
     target_of,
 )
-from inspector.operations.making.inputs import Input, check_names, gather
+from inspector.operations.making.inputs import Input, check_names, gather, not_of_itself
 from inspector.operations.refused import Refused
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -45,8 +45,8 @@ def create_taco(
     """
     path = target_of(target)
     see_that_it_may_be_written([path], overwrite=overwrite, connection=connection)
-    inputs = gather(locations, progress, [path], connection)
-    warnings = check_names(inputs)
+    inputs = gather(locations, progress, [path], connection, MOST_MEMBERS)
+    warnings = (*check_names(inputs), *not_of_itself([path], locations))
     try:
         placed = slots((each.name, size_of(each), each.modified) for each in inputs)
         head, crc = header(placed[0], resolved(entries, placed))

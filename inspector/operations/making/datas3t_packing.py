@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from pathlib import Path, PurePosixPath
 
@@ -17,7 +17,7 @@ from inspector.core.ways import Way, by
 from inspector.formats.datas3t.keys import DIGITS, RangeName, datapoint_key, range_name
 from inspector.formats.datas3t.write import WriteError, Writer, header, metadata
 from inspector.operations.making.creating import Created, NewArchive, created, size_of
-from inspector.operations.making.inputs import Input, gather
+from inspector.operations.making.inputs import Input, gather, not_of_itself
 from inspector.operations.refused import Refused
 from inspector.sources.folder import Folder, LocalFolder
 from inspector.sources.objects import FolderObjects, Objects
@@ -91,10 +91,12 @@ def create_datas3t(
     if is_s3(root):
         return _pack_on_s3(progress, root, locations, options, connection)
     folder = _folder(root)
-    ranges = plan(gather(locations, progress, connection=connection), options)
+    own = [folder / above / options.dataset for above, _ in _HOLDERS]
+    ranges = plan(gather(locations, progress, own, connection), options)
     there = _there(_holders(options.dataset, LocalFolder(folder)))
     see_that_they_are_free(ranges, options.dataset, there)
-    return pack(ranges, options.dataset, root, FolderObjects(folder), progress)
+    made = pack(ranges, options.dataset, root, FolderObjects(folder), progress)
+    return replace(made, warnings=(*made.warnings, *not_of_itself([each for each in own if each.exists()], locations)))
 
 
 def _pack_on_s3(
@@ -122,6 +124,11 @@ def _folder(root: str) -> Path:
     if taken:
         raise Refused(f"{visible(root)} is no folder, and ranges are to be written into one.")
     return folder
+
+
+def holders(root: Path, dataset: str) -> list[Path]:
+    """The folders that the ranges of a dataset are in, or would be."""
+    return [root / above / dataset / beneath for above, beneath in _HOLDERS]
 
 
 def plan(inputs: Sequence[Input], options: PackingOptions) -> list[Range]:

@@ -7,10 +7,11 @@ import stat
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
-from inspector.core.names import collision_keys, hazards, visible
+from inspector.core.names import collision_keys, hazards, listed, visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
@@ -20,9 +21,11 @@ from inspector.sources.disk import reason
 from inspector.sources.identity import Identity
 from inspector.sources.s3.address import Address, is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.unfinished import beginning, unfinished
 
 PIECE = 1 << 20
 """The most bytes read at once."""
+_NOTHING = "Nothing was written."
 
 
 class Input(Protocol):
@@ -131,21 +134,47 @@ def gather(
     progress: Progress,
     never: Collection[Path | Address] = (),
     connection: Connection = DEFAULT,
+    most: int = 0,
 ) -> list[Input]:
     """The inputs at the locations, in their order; the files of a folder sorted by the components of their names.
 
     A location is a file, a folder, an object on S3 or a prefix there, which ``connection`` says how to reach.
-    ``never`` are the files that will be written: in a folder they are passed over, and as a location refused. Empty
-    folders are nothing. Raises Refused for a link, a device or a pipe, SourceError where something cannot be looked
-    at, and Cancelled. The names are still to be checked (``check_names``).
+    ``never`` are the files and folders that will be written: in a folder they and what is unfinished of them are passed
+    over (``not_of_itself`` says so), and as a location refused. Empty folders are nothing. Raises Refused for a link, a
+    device or a pipe, and for more than ``most`` inputs where that is not 0, SourceError where something cannot be
+    looked at, and Cancelled. The names are still to be checked (``check_names``).
     """
     progress.begin("Looking at what is to be put in", 0, "files")
-    own = {found for path in never if isinstance(path, Path) and (found := _identity(path)) is not None}
+    own = {found for path in _written(never) if (found := _identity(path)) is not None}
     inputs: list[Input] = []
     for location in locations:
-        inputs += _objects(location, connection, progress) if is_s3(location) else _inputs(location, own, progress)
+        there: Iterable[Input]
+        there = _objects(location, connection, progress) if is_s3(location) else _inputs(location, own, progress)
+        inputs += islice(there, most + 1 - len(inputs)) if most else there
+        if most and len(inputs) > most:
+            raise Refused(f"Such an archive has room for {count(most, 'member')}, and these are more. {_NOTHING}")
     written = {str(place) for place in never if isinstance(place, Address)}
     return [each for each in inputs if each.where not in written] if written else inputs
+
+
+def not_of_itself(never: Collection[Path | Address], locations: Iterable[str]) -> tuple[str, ...]:
+    """A sentence on what will be written inside a folder that is put in: that is not put into itself."""
+    folders = [os.path.realpath(local_path(location)) for location in locations if not is_s3(location)]
+    places = {Path(os.path.realpath(path)) for path in never if isinstance(path, Path)}
+    inside = sorted(place.name for place in places if any(place.is_relative_to(folder) for folder in folders))
+    if not inside:
+        return ()
+    verb = "lies in a folder that is put in, and is" if len(inside) == 1 else "lie in folders that are put in, and are"
+    return (f"{listed((os.fsencode(name) for name in inside), len(inside))} {verb} not put in with it.",)
+
+
+def _written(never: Collection[Path | Address]) -> Iterator[Path]:
+    """What will be written, and what earlier runs that were killed have left of it."""
+    for path in never:
+        if isinstance(path, Path):
+            yield path
+            begin = beginning(path.name)
+            yield from (path.parent / each.name for each in unfinished(path.parent) if each.name.startswith(begin))
 
 
 def check_names(inputs: Sequence[Input], taken: Collection[bytes] = ()) -> tuple[str, ...]:
@@ -223,12 +252,12 @@ def _objects(location: str, connection: Connection, progress: Progress) -> Seque
 def _inputs(location: str, own: set[Identity], progress: Progress) -> Iterator[Input]:
     path = local_path(location)
     status = _status(path)
+    if Identity.of(status) in own:
+        raise Refused(f"{visible(location)} is to be written, so it cannot be put in too.")
     if stat.S_ISDIR(status.st_mode):
         yield from _beneath(str(path), own, progress)
         return
     _refuse_special(str(path), status)
-    if Identity.of(status) in own:
-        raise Refused(f"{visible(location)} is to be written, so it cannot be put in too.")
     progress.advance(1)
     yield FileInput(os.fsencode(path.name), str(path.parent), Identity.of(status))
 
@@ -257,14 +286,15 @@ def _beneath(root: str, own: set[Identity], progress: Progress) -> Iterator[Inpu
             status = found.stat(follow_symlinks=False)
         except OSError as error:
             raise SourceError(f"{visible(found.path)} cannot be looked at: {reason(error)}.") from error
+        identity = Identity.of(status)
+        if identity in own:
+            continue
         if stat.S_ISDIR(status.st_mode):
             waiting += _listed(found.path)
             continue
         _refuse_special(found.path, status)
         progress.advance(1)
-        if Identity.of(status) not in own:
-            name = os.fsencode(found.path[before:].replace(os.sep, "/"))
-            yield FileInput(name, root, Identity.of(status))
+        yield FileInput(os.fsencode(found.path[before:].replace(os.sep, "/")), root, identity)
 
 
 def _listed(folder: str) -> list[os.DirEntry[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from inspector.core.archive import Emitter
@@ -31,7 +31,7 @@ from inspector.operations.making.creating import (
     see_that_it_may_be_written,
     target_of,
 )
-from inspector.operations.making.inputs import Input, check_names, gather
+from inspector.operations.making.inputs import Input, check_names, gather, not_of_itself
 from inspector.operations.opening.opening import Opened, decode, local_path
 from inspector.operations.refused import Refused
 from inspector.sources.appending import appending
@@ -75,7 +75,8 @@ def create_rca(
     place = target_of(target)
     see_that_it_may_be_written([place], overwrite=overwrite, connection=connection)
     inputs = gather(locations, progress, [place], connection)
-    return make(place, inputs, options, progress, overwrite=overwrite, connection=connection)
+    made = make(place, inputs, options, progress, overwrite=overwrite, connection=connection)
+    return replace(made, warnings=(*made.warnings, *not_of_itself([place], locations)))
 
 
 def make(
@@ -115,7 +116,8 @@ def append_rca(
     SourceError and Cancelled: the archive then holds what it held.
     """
     path = local_path(target)
-    return grow(path, gather(locations, progress, [path.resolve()], connection), options, progress)
+    grown = grow(path, gather(locations, progress, [path.resolve()], connection), options, progress)
+    return replace(grown, warnings=(*grown.warnings, *not_of_itself([path], locations)))
 
 
 def grow(

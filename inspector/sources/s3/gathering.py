@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from itertools import islice
+from contextlib import closing
 
 from inspector.core.progress import Progress
+from inspector.core.side_by_side import side_by_side
 from inspector.core.span import Span
 from inspector.sources.cache import LARGEST
 
@@ -15,9 +14,6 @@ APART = 64 << 10
 """Bytes between two spans that are read along, because a request of its own takes longer than they do."""
 AT_ONCE = 8
 """Requests at a time, which is as many as connections are kept."""
-_LOOK = 0.1
-"""Seconds between two looks at whether to go on waiting."""
-
 Read = Callable[[Span, Progress], bytes]
 """Gives the bytes of a span; the progress ends the request."""
 
@@ -45,30 +41,8 @@ def gathered(spans: Sequence[Span], read: Read, look: Callable[[], None]) -> Ite
     Raises what ``read`` raises.
     """
     whole = list(runs(spans))
-    coming: deque[tuple[Span, list[Span], Future[bytes]]] = deque()
-    ending = [Progress() for _ in whole]
-    left = iter(zip(whole, ending, strict=True))
-    threads = ThreadPoolExecutor(AT_ONCE)
-    try:
-        while True:
-            for (span, run), end in islice(left, 2 * AT_ONCE - len(coming)):
-                coming.append((span, run, threads.submit(read, span, end)))
-            if not coming:
-                return
-            span, run, future = coming.popleft()
-            yield from _cut(span, run, _waited(future, look))
-    finally:
-        for end in ending:
-            end.cancel()
-        threads.shutdown(wait=False, cancel_futures=True)
-
-
-def _waited(future: Future[bytes], look: Callable[[], None]) -> bytes:
-    while not wait((future,), _LOOK).done:
-        look()
-    return future.result()
-
-
-def _cut(span: Span, run: list[Span], data: bytes) -> Iterator[bytes]:
-    for each in run:
-        yield data[each.start - span.start : each.stop - span.start]
+    came = side_by_side((span for span, _ in whole), read, AT_ONCE, lambda _: look())
+    with closing(came):
+        for (span, run), data in zip(whole, came, strict=True):
+            for each in run:
+                yield data[each.start - span.start : each.stop - span.start]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from inspector.core import limits
 from inspector.core.names import visible
+from inspector.core.numbers import count
 from inspector.core.source import SourceError
 from inspector.core.ways import Way, by
 from inspector.sources.s3.address import Address
@@ -105,10 +106,10 @@ _BY_NAME: Mapping[str, str] = {
         "There is no connection to {where}. Is there a network, and is the endpoint right{by_endpoint}?"
     ),
     "ConnectTimeoutError": (
-        "{where} did not answer within {connecting} seconds. Is there a network, and is the endpoint "
+        "{where} did not answer within {connecting}. Is there a network, and is the endpoint "
         "right{by_endpoint}?"
     ),
-    "ReadTimeoutError": "{where} sent nothing for {answering} seconds while {what} was read at byte {at:,}. Try again.",
+    "ReadTimeoutError": "{where} sent nothing for {answering} while {what} was read at byte {at:,}. Try again.",
     "ConnectionClosedError": "{where} closed the connection without an answer. Try again.",
     "IncompleteReadError": "The connection to {where} broke off while {what} was read at byte {at:,}. Try again.",
     "ResponseStreamingError": "The connection to {where} broke off while {what} was read at byte {at:,}. Try again.",
@@ -171,8 +172,8 @@ def _words(failure: Failure, error: Exception) -> dict[str, Any]:
         "region": f", {visible(region)}" if region else "",
         "at": max(0, failure.at),
         "tries": _TRIES,
-        "connecting": limits.CONNECTING.value,
-        "answering": limits.ANSWERING.value,
+        "connecting": count(limits.CONNECTING.value, "second"),
+        "answering": count(limits.ANSWERING.value, "second"),
         "error": visible(redacted(_short(details, error))),
     } | ways()
 

@@ -187,6 +187,11 @@ def open_object(
         return S3Source(client, address, head, ledger, beside, sparing=sparing)
     if head.size < 0:
         head = client.head(address, ledger, Why.OPENING)
+    if head.size < 0:
+        raise S3Error(
+            f"The server does not say how many bytes {visible(address.location)} has, so nothing of it can be found. "
+            "Download the object, and open it here."
+        )
     source = S3Source(client, address, head, ledger, beside, sparing=sparing)
     if not head.partial:
         source.put(0, _of_whole(address, head, data))

@@ -1,0 +1,23 @@
+"""What runs that were killed have left: said where something is to be written, and removed on the user's word."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+
+from inspector.cli.output import complain
+from inspector.operations.unfinished import removed, said_of
+from inspector.sources.s3.address import is_s3
+
+
+def tidy_beside(target: str, options: argparse.Namespace) -> None:
+    """See ``tidy``, of the folder that a file is to be written into."""
+    if not is_s3(target):
+        tidy([Path(target).parent], options)
+
+
+def tidy(folders: Iterable[Path], options: argparse.Namespace) -> None:
+    """Say what is unfinished in these folders, or remove it."""
+    for sentence in (removed if options.remove_unfinished else said_of)(folders):
+        complain(sentence)
