@@ -48,7 +48,8 @@ def size_in(text: str) -> int:
     power = "KMGTPE".index(found[2].upper()) + 1 if found[2] else 0
     thousands = (found[3] or "").upper() == "B"
     whole, _, part = found[1].partition(".")
-    return int(whole + part) * (1000 if thousands else 1024) ** power // 10 ** len(part)
+    scale: int = 10 ** len(part)
+    return int(int(whole + part) * (1000 if thousands else 1024) ** power // scale)
 
 
 def hexadecimal(number: int, digits: int = 0) -> str:

@@ -17,14 +17,13 @@ def speak(languages: Sequence[str], folder: Path) -> str:
 
     What has been translated already stays as it is, so this comes before anything is shown.
     """
-    global _spoken
     for language in languages:
         path = gettext.find(DOMAIN, folder, [language.replace("-", "_")])
         if path is not None:
             with Path(path).open("rb") as file:
-                _spoken = gettext.GNUTranslations(file)
+                speak_with(gettext.GNUTranslations(file))
             return language
-    _spoken = gettext.NullTranslations()
+    speak_with(gettext.NullTranslations())
     return ""
 
 
