@@ -68,7 +68,9 @@ def test_combined_edits_keep_the_order_of_the_first(draw: st.DataObject, data: b
     second = draw.draw(edits(between).filter(lambda edit: edit.new_size == edit.old_size))
     one = combined(first, second, "Both")
     assert made(data, one) == made(between, second)
-    assert [patch.span for patch in one.patches][: len(first.patches)] == [patch.span for patch in first.patches]
+    kept, asked = ([patch.span for patch in edit.patches] for edit in (one, first))
+    assert [span.start for span in kept[: len(asked)]] == [span.start for span in asked]
+    assert kept[: max(0, len(asked) - 1)] == asked[:-1]  # the last may have grown by what follows upon it
 
 
 @given(st.data(), st.binary(max_size=60))
