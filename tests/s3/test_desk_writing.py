@@ -63,7 +63,7 @@ def test_what_is_sent_is_told_and_then_sent(desk: Desk, store: Store) -> None:
     lines = desk.sending(edit)
     assert len(store.proxy.log) == asked, "telling takes no request"
     assert lines[0] == "bytes 0 to 5,242,880: 5.0 MiB, read and sent again"
-    assert lines[-1].startswith("It is a multipart upload of 3 parts")
+    assert lines[-1].startswith("It takes a multipart upload of 3 parts")
     assert desk.remote() is not None
     etag = store.client.head_object(Bucket="archives", Key=KEY)["ETag"]
     assert etag in lines[-1]

@@ -13,7 +13,7 @@ from inspector.gui.hex.fonts import fixed_font
 from inspector.gui.models.titled_table import Index, TitledTable
 from inspector.gui.words import plain
 
-TITLES = ("Bytes", "On disk, and what is to be written")
+TITLES = ("Bytes", "What stands there, and what is to be written")
 BYTES, BOTH = range(len(TITLES))
 _SHOWN = 64
 """Bytes of one write that are shown; there is more in the hex view."""

@@ -109,7 +109,7 @@ class ChangesPanel(QWidget):
         self.mend.setEnabled(broken != ())
         self.mend.setToolTip(MEND if broken != () else "These changes break no recorded checksum that could be mended")
         breaks = f" Breaks {count(len(broken), 'checksum')}: {named(broken)}." if broken else ""
-        self.sentence.setText(f"{count(self.model.rowCount(), 'write')}, not written yet.{breaks}")
+        self.sentence.setText(f"{count(self.model.rowCount(), 'place')} changed, not written yet.{breaks}")
 
     def _show_bytes(self, index: QModelIndex) -> None:
         span = self.model.place(index.row())

@@ -30,7 +30,7 @@ def sending_lines(source: S3Source, edit: Edit, *, whole: bool = False) -> list[
     return [
         *lines,
         total if sent else f"No byte of {edit.new_size:,} would be sent.",
-        f"It is {how}, and takes place only if the object still has the ETag {visible(source.etag)} (If-Match).",
+        f"It takes {how}, and counts only if the object still has the ETag {visible(source.etag)} (If-Match).",
     ]
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
+from dataclasses import replace
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from inspector.core.names import visible
 from inspector.core.progress import Progress
@@ -14,7 +16,16 @@ from inspector.sources.s3.address import Address
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.pieces import LEAST, SENT
-from inspector.sources.s3.sender import NOT_IMPLEMENTED, Kept, Part, Sender, Upload, sender_for
+from inspector.sources.s3.sender import (
+    CHECKSUM,
+    NOT_IMPLEMENTED,
+    Kept,
+    Part,
+    Sender,
+    Upload,
+    knows_no_checksums,
+    sender_for,
+)
 from inspector.sources.s3.sentences import S3Error
 from inspector.sources.s3.source import look
 
@@ -24,6 +35,8 @@ _MOST_PARTS = 10_000
 _GROWING = 1_000
 """After so many parts they become larger, so that no object needs more than are allowed."""
 _MISSING, _NOT_AS_BEFORE = 404, 412
+
+_Answer = TypeVar("_Answer")
 
 
 class NewObject:
@@ -90,13 +103,28 @@ class NewObject:
 
     def place(self, condition: Kept) -> None:
         """Let it be there, where ``condition`` holds."""
-        if self.upload is None:
-            data = bytes(self._waiting)
-            etag = self._sender.put(self.address, data, self._kept, condition, self._ledger)
-        else:
+        if self.upload is not None:
             self.finish()
-            etag = self._sender.complete(self.upload, list(self._parts.values()), condition, self._ledger)
-        self.etag, self._waiting, self.upload = etag, bytearray(), None
+        self.etag = self._asked(lambda: self._let_it_be(condition))
+        self._waiting, self.upload = bytearray(), None
+
+    def _let_it_be(self, condition: Kept) -> str:
+        if self.upload is None:
+            return self._sender.put(self.address, bytes(self._waiting), self._kept, condition, self._ledger)
+        return self._sender.complete(self.upload, list(self._parts.values()), condition, self._ledger)
+
+    def _asked(self, request: Callable[[], _Answer]) -> _Answer:
+        """Make a request; a server that keeps no checksum of an object is asked again without one."""
+        try:
+            return request()
+        except S3Error as error:
+            if not knows_no_checksums(error) or not (CHECKSUM.keys() & self._kept.keys()):
+                raise
+            self._kept = {name: value for name, value in self._kept.items() if name not in CHECKSUM}
+            if self.upload is not None:
+                self.upload = replace(self.upload, checksum=False)
+                self._parts = {number: part._replace(crc32="") for number, part in self._parts.items()}
+            return request()
 
     def discard(self) -> str:
         """Let nothing be left of it before it has its place; words on what could not be removed."""
@@ -114,7 +142,7 @@ class NewObject:
 
     def _send(self, length: int) -> None:
         if self.upload is None:
-            self.upload = self._sender.begin(self.address, self._kept, self._ledger)
+            self.upload = self._asked(lambda: self._sender.begin(self.address, self._kept, self._ledger))
         look()
         number = len(self._parts) + 1
         if number > _MOST_PARTS:
@@ -153,10 +181,13 @@ class NewObjects:
         self._objects: list[NewObject] = []
 
     def add(self, address: Address, kept: Kept | None = None) -> NewObject:
-        """Begin an object; ``kept`` is what it gets beside its bytes. The one before it is finished."""
+        """Begin an object; ``kept`` is what it gets beside its bytes. The one before it is finished.
+
+        Servers that can are to keep a CRC-32 of all its bytes.
+        """
         if sum(each.waiting for each in self._objects) > _HELD or (self._objects and self._objects[-1].upload):
             self._objects[-1].finish()
-        self._objects.append(NewObject(address, kept or {}, self._sender, self.ledger))
+        self._objects.append(NewObject(address, {**CHECKSUM, **(kept or {})}, self._sender, self.ledger))
         return self._objects[-1]
 
     def see_that_it_is_free(self, address: Address) -> None:

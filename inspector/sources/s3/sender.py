@@ -39,11 +39,13 @@ _KEPT = (
     "WebsiteRedirectLocation",
 )
 """What an object is given when it is made, and says of itself under the same names."""
-_CHECKSUM = {"ChecksumAlgorithm": "CRC32", "ChecksumType": "FULL_OBJECT"}
+CHECKSUM = {"ChecksumAlgorithm": "CRC32", "ChecksumType": "FULL_OBJECT"}
 """What asks a server to keep a CRC-32 of the whole object."""
 _NO_TAGS = (400, 404, 405, 501)
 """How servers answer that do not know tags."""
 NOT_IMPLEMENTED = 501
+_NO_CHECKSUMS = ("InvalidRequest", "InvalidArgument", "UnsupportedArgument", "NotImplemented", "MalformedXML", "")
+"""How servers answer, with 400 or NOT_IMPLEMENTED, that do not know checksums."""
 
 Kept = Mapping[str, Any]
 """What a new object gets beside its bytes, as requests name it."""
@@ -76,6 +78,11 @@ class Upload:
     address: Address
     id: str
     checksum: bool = False
+
+
+def knows_no_checksums(error: S3Error) -> bool:
+    """Whether a server that answers so may do the same without a checksum."""
+    return error.status in (400, NOT_IMPLEMENTED) and error.code in _NO_CHECKSUMS
 
 
 class _Stop(BaseException):
@@ -112,7 +119,7 @@ class Sender(Client):
             answer = self._s3.head_object(Bucket=address.bucket, Key=address.key, ChecksumMode="ENABLED", **self._extra)
             self._note(entry, answer)
         kept = {name: answer[name] for name in _KEPT if answer.get(name)}
-        return head_of(answer), kept if crc32_of(answer) is None else kept | _CHECKSUM
+        return head_of(answer), kept if crc32_of(answer) is None else kept | CHECKSUM
 
     def tags(self, address: Address, ledger: Ledger) -> str:
         """The tags of an object, as requests name them; none where the server does not know tags."""
@@ -137,7 +144,7 @@ class Sender(Client):
 
     def put(self, address: Address, data: bytes, kept: Kept, condition: Kept, ledger: Ledger) -> str:
         """Make an object of bytes, where ``condition`` (IfMatch, IfNoneMatch) holds; its ETag."""
-        given = {name: value for name, value in kept.items() if name not in _CHECKSUM}
+        given = {name: value for name, value in kept.items() if name not in CHECKSUM}
         if len(given) < len(kept):
             given |= {"ChecksumAlgorithm": "CRC32", "ChecksumCRC32": _crc32(data)}
         with self._sending("PUT", address, Asked(0, len(data)), ledger, data) as (entry, body):
