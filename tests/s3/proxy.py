@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import http.client
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -39,7 +40,7 @@ class Reply:
     """An answer; with the status 0 there is none.
 
     Of the body, ``sent`` bytes are sent before the connection is closed; None: all of it.
-    ``gate``: after a first piece nothing more is sent until it is set.
+    ``gate``: after a first piece nothing more is sent until it is set. ``pause`` are seconds between two pieces.
     """
 
     status: int
@@ -47,6 +48,7 @@ class Reply:
     body: bytes = b""
     sent: int | None = None
     gate: Event | None = None
+    pause: float = 0
 
 
 Forward = Callable[..., Reply]
@@ -126,6 +128,25 @@ def stalling(gate: Event) -> Fault:
         return reply
 
     return fault
+
+
+def slow(seen: Seen, forward: Forward) -> Reply:
+    """Bytes come drop by drop."""
+    reply = forward()
+    reply.pause = PIECE / 4e6
+    return reply
+
+
+def after(count: int, fault: Fault) -> Fault:
+    """All is well with the first ``count`` requests."""
+    left = count
+
+    def later(seen: Seen, forward: Forward) -> Reply:
+        nonlocal left
+        left -= 1
+        return forward() if left >= 0 else fault(seen, forward)
+
+    return later
 
 
 class Proxy:
@@ -237,6 +258,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.flush()
             reply.gate.wait(60)
             sent = sent[PIECE:]
+        while reply.pause and sent:
+            self.wfile.write(sent[:PIECE])
+            sent = sent[PIECE:]
+            time.sleep(reply.pause)
         self.wfile.write(sent)
         self.close_connection = reply.sent is not None
 

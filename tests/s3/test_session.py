@@ -57,5 +57,5 @@ def test_what_is_replaced_while_it_is_looked_at_is_a_sentence(store: Store, tmp_
     session = ready(Session(location, store.connection))
     store.put("gone.tacozip", b"another")
     result = session.check(Progress())
-    assert result.state is State.DAMAGED
+    assert result.state is State.UNREADABLE
     assert any("was replaced while it was open" in row.message for row in session.findings(0, 100).rows)

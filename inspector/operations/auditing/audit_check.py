@@ -100,7 +100,7 @@ def lost(job: Job, sentence: str, *, again: bool = False) -> Result:
 
 def _result(job: Job, report: Report, seconds: float, *, again: bool = True) -> Result:
     found = job.found
-    if found.listed and report.format is None and report.archives:
+    if found.listed and report.no_archive:
         return Result(
             found.location, found.size, found.stamp, job.quick, NO_ARCHIVE, seconds=seconds, finished=time.time()
         )

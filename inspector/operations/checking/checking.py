@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.edit import EditError
@@ -19,8 +20,8 @@ from inspector.operations.changing.repairable import mark_repairs
 from inspector.operations.checking.digest_check import check_manifests
 from inspector.operations.checking.name_rules import report_names
 from inspector.operations.opening.location import Location, open_location
-from inspector.operations.opening.opening import Opened, decode, decode_anew
-from inspector.operations.serving.share import CHECKING, READING, shares
+from inspector.operations.opening.opening import Opened, decode_anew
+from inspector.operations.serving.share import CHECKING, shares, together
 from inspector.sources.file import FileSource
 from inspector.sources.recovery import pending
 from inspector.sources.s3.address import strip_credentials
@@ -32,6 +33,9 @@ _READING = 4
 """Of the work of checking a location so many parts are counted, of which reading its structure is one."""
 INTERRUPTED = "interrupted-change"
 """The code of the finding that a change by this program was cut short."""
+NOT_READ = "unreadable"
+"""The code of the finding that bytes could not be had, so that nobody knows whether they are as they should be."""
+PARTLY = "not all of it could be read, so nothing is known of the rest."
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,52 +57,67 @@ class Report:
     verdicts: dict[Verdict, int]
     sentence: str
 
+    @property
+    def no_archive(self) -> bool:
+        """Whether it was read, and is of no format that is known."""
+        return self.format is None and len(self.archives) > 0 and not not_read(self.archives)
+
 
 def check_location(location: str, progress: Progress, connection: Connection = DEFAULT) -> Report:
     """Open, decode and check what is at ``location``; what cannot be opened is a report too. Raises Cancelled."""
     try:
         opened = open_location(location, connection)
-        opened.at_once = True
-        reading = opened.size // _READING
-        parts = shares(progress, CHECKING, (reading, opened.size - reading))
-        _read(opened, next(parts))
     except SourceError as error:
         return unreadable(location, str(error))
-    return check_opened(location, opened, next(parts))
+    opened.at_once = True
+    return check_opened(location, opened, progress)
 
 
 def read_location(location: str, progress: Progress, connection: Connection = DEFAULT) -> Report:
     """What opening and decoding alone say: its state is None where they see nothing wrong. Raises Cancelled."""
     try:
         opened = open_location(location, connection)
-        _read(opened, progress)
     except SourceError as error:
         return unreadable(location, str(error))
+    deque(opened.read_all(progress), maxlen=0)
     report = report_of(location, opened, "")
     if report.state is not State.SOUND:
         return report
     return replace(report, state=None, sentence="Nothing is wrong with the structure; the content was not read.")
 
 
-def _read(opened: Location, progress: Progress) -> None:
-    for at, part in enumerate(shares(progress, READING, opened.sizes)):
-        decode(opened.open(at), part)
-
-
 def unreadable(location: str, sentence: str) -> Report:
     """The report on what could not be opened."""
-    finding = Finding(Severity.ERROR, "unreadable", sentence)
+    finding = Finding(Severity.ERROR, NOT_READ, sentence)
     return Report(strip_credentials(location), None, State.UNREADABLE, 0, 0, (), (finding,), {}, sentence)
 
 
 def check_opened(location: str, opened: Location, progress: Progress) -> Report:
-    """Check archives that have been decoded; raises Cancelled."""
+    """Check archives, those that have not been decoded after that; several at a time. Raises Cancelled."""
     sentences: list[str] = []
-    for at, part in enumerate(shares(progress, CHECKING, opened.sizes)):
-        sentences.append(check_archive(opened.archives[at], part))
-        mark_repairs(opened.archives[at], part)
-        opened.archives[at].checked = True
+    for at, said in enumerate(
+        together(progress, CHECKING, opened.sizes, partial(_check_one, opened), opened.at_a_time)
+    ):
+        opened.open(at)
+        sentences.append(said)
     return report_of(location, opened, sentences[0] if opened.collection is None else summary(opened.archives))
+
+
+def _check_one(opened: Location, at: int, progress: Progress) -> str:
+    parts = iter((progress,))
+    if not opened.ahead(at).complete:
+        reading = opened.sizes[at] // _READING
+        parts = shares(progress, CHECKING, (reading, opened.sizes[at] - reading))
+        opened.read(at, next(parts))
+    archive, progress = opened.known(at), next(parts)
+    archive.checking = True
+    try:
+        said = check_archive(archive, progress)
+        mark_repairs(archive, progress)
+        archive.checked = True
+    finally:
+        archive.checking = False
+    return said
 
 
 def check_archive(archive: Opened, progress: Progress) -> str:
@@ -111,7 +130,7 @@ def check_archive(archive: Opened, progress: Progress) -> str:
         try:
             decode_anew(archive, progress)
         except SourceError as error:
-            Emitter(archive).error("unreadable", str(error))
+            Emitter(archive).error(NOT_READ, str(error))
             return ""
     if archive.decoder is None or archive.cut_short:
         return ""
@@ -129,7 +148,7 @@ def _check(archive: Opened, decoder: Format, progress: Progress) -> str:
         _report_shrinking(archive, emitter)
         _report_interrupted(archive, emitter)
     except SourceError as error:
-        emitter.error("unreadable", f"{error} What follows could not be checked.")
+        emitter.error(NOT_READ, f"{error} What follows could not be checked.")
         return ""
     # Of a format without checksums there is nothing more to be said than what its manifests tell.
     return " ".join(filter(None, (sentence if records or not compared else "", compared)))
@@ -176,6 +195,8 @@ def report_of(location: str, opened: Location, sentence: str) -> Report:
     counted: Counter[Verdict] = Counter()
     for archive in opened.archives:
         counted.update(verdict_counts(archive))
+    if not sentence and not_read(opened.archives):
+        sentence = PARTLY
     first = opened.archives[0] if opened.archives else None
     known = first is not None and first.decoder is not None
     return Report(
@@ -189,6 +210,11 @@ def report_of(location: str, opened: Location, sentence: str) -> Report:
         dict(counted),
         f"{str(state).capitalize()}{': ' + sentence if sentence else '.'}",
     )
+
+
+def not_read(archives: Iterable[Archive]) -> bool:
+    """Whether bytes of them could not be had."""
+    return any(finding.code == NOT_READ for archive in archives for finding in archive.findings)
 
 
 def verdict_counts(archive: Archive) -> Counter[Verdict]:
@@ -214,9 +240,13 @@ def state_said(torn: frozenset[str], findings: Iterable[Finding]) -> State:
     for finding in findings:
         if finding.severity is Severity.INFO:
             continue
-        if finding.code in torn or finding.code == INTERRUPTED:
-            seen = State.TORN
-        else:
-            seen = State.DAMAGED if finding.severity is Severity.ERROR else State.WARNING
-        state = max(state, seen, key=list(State).index)
+        state = max(state, _said_by(finding, torn), key=list(State).index)
     return state
+
+
+def _said_by(finding: Finding, torn: frozenset[str]) -> State:
+    if finding.code == NOT_READ:
+        return State.UNREADABLE
+    if finding.code in torn or finding.code == INTERRUPTED:
+        return State.TORN
+    return State.DAMAGED if finding.severity is Severity.ERROR else State.WARNING

@@ -16,9 +16,11 @@ from inspector.core.numbers import grouped
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.verdict import VERDICTS, Checksum, State, Verdict
 from inspector.operations.checking.checking import (
+    PARTLY,
     Report,
     check_opened,
     forget_check,
+    not_read,
     report_of,
     state_of,
     verdict_counts,
@@ -81,7 +83,8 @@ class Checks:
         if state is None:
             return f"Nothing wrong was seen in the structure; {NOT_VERIFIED}"
         if state is State.UNREADABLE:
-            return "Unreadable: there is nothing here that could be checked."
+            why = PARTLY if not_read(self._location.archives) else "there is nothing here that could be checked."
+            return f"Unreadable: {why}"
         words = [counted(number, str(severity)) for severity, number in self.counts() if severity is not Severity.INFO]
         return f"{str(state).capitalize()}: {' and '.join(words)} in the structure; {NOT_VERIFIED}"
 

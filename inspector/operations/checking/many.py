@@ -48,7 +48,7 @@ class Outcome:
 def check_one(wanted: Wanted, kind: ReportKind, progress: Progress) -> Outcome:
     """Check one location; raises Cancelled."""
     report = check_location(wanted.location, progress, wanted.connection)
-    if wanted.found and report.format is None and report.archives:
+    if wanted.found and report.no_archive:
         return Outcome(wanted.location, State.UNREADABLE, report.sentence, "", left_out=True)
     return _outcome(report, kind)
 

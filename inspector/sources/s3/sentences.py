@@ -106,8 +106,7 @@ _BY_NAME: Mapping[str, str] = {
         "There is no connection to {where}. Is there a network, and is the endpoint right{by_endpoint}?"
     ),
     "ConnectTimeoutError": (
-        "{where} did not answer within {connecting}. Is there a network, and is the endpoint "
-        "right{by_endpoint}?"
+        "{where} did not answer within {connecting}. Is there a network, and is the endpoint right{by_endpoint}?"
     ),
     "ReadTimeoutError": "{where} sent nothing for {answering} while {what} was read at byte {at:,}. Try again.",
     "ConnectionClosedError": "{where} closed the connection without an answer. Try again.",

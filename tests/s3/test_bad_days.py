@@ -1,0 +1,143 @@
+"""Every bad day in the terminal: one sentence, an exit status that says so, and the next try succeeds."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from inspector.__main__ import main
+from inspector.core import limits
+from inspector.core.progress import Progress
+from inspector.operations.auditing.audit import Plan, prepare, run
+from inspector.operations.auditing.audit_results import Results
+from inspector.sources.s3.client import client_for
+from inspector.sources.s3.connection import Connection
+from tests.s3.bad_days import BAD_DAYS, BadDay, wide
+from tests.s3.conftest import Store
+from tests.s3.proxy import Forward, Reply, Seen, after, slow
+
+OPENING = 2
+"""Requests that opening takes."""
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(limits.ANSWERING.variable, "1")
+
+
+@pytest.fixture
+def location(store: Store) -> str:
+    return store.put("bad-day.zip", wide())
+
+
+def by_day(day: BadDay) -> str:
+    return day.name
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("day", BAD_DAYS, ids=by_day)
+def test_what_cannot_be_listed_says_why_and_can_be_listed_later(
+    store: Store, location: str, day: BadDay, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with store.proxy.failing(day.fault):
+        status = main(["list", *store.options, location])
+    said = capsys.readouterr().err
+    assert (status, said.count("\n")) == (2, 1)
+    assert day.opening in said
+    assert main(["list", *store.options, location]) == 0
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("day", BAD_DAYS, ids=by_day)
+def test_what_cannot_be_checked_to_its_end_says_why_and_can_be_checked_later(
+    store: Store, location: str, day: BadDay, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with store.proxy.failing(after(OPENING, day.fault)):
+        status = main(["check", *store.options, location])
+    said = capsys.readouterr().out
+    assert status == 2, "what could not be read is not damaged"
+    assert said.startswith(f"{location}: Unreadable: not all of it could be read")
+    assert day.reading in said
+    assert main(["check", *store.options, location]) == 0
+
+
+@pytest.mark.usefixtures("impatient")
+def test_slow_is_not_wrong(store: Store, location: str) -> None:
+    """Bytes that keep coming are waited for, however long all of them take."""
+    with store.proxy.failing(slow):
+        assert main(["check", *store.options, location]) == 0
+
+
+def test_no_network(location: str, store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        endpoint = f"http://127.0.0.1:{nobody.getsockname()[1]}"
+    assert main(["list", "--endpoint-url", endpoint, location]) == 2
+    assert f"There is no connection to {endpoint}/" in capsys.readouterr().err
+    client_for(Connection(endpoint=endpoint)).close()
+    assert main(["list", *store.options, location]) == 0
+
+
+def test_another_object_from_a_server_that_ignores_if_match(
+    store: Store, location: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def replaced(_: Seen, forward: Forward) -> Reply:
+        store.put("bad-day.zip", wide(3))
+        return forward("If-Match")
+
+    with store.proxy.failing(after(OPENING, replaced)):
+        assert main(["check", *store.options, location]) == 2
+    assert "was replaced while it was open" in capsys.readouterr().out
+    assert main(["check", *store.options, location]) == 0
+
+
+@pytest.mark.parametrize("command", ["list", "check", "audit"])
+def test_waiting_for_a_server_can_be_interrupted(store: Store, location: str, root: Path, command: str) -> None:
+    asked, gate = Event(), Event()
+
+    def silence(_: Seen, forward: Forward) -> Reply:
+        asked.set()
+        gate.wait(60)
+        return forward()
+
+    program = [sys.executable, "-m", "inspector", command, *store.options, location]
+    with (
+        store.proxy.failing(silence),
+        subprocess.Popen(
+            program, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        ) as running,
+    ):
+        try:
+            assert asked.wait(60)
+            os.killpg(running.pid, signal.SIGINT)
+            _, said = running.communicate(timeout=60)
+        finally:
+            gate.set()
+    assert running.returncode == 130
+    assert said.splitlines()[-1].startswith(b"archive-inspector: Interrupted.")
+    assert b"Traceback" not in said
+
+
+@pytest.mark.parametrize("day", [day for day in BAD_DAYS if day.name in ("403", "503", "cut", "412")], ids=by_day)
+@pytest.mark.parametrize("well", [0, OPENING], ids=["at once", "later"])
+def test_what_an_audit_could_not_read_is_neither_damaged_nor_done(
+    store: Store, location: str, tmp_path: Path, day: BadDay, well: int
+) -> None:
+    """What an audit finds beneath a prefix may be any file, and yet this is not one of no known format."""
+    place = Plan(location.removesuffix("bad-day.zip") + "audited/", connection=store.connection)
+    store.put("audited/a.zip", wide())
+    with Results(tmp_path / "results.sqlite") as results:
+        prepare(place, results, Progress())
+        with store.proxy.failing(after(well, day.fault)):
+            (first,) = run(place, results, Progress(), 1)
+        assert (first.state, first.again) == ("unreadable", True)
+        assert prepare(place, results, Progress()).left.files == 1
+        (second,) = run(place, results, Progress(), 1)
+        assert second.state == "sound"
+        assert prepare(place, results, Progress()).left.files == 0
