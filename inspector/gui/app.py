@@ -83,6 +83,7 @@ def run(locations: Sequence[str], *, new_window: bool = False) -> int:
     window = Window(settings)
     theme.follow(app, window.looks.show_theme)
     report_exceptions(window)
+    accessible_names.watch(app)
     app.asked.connect(window.open_location)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the event loop would not come round to Python's own handler
     window.sessions.begin()

@@ -45,13 +45,16 @@ class StartPage(QScrollArea):
     Signals:
         chosen(str): a location is to be opened.
         wanted(): the user wants to choose files.
+        sessionWanted(): the user wants what was open last.
     """
 
     chosen = Signal(str)
     wanted = Signal()
+    sessionWanted = Signal()
 
     def __init__(self) -> None:
         super().__init__()
+        self.setAccessibleName("Start page")
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self._recent = QGridLayout()
@@ -63,6 +66,7 @@ class StartPage(QScrollArea):
         layout.setSpacing(18)
         layout.addLayout(self._head())
         layout.addWidget(self._drop_area())
+        layout.addWidget(self._session_area())
         columns = QHBoxLayout()
         columns.setSpacing(28)
         columns.addLayout(self._column("Recent", self._recent), 1)
@@ -93,6 +97,11 @@ class StartPage(QScrollArea):
         self._locations = locations
         if self._was_painted:
             self._list_recent()
+
+    def offer_session(self, words: str, note: str) -> None:
+        """Offer to open what was open last, in words, with a note on how it ended; nothing where there are none."""
+        self._session_words.setText(f"{words}. {note}".strip() if note else words)
+        self._session.setVisible(bool(words))
 
     def _show_lists(self) -> None:
         self._list_recent()
@@ -140,6 +149,21 @@ class StartPage(QScrollArea):
         layout.addWidget(words, 1)
         layout.addWidget(button)
         return area
+
+    def _session_area(self) -> QWidget:
+        self._session = QWidget()
+        self._session_words = ElidedLabel("", Qt.TextElideMode.ElideRight)
+        self._session_words.setForegroundRole(self._session_words.palette().ColorRole.PlaceholderText)
+        self.reopen = QPushButton(icon("reload"), "Reopen the Last Session")
+        self.reopen.setToolTip("Open what was open when the program ended last")
+        self.reopen.clicked.connect(self.sessionWanted)
+        layout = QHBoxLayout(self._session)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(12)
+        layout.addWidget(self.reopen)
+        layout.addWidget(self._session_words, 1)
+        self._session.hide()
+        return self._session
 
     def _column(self, title: str, entries: QGridLayout) -> QVBoxLayout:
         label = QLabel(title)

@@ -40,6 +40,8 @@ class Tabs(QTabWidget):
 
     def __init__(self) -> None:
         super().__init__()
+        self.setAccessibleName("What is open")
+        self.tabBar().setAccessibleName("What is open")
         self.setTabsClosable(True)
         self.setMovable(True)
         self.setDocumentMode(True)

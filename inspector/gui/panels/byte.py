@@ -43,6 +43,7 @@ class BytePanel(QScrollArea):
         self._document = document
         self._member: int | None = None
         self._sentences: tuple[str, ...] = ()
+        self.setAccessibleName("What the byte is")
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -77,6 +77,7 @@ class ImageView(QWidget):
         self.image.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.image.setAccessibleName("Content as an image")
         self._area = QScrollArea()
+        self._area.setAccessibleName("Content as an image")
         self._area.setWidget(self.image)
         self._area.setWidgetResizable(True)
         self._area.setAlignment(Qt.AlignmentFlag.AlignCenter)
