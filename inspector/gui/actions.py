@@ -35,12 +35,13 @@ class Target(StrEnum):
     SESSIONS = "sessions"
     LAYOUTS = "layouts"
     CONFIGURING = "configuring"
+    SEEKING = "seeking"
 
 
 OF_WINDOW = frozenset(
     (
         *(Target.WINDOW, Target.LOOKS, Target.CHECKS, Target.MAKING, Target.REMOTE, Target.HELPING, Target.BOOKMARKS),
-        *(Target.SESSIONS, Target.LAYOUTS, Target.CONFIGURING),
+        *(Target.SESSIONS, Target.LAYOUTS, Target.CONFIGURING, Target.SEEKING),
     )
 )
 """Those that belong to the window rather than to the tab shown."""
@@ -129,10 +130,10 @@ COMMANDS: tuple[Command, ...] = (
     Command("redo", "Edit", "&Redo", (K.Redo, "Ctrl+Y"), "Do again what was taken back", on=Target.EDITING),
     Command("copy", "Edit", "&Copy", (K.Copy,), "Copy what is selected", on=Target.WINDOW),
     Command("select_all", "Edit", "Select &All", (K.SelectAll,), "Select all bytes of the layer"),
-    Command("find_bytes", "Edit", "&Find…", (K.Find,), "Find bytes or text", "find", on=Target.WINDOW),
-    Command("find_next", "Edit", "Find &Next", ("F3",), "Find the next one", "next", on=Target.WINDOW),
+    Command("find_bytes", "Edit", "&Find…", (K.Find,), "Find bytes or text", "find", on=Target.SEEKING),
+    Command("find_next", "Edit", "Find &Next", ("F3",), "Find the next one", "next", on=Target.SEEKING),
     Command(
-        "find_previous", "Edit", "Find &Previous", ("Shift+F3",), "Find the one before", "previous", on=Target.WINDOW
+        "find_previous", "Edit", "Find &Previous", ("Shift+F3",), "Find the one before", "previous", on=Target.SEEKING
     ),
     Command(
         "edit_bytes",
@@ -148,7 +149,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "show_settings", "Edit", "Se&ttings…", ("Ctrl+,",), "Change how it works", document=False, on=Target.CONFIGURING
     ),
-    Command("go_to", "Go", "&Go To…", ("Ctrl+G",), "Go to an offset, a field or an expression", on=Target.WINDOW),
+    Command("go_to", "Go", "&Go To…", ("Ctrl+G",), "Go to an offset, a field or an expression", on=Target.SEEKING),
     Command("back", "Go", "&Back", (K.Back, "Alt+Left", "Shift+F12"), "Back to where you were", "back"),
     Command("forward", "Go", "&Forward", (K.Forward, "Alt+Right"), "Forward again", "forward"),
     Command("follow", "Go", "Follow &Reference", ("F12",), "Go where the selected field leads", on=Target.FOLLOWING),
@@ -211,10 +212,12 @@ COMMANDS: tuple[Command, ...] = (
         on=Target.LOOKS,
         check=True,
     ),
-    Command("layout_inspect", "Layout", "&Inspect", tip="All panels, as at first", on=Target.LAYOUTS),
-    Command("layout_check", "Layout", "&Check", tip="Room for what is wrong", on=Target.LAYOUTS),
-    Command("layout_edit", "Layout", "&Edit", tip="Room for changes before they are written", on=Target.LAYOUTS),
-    Command("save_layout", "Layout", "&Save As…", tip="Save how the panels are arranged", on=Target.LAYOUTS),
+    Command("layout_inspect", "Layout", "Layout to &Inspect", tip="All panels, as at first", on=Target.LAYOUTS),
+    Command("layout_check", "Layout", "Layout to &Check", tip="Room for what is wrong", on=Target.LAYOUTS),
+    Command(
+        "layout_edit", "Layout", "Layout to &Edit", tip="Room for changes before they are written", on=Target.LAYOUTS
+    ),
+    Command("save_layout", "Layout", "&Save Layout As…", tip="Save how the panels are arranged", on=Target.LAYOUTS),
     Command("check", "Archive", "Chec&k", ("Ctrl+K",), "Check everything that can be checked", "check"),
     Command(
         "check_files",

@@ -7,20 +7,23 @@ from collections.abc import Mapping
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
+from inspector.gui.configuring import Configuring
+
 
 class Helping:
     """What the actions call. ``parent`` is what the dialogs belong to, ``program`` what it is called."""
 
-    def __init__(self, parent: QWidget, actions: Mapping[str, QAction], program: str) -> None:
+    def __init__(self, parent: QWidget, actions: Mapping[str, QAction], program: str, configuring: Configuring) -> None:
         self._parent = parent
         self._program = program
         self._actions = actions
+        self._configuring = configuring
 
     def show_commands(self) -> None:
-        """Offer all actions that can be done now, to be found by name."""
+        """Offer all actions that can be done now and all settings, to be found by name."""
         from inspector.gui.palette_of_commands import CommandPalette
 
-        CommandPalette(self._parent, self._actions).open()
+        CommandPalette(self._parent, self._actions, self._configuring.lines()).open()
 
     def show_keys(self) -> None:
         """Show all actions with their keys."""

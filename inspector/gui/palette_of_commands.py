@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, QSortFilterProxyModel, Qt
@@ -177,21 +177,24 @@ class _Lines(QDialog):
 
 
 class CommandPalette(_Lines):
-    """Runs the action that is chosen. What cannot be done now is not there."""
+    """Runs the action that is chosen, or what else is offered. What cannot be done now is not there."""
 
-    def __init__(self, parent: QWidget, actions: Mapping[str, QAction]) -> None:
+    def __init__(
+        self, parent: QWidget, actions: Mapping[str, QAction], more: Mapping[Line, Callable[[], object]] = {}
+    ) -> None:
         possible = [line for line in lines(actions) if actions[line.name].isEnabled()]
-        super().__init__(parent, "Commands", possible)
-        self._actions = actions
+        super().__init__(parent, "Commands", [*possible, *more])
+        self._calls: dict[str, Callable[[], object]] = {line.name: actions[line.name].trigger for line in possible}
+        self._calls |= {line.name: call for line, call in more.items()}
         self.sought.returnPressed.connect(self._run)
         self.table.activated.connect(lambda _: self._run())
 
     def _run(self) -> None:
         index = self.table.currentIndex()
         if index.isValid():
-            action = self._actions[self.table.fitting.name(index.row())]
+            call = self._calls[self.table.fitting.name(index.row())]
             self.accept()
-            action.trigger()
+            call()
 
 
 class KeysTable(_Lines):

@@ -63,6 +63,18 @@ QPushButton:flat {{ border-color: transparent; }}
 QPushButton:flat:focus, QPushButton:flat:hover {{ border-color: {accent}; }}
 QTabBar::tab {{ border: 1px solid {mid}; padding: 4px 10px; color: {text}; background: {window}; }}
 QTabBar::tab:selected {{ border: 2px solid {accent}; }}
+QTabWidget::pane {{ border: 1px solid {mid}; }}
+QAbstractSpinBox {{ border: 1px solid {text}; border-radius: 3px; padding: 2px; background: {base}; }}
+QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ subcontrol-origin: padding; width: 16px; border: none; }}
+QAbstractSpinBox::up-button {{ subcontrol-position: top right; }}
+QAbstractSpinBox::down-button {{ subcontrol-position: bottom right; }}
+QAbstractSpinBox::up-arrow {{ image: url("{up}"); width: 8px; }}
+QAbstractSpinBox::down-arrow {{ image: url("{down}"); width: 8px; }}
+QAbstractSpinBox > QLineEdit {{ border: none; }}
+QComboBox {{ border: 1px solid {text}; border-radius: 3px; padding: 2px 6px; background: {base}; }}
+QComboBox:focus {{ border-color: {accent}; }}
+QComboBox:disabled {{ border-color: {mid}; border-style: dashed; }}
+QComboBox > QLineEdit {{ border: none; }}
 QMenuBar::item:selected, QMenu::item:selected {{ background: {chosen}; color: {chosen_text}; }}
 QMenu {{ border: 1px solid {text}; }}
 QToolButton:hover {{ border-color: {accent}; }}
@@ -112,6 +124,10 @@ def follow(app: QApplication, again: Callable[[object], object]) -> None:
         access.contrastPreferenceChanged.connect(again)
 
 
+def _picture(name: str, *, on_dark: bool) -> str:
+    return str(resource("icons", f"{name}-{'light' if on_dark else 'dark'}.svg")).replace("\\", "/")
+
+
 def apply(app: QApplication, theme: Theme) -> None:
     """Make everything look like that; the style itself is chosen when the application is made, see STYLE."""
     _black_system(app)
@@ -132,8 +148,8 @@ def apply(app: QApplication, theme: Theme) -> None:
             accent=colours[_R.Accent],
             chosen=colours[_R.Highlight],
             chosen_text=colours[_R.HighlightedText],
-            tick=str(resource("icons", "tick-dark.svg" if wanted is Scheme.CONTRAST_DARK else "tick.svg")).replace(
-                "\\", "/"
-            ),
+            tick=_picture("tick", on_dark=wanted is not Scheme.CONTRAST_DARK),
+            up=_picture("up", on_dark=wanted is Scheme.CONTRAST_DARK),
+            down=_picture("down", on_dark=wanted is Scheme.CONTRAST_DARK),
         )
     )

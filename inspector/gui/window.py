@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -21,21 +21,25 @@ from inspector.gui.actions import Command, Target
 from inspector.gui.asking import ask_for_files, ask_for_folder
 from inspector.gui.bookmarks import Bookmarks
 from inspector.gui.check_lists import CheckLists
+from inspector.gui.configuring import Configuring
 from inspector.gui.helping import Helping
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.icons import program_icon
+from inspector.gui.layouts import Layouts
 from inspector.gui.looks import Looks
 from inspector.gui.making import Making
 from inspector.gui.menus import Menus
 from inspector.gui.message import Message
 from inspector.gui.panels.parts import Copies
 from inspector.gui.remote import Remote
+from inspector.gui.seeking import Seeking
+from inspector.gui.sessions import Sessions
 from inspector.gui.settings import Settings
 from inspector.gui.shelter import Shelter
 from inspector.gui.start_page import StartPage
 from inspector.gui.status_line import StatusLine
 from inspector.gui.tabs import Tabs
-from inspector.gui.toolbar import FindError, ToolBar
+from inspector.gui.toolbar import ToolBar
 
 if TYPE_CHECKING:  # see Window._new_tab
     from inspector.gui.tab import Tab
@@ -58,6 +62,7 @@ class Window(QMainWindow):
         self.looks = Looks(self.settings, self.tabs)
         self.menus = Menus(self, self, menus, self.actions_)
         self.tools = ToolBar(self.actions_, self)
+        self.seeking = Seeking(self.tools, self.tab)
         self.addToolBar(self.tools)
         self.line = StatusLine(self)
         self.setStatusBar(self.line)
@@ -66,7 +71,8 @@ class Window(QMainWindow):
         self.checks = CheckLists(self, self.tabs, self.open_location, self.settings)
         self.making = Making(self, self)
         self.bookmarks = Bookmarks(self, self.settings, menus["Go"], self.tab)
-        self.helping = Helping(self, self.actions_, TITLE)
+        self.configuring = Configuring(self, self.settings)
+        self.helping = Helping(self, self.actions_, TITLE, self.configuring)
         self.remote = Remote(self, self)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.start_page)
@@ -80,7 +86,9 @@ class Window(QMainWindow):
         self.setCentralWidget(centre)
         self.shelter = Shelter()
         self._shown: Tab | None = None
-        self._arrangement: QByteArray = self.settings.state("docks")
+        self._agreed = False  # that what is unfinished is lost
+        self.layouts = Layouts(self.settings, self.tab, menus["Layout"], self)
+        self.sessions = Sessions(self.settings, self.tabs, self.start_page, self.open_location, self)
         self._connect()
         self.resize(*DEFAULT_SIZE)
         self.restoreGeometry(self.settings.state("geometry"))
@@ -89,8 +97,6 @@ class Window(QMainWindow):
     def _connect(self) -> None:
         self.start_page.chosen.connect(self.open_location)
         self.start_page.wanted.connect(self.open_files)
-        self.tools.wentTo.connect(self._go_to)
-        self.tools.sought.connect(self._seek)
         self.tabs.currentChanged.connect(self._change_tab)
         self.tabs.tabCloseRequested.connect(self._ask_to_close_tab)
 
@@ -131,6 +137,7 @@ class Window(QMainWindow):
         tab.hex_pane.menuWanted.connect(self.menus.show_bytes_menu)
         tab.members.menuWanted.connect(self.menus.show_members_menu)
         self.remote.dress(tab)
+        self.sessions.dress(tab)
         tab.document.selected.connect(self._enable)
         tab.editing.changed.connect(self._enable)
         tab.editing.modeChanged.connect(self._enable)
@@ -177,20 +184,15 @@ class Window(QMainWindow):
         if not self.tabs.count():
             self.start_page.show_recent(self.settings.recent)
         if tab is not self._shown:
-            self._keep_arrangement()
+            self.layouts.keep(self._shown)
             self._shown = tab
             self.line.set_document(tab.document if tab is not None else None)
             self.tools.go_to.clear()
             if tab is not None:
-                tab.arrange(self._arrangement)
+                self.layouts.arrange(tab)
                 tab.hex_pane.setFocus()
         self.setWindowTitle(" – ".join(filter(None, (self.tabs.title(), TITLE))))
         self._enable()
-
-    def _keep_arrangement(self) -> None:
-        """Docks are arranged once, for all tabs."""
-        if self._shown is not None:
-            self._arrangement = self._shown.arrangement()
 
     def _enable(self, *_: object) -> None:
         tab = self.tab()
@@ -221,7 +223,7 @@ class Window(QMainWindow):
         tab = self.tabs.document_tab(at)
         if tab is not None:
             if tab is self._shown:
-                self._keep_arrangement()
+                self.layouts.keep(tab)
                 self.line.set_document(None)
                 self._shown = None
             tab.document.close()
@@ -257,22 +259,22 @@ class Window(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """See QWidget."""
-        if closing.waits(self, self.tabs.every(), self._close_now):
+        if not self._agreed and closing.waits(self, self.tabs.every(), self._close_now):
             event.ignore()
             return
-        self._keep_arrangement()
-        if not self._arrangement.isEmpty():
-            self.settings.set_state("docks", self._arrangement)
+        self.layouts.keep(self._shown)
+        self.layouts.store()
         self.settings.set_state("geometry", self.saveGeometry())
         self.end()
         super().closeEvent(event)
 
     def _close_now(self) -> None:
-        self.end()
+        self._agreed = True
         self.close()
 
     def end(self) -> None:
         """End the work of all tabs."""
+        self.sessions.end()
         for tab in self.tabs.all():
             tab.document.close()
         for side in self.tabs.sides():
@@ -280,42 +282,6 @@ class Window(QMainWindow):
         self.making.end()
         self.remote.end()
         self.shelter.clear()
-
-    def go_to(self) -> None:
-        """Move the keyboard to the field that says where to go."""
-        self.tools.go_to.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self.tools.go_to.selectAll()
-
-    def _go_to(self, expression: str) -> None:
-        tab = self.tab()
-        if tab is not None and expression.strip():
-            tab.document.go_to_expression(expression)
-            tab.hex_pane.setFocus()
-
-    def find_bytes(self) -> None:
-        """Move the keyboard to the field that says what to find."""
-        self.tools.sought_text.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self.tools.sought_text.selectAll()
-
-    def find_next(self) -> None:
-        """Find the next one."""
-        self._seek(False)
-
-    def find_previous(self) -> None:
-        """Find the one before."""
-        self._seek(True)
-
-    def _seek(self, backwards: bool) -> None:
-        tab = self.tab()
-        if tab is None:
-            return
-        try:
-            pattern = self.tools.pattern()
-        except FindError as error:
-            tab.document.said.emit(str(error))
-            self.find_bytes()
-            return
-        tab.document.find(pattern, backwards, self.tools.ignore_case)
 
     def copy(self) -> None:
         """Copy what is selected where the keyboard is: cells of a list, or else bytes."""

@@ -102,7 +102,7 @@ def test_arranging_again_leaves_one_bar_of_tabs(show: Show, window: Window) -> N
     press(window, "next_tab")
     # No turn of the event loop: what is left over would be painted before it goes.
     for tab in tabs:
-        assert [bar.count() for bar in tab.area.findChildren(QTabBar)] == [6]
+        assert [bar.count() for bar in tab.area.findChildren(QTabBar)] == [5]
 
 
 def test_missing_and_unknown_and_empty_files_are_sentences(show: Show, tmp_path: Path) -> None:

@@ -23,7 +23,6 @@ from inspector.operations.opening.datapoints import Datapoints
 from inspector.operations.opening.location import Location, open_location
 from inspector.operations.opening.opening import UNKNOWN
 from inspector.operations.refused import Refused
-from inspector.operations.serving.share import READING, shares
 from inspector.operations.serving.turns import Turns
 from inspector.operations.showing.arrows import POINTED, Pointing
 from inspector.operations.showing.content import SAMPLE, decoded_content, encoding_of, image_of
@@ -234,10 +233,9 @@ class Session(Datapoints, Covering, Naming, Pointing, Referring, Stepping):
         now = self._now
         self._stage = Stage.DECODING
         try:
-            for at, part in enumerate(shares(progress, READING, now.location.sizes)):
+            for at in now.location.read_all(progress):
                 now.open(at)
                 self._decoding = at
-                now.location.decode(at, part)
                 self._notice()
             self._stage = Stage.READY
         except Cancelled:

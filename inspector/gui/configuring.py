@@ -1,0 +1,45 @@
+"""Changing settings: the dialog, and each setting as something that the palette of commands finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QWidget
+
+from inspector.gui.settings import Settings
+
+if TYPE_CHECKING:  # not for the first paint to wait for
+    from inspector.gui.palette_of_commands import Line
+
+
+class Configuring:
+    """What the actions call. ``parent`` is what the dialog belongs to."""
+
+    def __init__(self, parent: QWidget, settings: Settings) -> None:
+        self._parent = parent
+        self._settings = settings
+
+    def show_settings(self) -> None:
+        """Show all settings."""
+        self._show("")
+
+    def _show(self, key: str) -> None:
+        from inspector.gui.dialogs.settings import SettingsDialog
+
+        dialog = SettingsDialog(self._parent, self._settings)
+        dialog.open()
+        dialog.go_to(key)
+
+    def lines(self) -> dict[Line, Callable[[], object]]:
+        """Each setting as a line of the palette of commands, which shows it in the dialog."""
+        from inspector.gui import preferences
+        from inspector.gui.palette_of_commands import Line
+
+        return {
+            Line(f"setting {one.key}", f"{one.page}: {one.label}", "", "Settings", one.tip): partial(
+                self._show, one.key
+            )
+            for one in preferences.EVERY
+        }

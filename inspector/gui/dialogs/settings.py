@@ -1,0 +1,110 @@
+"""The dialog of all settings: what is changed in it holds at once."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QFrame,
+    QLabel,
+    QScrollArea,
+    QSizePolicy,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector.gui import preferences
+from inspector.gui.dialogs.setting_fields import field_for
+from inspector.gui.panels.parts import push_button, sentence_label
+from inspector.gui.setting import Flag, Page
+from inspector.gui.settings import Settings
+
+SIZE = (560, 460)
+NOTES = {
+    Page.LIMITS: "What is set here holds for archives that are opened from now on.",
+    Page.S3: (
+        "What is set here holds for archives that are opened from now on. A bucket that was opened before is reached "
+        "as it was then. Keys are never kept here: they stay where the AWS tools have them."
+    ),
+}
+
+
+class SettingsDialog(QDialog):
+    """All settings, a page for each subject."""
+
+    def __init__(self, parent: QWidget, settings: Settings) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Settings")
+        self.resize(*SIZE)
+        self._settings = settings
+        self.fields: dict[str, QWidget] = {}
+        self.pages = QTabWidget()
+        self.pages.setAccessibleName("Settings by subject")
+        for page in Page:
+            self.pages.addTab(self._page(page), page.value)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        self.reset = push_button("Reset This Page", "Set everything on this page as it was at first")
+        self.reset_all = push_button("Reset All", "Set everything as it was at first; recent files stay")
+        self.reset.clicked.connect(lambda: self._reset(list(Page)[self.pages.currentIndex()]))
+        self.reset_all.clicked.connect(lambda: self._reset(*Page))
+        for button in (self.reset, self.reset_all):
+            buttons.addButton(button, QDialogButtonBox.ButtonRole.ResetRole)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.pages)
+        layout.addWidget(buttons)
+
+    def go_to(self, key: str) -> None:
+        """Show the page of a setting and move the keyboard to its field; to the first page where there is none."""
+        setting = next((one for one in preferences.EVERY if one.key == key), preferences.EVERY[0])
+        self.pages.setCurrentIndex(list(Page).index(setting.page))
+        self.fields[setting.key].setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _page(self, page: Page) -> QWidget:
+        inner = QWidget()
+        form = QFormLayout(inner)
+        form.setContentsMargins(16, 16, 16, 16)
+        form.setVerticalSpacing(4)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        for setting in preferences.EVERY:
+            if setting.page is page:
+                field = self.fields[setting.key] = field_for(setting, self._settings)
+                label = QLabel("" if isinstance(setting, Flag) else setting.label)
+                label.setBuddy(field)
+                form.addRow(label, field)
+                form.addRow("", _quiet(setting.tip))
+        if page is Page.GENERAL:
+            self._add_recent(form)
+        if page in NOTES:
+            form.addRow(_quiet(NOTES[page]))
+        area = QScrollArea()
+        area.setAccessibleName(page.value)
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidget(inner)
+        return area
+
+    def _add_recent(self, form: QFormLayout) -> None:
+        self.clear = push_button("Clear", "Forget the files that were opened before")
+        self.clear.setAccessibleName("Clear recent files")
+        self.clear.clicked.connect(self._settings.clear_recent)
+        self.clear.clicked.connect(lambda: self.clear.setEnabled(False))
+        self.clear.setEnabled(bool(self._settings.recent))
+        self.clear.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        form.addRow(QLabel("Recent files"), self.clear)
+
+    def _reset(self, *pages: Page) -> None:
+        for setting in preferences.EVERY:
+            if setting.page in pages:
+                self._settings.put(setting, setting.default)
+
+
+def _quiet(text: str) -> QLabel:
+    label = sentence_label(text)
+    label.setForegroundRole(label.palette().ColorRole.PlaceholderText)
+    label.setContentsMargins(0, 0, 0, 8)
+    return label
