@@ -142,6 +142,26 @@ def test_what_is_there_is_replaced_only_when_that_is_said(
     assert "is made" in tab.message.text.text()
 
 
+def test_what_a_killed_run_has_left_is_said_and_removed_on_a_word(
+    window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
+) -> None:
+    left = tmp_path / ".n.caf.0123456789abcdef.part"
+    left.write_bytes(b"1")
+    tab = new_archive(window, qtbot, ArchiveKind.CAF, tree)
+    assert tab.remove_unfinished.isHidden()
+    tab.target.setFocus()
+    qtbot.keyClicks(tab.target, str(tmp_path / "n.caf"))
+    qtbot.keyClick(tab.target, Qt.Key.Key_Return)
+    qtbot.waitUntil(tab.remove_unfinished.isVisible, timeout=WAIT)
+    assert "1 unfinished file of a run that was killed" in tab.message.text.text()
+    assert left.exists()
+    tab.remove_unfinished.setChecked(True)
+    tab.begin.click()
+    settle(qtbot, window)
+    assert not left.exists()
+    assert "was removed in" in tab.message.text.text()
+
+
 def test_cancelling_leaves_nothing(window: Window, qtbot: QtBot, tmp_path: Path) -> None:
     out = slow(tmp_path)
     tab = new_archive(window, qtbot, ArchiveKind.RCA, tmp_path / "big.bin")

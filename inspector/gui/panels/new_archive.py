@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import monotonic
 
 from PySide6.QtCore import Qt, Signal
@@ -69,6 +70,8 @@ class NewArchiveTab(SideTab):
         self.target.setAccessibleName("Where the archive is to be written")
         self.browse = QPushButton("&Browse…")
         self.overwrite = QCheckBox("&Replace what is there")
+        self.remove_unfinished = QCheckBox("Remove what was never &finished")
+        self.remove_unfinished.hide()
         self.inputs = InputsPanel(self.client, self._draft_as_far)
         self.options = ArchiveOptions()
         self.trouble = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
@@ -98,6 +101,7 @@ class NewArchiveTab(SideTab):
         grid.addWidget(self.overwrite, 0, 2)
         grid.addWidget(self.inputs, 2, 0, 1, 3)
         grid.addWidget(self.options, 3, 0, 1, 3)
+        grid.addWidget(self.remove_unfinished, 4, 0, 1, 3)
         grid.setColumnStretch(1, 1)
         grid.setRowStretch(2, 1)
         foot = QHBoxLayout()
@@ -114,6 +118,7 @@ class NewArchiveTab(SideTab):
     def _connect(self) -> None:
         self.kind.currentIndexChanged.connect(self._change_kind)
         self.target.textChanged.connect(self._enable)
+        self.target.editingFinished.connect(self._look_beside)
         self.browse.clicked.connect(self.ask_target)
         self.options.changed.connect(self.inputs.look_again)
         self.inputs.looked.connect(self._looked)
@@ -149,7 +154,7 @@ class NewArchiveTab(SideTab):
             tuple(self.inputs.locations),
             self.overwrite.isChecked(),
         )
-        return self.options.apply(draft)
+        return replace(self.options.apply(draft), remove_unfinished=self.remove_unfinished.isChecked())
 
     def _draft_as_far(self) -> Draft:
         """What is asked for, as far as it can be meant: enough to look at the files."""
@@ -179,8 +184,23 @@ class NewArchiveTab(SideTab):
         # Whether something is replaced is for the box beside the name to say, once.
         dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)
         dialog.setDefaultSuffix(SUFFIXES[kind][1:])
-        dialog.fileSelected.connect(self.target.setText)
+        dialog.fileSelected.connect(self._take_target)
         dialog.open()
+
+    def _take_target(self, path: str) -> None:
+        self.target.setText(path)
+        self._look_beside()
+
+    def _look_beside(self) -> None:
+        """Find out whether runs that were killed have left anything where the archive is to be."""
+        self.client.job("unfinished", self._draft_as_far(), done=self._tell_unfinished)
+
+    def _tell_unfinished(self, sentence: str) -> None:
+        self.remove_unfinished.setVisible(bool(sentence))
+        if sentence:
+            self.message.say(sentence)
+        else:
+            self.remove_unfinished.setChecked(False)
 
     def _looked(self) -> None:
         contents = self.inputs.contents

@@ -25,6 +25,7 @@ from inspector.operations.making.inputs import Input, check_names, gather
 from inspector.operations.making.rca_writing import RcaOptions, create_rca
 from inspector.operations.making.workshop_views import ArchiveKind, Contents, Draft, FoundPlaces, InputRow, Made
 from inspector.operations.refused import Refused
+from inspector.operations.unfinished import removed, said_of
 
 TOLD = 5_000
 """The most inputs told one by one."""
@@ -51,15 +52,21 @@ class Workshop:
         first = refused[0].trouble if refused else obstacle
         return Contents((*refused, *_rows(inputs[:TOLD])), len(inputs) + len(refused), size, sentence, first, notes)
 
+    def unfinished(self, progress: Progress, draft: Draft) -> str:
+        """What runs that were killed have left where the archive is to be; empty where that is nothing."""
+        progress.begin("Looking beside it", 0, "folders")
+        return " ".join(said_of(_folders(draft)))
+
     def create(self, progress: Progress, draft: Draft) -> Made:
         """Make the archive. Raises Refused, SourceError, EditError and Cancelled: then nothing is made."""
         if not draft.locations:
             raise Refused("There is nothing to put into an archive: add files or folders.")
         if not draft.target:
             raise Refused("It is not said where the archive is to be written.")
+        tidied = tuple(removed(_folders(draft))) if draft.remove_unfinished else ()
         made = _MAKE[draft.kind](progress, draft)
         path = draft.target if draft.kind is ArchiveKind.DATAS3T else made.archives[0].path
-        return Made(path, made.sentence, made.warnings)
+        return Made(path, made.sentence, (*tidied, *made.warnings))
 
     def find(self, progress: Progress, path: str, name: str) -> FoundPlaces:
         """The places that a catalogue knows of a name, or of those that begin so. Raises Refused and SourceError."""
@@ -68,8 +75,16 @@ class Workshop:
         return FoundPlaces(places[:FOUND], len(places) > FOUND)
 
 
-JOBS = frozenset(("look", "create", "find"))
+JOBS = frozenset(("look", "unfinished", "create", "find"))
 """Methods that take a Progress first and may take long."""
+
+
+def _folders(draft: Draft) -> list[Path]:
+    """The folders that will be written into, as far as that is said by now."""
+    if not draft.target:
+        return []
+    target = Path(draft.target)
+    return datas3t_packing.holders(target, draft.dataset) if draft.kind is ArchiveKind.DATAS3T else [target.parent]
 
 
 def _gathered(progress: Progress, draft: Draft) -> tuple[list[Input], list[InputRow]]:

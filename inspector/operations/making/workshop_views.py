@@ -25,6 +25,7 @@ class Draft:
     one; ``catalogue`` is a file or nothing. ``level`` of zstd, 0 for the usual one; ``convention`` is that of the
     hashes, ``rcarch`` or, by default, ``spec``. ``entries`` of a TACO header are ``OFFSET,LENGTH`` or the name of a
     member after ``=``. ``first_key`` numbers the files in their order; None takes their numbers from their names.
+    ``remove_unfinished``: what runs that were killed have left where it is to be is removed first.
     """
 
     kind: ArchiveKind
@@ -40,6 +41,7 @@ class Draft:
     dataset: str = ""
     first_key: int | None = None
     per_range: int = 1_000
+    remove_unfinished: bool = False
 
 
 @dataclass(frozen=True, slots=True)
