@@ -26,7 +26,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFileOpenEvent, QPixmap
 from PySide6.QtWidgets import QApplication
 
-from inspector.gui import instance, language, theme
+from inspector.gui import accessible_names, instance, language, theme
 from inspector.gui.settings import Settings
 from inspector.gui.theme import Theme
 from inspector.gui.window import Window
