@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.tab import Tab
 from inspector.gui.window import Window
-from tests.gui.conftest import WAIT, Show, answer, dialog_of, press, settle
+from tests.gui.conftest import WAIT, Copied, Show, answer, dialog_of, overwrite, press, previewed, settle
 
 
 @pytest.fixture
@@ -81,6 +81,20 @@ def test_a_busy_window_asks(busy: Tab, window: Window, qtbot: QtBot) -> None:
     answer(question(window), "Close")
     assert not window.isVisible()
     qtbot.waitUntil(lambda: link.process is None, timeout=WAIT)
+
+
+def test_a_window_with_an_unwritten_change_asks_once(copied: Copied, window: Window, qtbot: QtBot) -> None:
+    tab, path = copied("journey.caf")
+    before = path.read_bytes()
+    overwrite(window, tab, 0, "ff")
+    previewed(qtbot, window, tab)
+
+    assert not window.close()
+    assert "an unwritten change of journey.caf" in question(window).text()
+    answer(question(window), "Close")
+
+    assert not window.isVisible()
+    assert path.read_bytes() == before
 
 
 def test_a_window_that_checks_many_asks(window: Window, large: Path) -> None:
