@@ -18,6 +18,7 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.span import Span
 from inspector.core.verdict import State, Verdict
 from inspector.operations.checking.checking import check_archive, state_of
+from inspector.operations.opening import location
 from inspector.operations.opening.opening import Opened, decode, start
 from inspector.operations.refused import Refused
 from inspector.operations.showing.session import Session
@@ -118,6 +119,13 @@ def test_a_file_that_was_mended_is_sound_when_it_is_checked_again(tmp_path: Path
     assert session.member(wrong).wrong is None
 
 
+@pytest.fixture
+def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ranges are checked one after another, so that it is known which are over."""
+    monkeypatch.setattr(location, "_HERE_AT_A_TIME", 1)
+
+
+@pytest.mark.usefixtures("one_by_one")
 def test_cancelling_leaves_what_was_judged(sample: Sample) -> None:
     session = opened(sample("weather"))
     result = session.check(Stopping("Comparing hashes", 2))
@@ -134,6 +142,7 @@ def test_cancelling_leaves_what_was_judged(sample: Sample) -> None:
     assert set(verdicts(session)) == {Verdict.VERIFIED}
 
 
+@pytest.mark.usefixtures("one_by_one")
 def test_a_cancelled_check_still_says_what_it_has_found(tmp_path: Path, sample: Sample) -> None:
     shutil.copytree(sample("weather"), tmp_path / "weather")
     first = min((tmp_path / "weather").rglob("*.tar"))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.progress import Progress
+from inspector.operations.opening import location
 from inspector.operations.opening.coverage import RANGE_STATES, Beside, RangeState
 from inspector.operations.refused import Refused
 from inspector.operations.showing.session import Session
@@ -109,7 +110,8 @@ class Stopping(Progress):
         self._look()
 
 
-def test_a_check_is_followed_range_by_range(tmp_path: Path) -> None:
+def test_a_check_is_followed_range_by_range(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(location, "_HERE_AT_A_TIME", 1)
     for first in (1, 4, 7):
         put(tmp_path, "rain", first, first + 2)
     session = Session(str(tmp_path))

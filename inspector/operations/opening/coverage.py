@@ -120,13 +120,11 @@ class Covering:
     def range_states(self, first: int, count: int) -> bytes:
         """The states of ``count`` ranges from number ``first`` on, as positions in RANGE_STATES."""
         now = self._now
-        running, archives = now.checks.running, now.archives
+        archives = now.archives
         stop = min(first + count, now.location.total)
         collection = now.location.collection
         aside = frozenset(map(id, () if collection is None else collection.findings))
         codes = bytearray(RANGE_STATES.index(_state(archive, aside)) for archive in archives[first:stop])
-        if running:
-            _tell_next(codes, first, next((at for at, each in enumerate(archives) if not each.checked), stop))
         return bytes(codes) + bytes(max(0, stop - first - len(codes)))
 
     def range_place(self, at: int) -> RangePlace:
@@ -150,16 +148,13 @@ def _state(archive: Opened, aside: Set[int]) -> RangeState:
         return RangeState.UNREADABLE
     own = [each for each in archive.findings if each.code != OVERLAP and id(each) not in aside]
     state = state_said(archive.decoder.torn, own)
+    if archive.checking and _OF_STATE.get(state) not in FAILED:
+        return RangeState.CHECKING
     if state is not State.SOUND:
         return _OF_STATE[state]
     if not archive.checked:
         return RangeState.NOT_CHECKED
     return RangeState.VERIFIED if set(verdict_counts(archive)) <= {Verdict.VERIFIED} else RangeState.SOUND
-
-
-def _tell_next(codes: bytearray, first: int, at: int) -> None:
-    if 0 <= at - first < len(codes) and RANGE_STATES[codes[at - first]] not in FAILED:
-        codes[at - first] = RANGE_STATES.index(RangeState.CHECKING)
 
 
 def _beside(location: str) -> Beside:

@@ -16,9 +16,8 @@ from inspector.core.progress import Progress
 from inspector.formats.datas3t.datapoints import member_with
 from inspector.formats.datas3t.keys import datapoint_key
 from inspector.operations.opening.location import open_location
-from inspector.operations.opening.opening import Opened, decode, learn
+from inspector.operations.opening.opening import Opened, learn
 from inspector.operations.refused import Refused
-from inspector.operations.serving.share import READING, shares
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 _STRETCH = 1_000
@@ -46,8 +45,7 @@ def load(location: str, progress: Progress, connection: Connection = DEFAULT, *,
     Cancelled.
     """
     opened = open_location(location, connection, sparing=sparing)
-    for at, part in enumerate(shares(progress, READING, opened.sizes)):
-        decode(opened.open(at), part)
+    deque(opened.read_all(progress), maxlen=0)
     return opened.archives
 
 

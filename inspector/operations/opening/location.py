@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Generator
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -13,11 +14,16 @@ from inspector.core.progress import Progress
 from inspector.core.source import BytesSource, SourceError, expect
 from inspector.operations.opening.collection import collection_in, overlaps_in
 from inspector.operations.opening.opening import AT_ONCE, Opened, decode, open_place, start
+from inspector.operations.serving.share import READING, together
 from inspector.sources.folder import Folder, LocalFolder
 from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
 
+_FAR_AT_A_TIME = 8
+"""Archives that are read at the same time where each waits for a network: as many as connections are kept."""
+_HERE_AT_A_TIME = 4
+"""The same where they wait for a disk: the work itself is done by one processor."""
 _DESCRIPTORS_TO_SPARE = 256
 
 
@@ -35,9 +41,15 @@ class Location:
         self._folder = folder
         self._ahead: dict[int, Opened] = {}
         self._opening = Lock()
+        self._turns: dict[int, Lock] = {}
         self._decoding: dict[int, Lock] = {}
         self.at_once = False
         self.total = len(archives) if collection is None else len(collection.ranges)
+
+    @property
+    def at_a_time(self) -> int:
+        """How many archives are best read at the same time."""
+        return _FAR_AT_A_TIME if isinstance(self._folder, S3Prefix) else _HERE_AT_A_TIME
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -64,24 +76,25 @@ class Location:
 
         The first archive of a collection carries what the names of all tell; what they tell of one is told by it.
         """
+        found = self.ahead(at)
         with self._opening:
             if at == len(self.archives):
-                self.archives.append(self._ahead.pop(at) if at in self._ahead else self._opened(at))
-        found = self.archives[at]
-        if self.at_once and self.size <= AT_ONCE:
-            expect(found.source, 0, found.source.size)
+                self.archives.append(found)
         return found
 
     def ahead(self, at: int) -> Opened:
         """The archive ``at``, opened now wherever it stands: it is none of ``archives`` before its turn."""
-        with self._opening:
+        with self._turns.setdefault(at, Lock()):
             if at >= len(self.archives) and at not in self._ahead:
                 self._ahead[at] = self._opened(at)
-            return self.known(at)
+        found = self.known(at)
+        if self.at_once and self.size <= AT_ONCE:
+            expect(found.source, 0, found.source.size)
+        return found
 
     def known(self, at: int) -> Opened:
         """The archive ``at``, which has been opened."""
-        return self.archives[at] if at < len(self.archives) else self._ahead[at]
+        return self._ahead[at] if at in self._ahead else self.archives[at]
 
     def _opened(self, at: int) -> Opened:
         assert self.collection is not None
@@ -98,6 +111,18 @@ class Location:
             archive = self.known(at)
             if not archive.complete:
                 decode(archive, progress)
+
+    def read(self, at: int, progress: Progress) -> Opened:
+        """The archive ``at``, opened and decoded wherever it stands. Raises Cancelled."""
+        archive = self.ahead(at)
+        self.decode(at, progress)
+        return archive
+
+    def read_all(self, progress: Progress) -> Generator[int]:
+        """Open and decode all archives, several at a time; gives the number of each in turn. Raises Cancelled."""
+        for at, _ in enumerate(together(progress, READING, self.sizes, self.read, self.at_a_time)):
+            self.open(at)
+            yield at
 
 
 def open_location(location: str, connection: Connection = DEFAULT, *, sparing: bool = False) -> Location:

@@ -55,7 +55,7 @@ class Opened(Archive):
     findings decoding made, ``decoded_dropped`` how many more it only counted: those after them are a check's.
     ``decoded_checksums`` are those that decoding gave. ``foretold`` is what is known of it from other archives before
     it is decoded, ``told`` gives what is known once it is. ``cut_short``: its bytes could not be had while it was
-    decoded, so there is nothing to check it by.
+    decoded, so there is nothing to check it by. ``checking``: a check of it is going on, ``checked``: one is over.
     """
 
     decoder: Format | None = None
@@ -65,6 +65,7 @@ class Opened(Archive):
     decoded_checksums: Sequence[Checksum] = ()
     foretold: Sequence[Finding] = ()
     told: Callable[[], Iterable[Finding]] = tuple
+    checking: bool = False
     checked: bool = False
     cut_short: bool = False
 
@@ -153,7 +154,7 @@ def decode_anew(archive: Opened, progress: Progress) -> None:
         expect(source, 0, source.size)
     try:
         again = start(source)
-        again.foretold, again.told = archive.foretold, archive.told
+        again.foretold, again.told, again.checking = archive.foretold, archive.told, archive.checking
         decode(again, progress)
         if again.cut_short:
             raise SourceError(next(each.message for each in again.findings if each.code == "unreadable"))

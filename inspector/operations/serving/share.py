@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableSequence, Sequence
+from collections.abc import Callable, Generator, Iterator, MutableSequence, Sequence
+from contextlib import closing
+from typing import TypeVar
 
 from inspector.core.progress import Progress
+from inspector.core.side_by_side import side_by_side
+
+Answer = TypeVar("Answer")
 
 READING, CHECKING = "Reading", "Checking"
 
@@ -73,6 +78,39 @@ def shares(progress: Progress, label: str, sizes: Sequence[int]) -> Iterator[Pro
         yield share
         share.fill()
         start += size
+
+
+def together(
+    progress: Progress, label: str, sizes: Sequence[int], work: Callable[[int, Progress], Answer], most: int
+) -> Generator[Answer]:
+    """What ``work`` gives for each of several parts of so many bytes, in turn; up to ``most`` are worked on at a time.
+
+    A single part has all of ``progress`` to itself. Pausing and cancelling are asked of that. Raises Cancelled, and
+    what ``work`` raises.
+    """
+    if len(sizes) == 1 or most == 1:
+        for at, part in enumerate(shares(progress, label, sizes)):
+            yield work(at, part)
+        return
+    progress.begin(label, sum(sizes))
+    before = 0
+
+    def look(running: list[Progress]) -> None:
+        progress.done = max(progress.done, before + sum(each.done for each in running))
+        if progress.paused:
+            for each in running:
+                each.pause()
+        progress.advance(0)
+        for each in running:
+            each.resume()
+
+    came = side_by_side(range(len(sizes)), lambda at, own: work(at, Share(own, 0, sizes[at])), most, look)
+    with closing(came):
+        for size, answer in zip(sizes, came, strict=True):
+            before += size
+            progress.done = max(progress.done, before)
+            progress.advance(0)
+            yield answer
 
 
 class Meter(Progress):
