@@ -19,7 +19,7 @@ def run(options: argparse.Namespace) -> None:
 
     Raises Refused, EditError and SourceError where nothing was added.
     """
-    with ProgressBar(Progress()) as progress:
+    with ProgressBar(Progress(), logged=options.progress) as progress:
         how = rca_options(options)
         grown = append_rca(progress, options.target, options.inputs, how, connection=connection_of(options))
     say(grown, json_wanted=options.json)

@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
         Lines() as out,
         closing(check_many(expanded(options.locations, connection_of(options)), kind, progress)) as outcomes,
     ):
-        for outcome in _watched(outcomes, progress):
+        for outcome in _watched(outcomes, progress, options.progress):
             if outcome.left_out:
                 left_out += 1
                 continue
@@ -50,10 +50,10 @@ def run(options: argparse.Namespace) -> int:
     return status
 
 
-def _watched(outcomes: Iterator[Outcome], progress: Progress) -> Iterator[Outcome]:
+def _watched(outcomes: Iterator[Outcome], progress: Progress, logged: float) -> Iterator[Outcome]:
     """The outcomes, with a bar while the next one is waited for."""
     while True:
-        with ProgressBar(progress):
+        with ProgressBar(progress, logged=logged):
             outcome = next(outcomes, None)
         if outcome is None:
             return

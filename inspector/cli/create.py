@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> None:
         tidy(() if is_s3(options.target) else holders(Path(options.target), options.dataset), options)
     else:
         tidy_beside(options.target, options)
-    with ProgressBar(Progress()) as progress:
+    with ProgressBar(Progress(), logged=options.progress) as progress:
         made = _MAKE[options.kind](progress, options)
     say(made, json_wanted=options.json)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from inspector.cli.connecting import add_connecting
+from inspector.cli.progress_option import add_progress
 from inspector.cli.rca_options import add_rca
 from inspector.cli.unfinished_option import add_unfinished
 from inspector.core.numbers import size_in
@@ -42,6 +43,7 @@ def _add_common(kind: argparse.ArgumentParser) -> None:
     )
     kind.add_argument("--json", action="store_true", help="JSON, one object for each archive that was made")
     add_unfinished(kind)
+    add_progress(kind)
 
 
 def _add_caf(kind: argparse.ArgumentParser) -> None:

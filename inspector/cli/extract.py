@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
 
     It is NOT_ALL where something is not there that was asked for. Raises NoSuchMember, Refused and SourceError.
     """
-    with ProgressBar(Progress()) as progress:
+    with ProgressBar(Progress(), logged=options.progress) as progress:
         archives = load(options.location, progress, connection_of(options))
         if all(archive.decoder is None for archive in archives):
             raise SourceError(f"{options.location}: {UNKNOWN}")

@@ -10,6 +10,7 @@ from inspector import __version__
 from inspector.cli.audit_options import add_audit
 from inspector.cli.connecting import add_connecting
 from inspector.cli.create_options import add_create
+from inspector.cli.progress_option import add_progress
 from inspector.cli.rca_options import add_append
 from inspector.cli.unfinished_option import add_unfinished
 
@@ -86,6 +87,8 @@ def command_parser() -> argparse.ArgumentParser:
         added[name].add_argument(
             "--whole", action="store_true", help="send all of an object on S3 where the server cannot copy what stays"
         )
+    for name in ("check", "append", "extract", "repair"):
+        add_progress(added[name])
     add_create(added["create"])
     add_append(added["append"])
     added["find"].add_argument("catalogue", metavar="CATALOGUE", help="what create caf --catalog has made")

@@ -82,7 +82,7 @@ def _recover(found: Interrupted, options: argparse.Namespace) -> None:
 
 
 def _mend(part: Part, options: argparse.Namespace, out: Lines) -> int:
-    with ProgressBar(Progress()) as progress:
+    with ProgressBar(Progress(), logged=options.progress) as progress:
         planned = plan(part.archive, progress, options.accept)
     shown = described(planned)
     known = {row.code for row in (*shown.repairs, *shown.waiting, shown.salvage) if row is not None}
@@ -96,7 +96,7 @@ def _mend(part: Part, options: argparse.Namespace, out: Lines) -> int:
         out.flush()
     written: WriteResult | None = None
     if not options.dry_run and shown.before is not State.SOUND:
-        with ProgressBar(Progress()) as progress:
+        with ProgressBar(Progress(), logged=options.progress) as progress:
             written = _write(planned, part, options, progress)
     if options.json:
         out.write(_json(part.label, shown, written))

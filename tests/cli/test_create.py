@@ -16,6 +16,8 @@ import pytest
 import tacozip
 
 from inspector.__main__ import main
+from inspector.cli.progress_bar import ProgressBar
+from inspector.core.progress import Progress
 from tests.operations.creations import held, plant, visible_names
 
 ROOT = Path(__file__).parent.parent.parent
@@ -189,3 +191,17 @@ def test_what_is_left_of_a_dataset_is_said(run: Run, tmp_path: Path) -> None:
     status, _, err = run("create", "datas3t", "bucket", "--dataset", "w", "--first-key", "1", "tree")
     assert status == 0
     assert "1 unfinished file" in err
+
+
+def test_without_a_terminal_progress_is_said_only_on_a_word(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[float] = []
+
+    class Told(ProgressBar):
+        def __init__(self, progress: Progress, *, logged: float) -> None:
+            said.append(logged)
+            super().__init__(progress, logged=logged)
+
+    monkeypatch.setattr("inspector.cli.create.ProgressBar", Told)
+    assert run("create", "caf", "a.caf", "tree")[2] == ""
+    assert run("create", "caf", "b.caf", "tree", "--progress")[2] == ""  # it does not take ten seconds
+    assert said == [0, 10]
