@@ -7,6 +7,7 @@ from dataclasses import asdict, fields, replace
 from typing import Any
 
 from inspector.core.source import SourceError
+from inspector.gui import preferences
 from inspector.gui.settings import Settings
 from inspector.sources.s3.address import is_s3, parse, strip_credentials
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -25,22 +26,28 @@ class Connections:
         self._settings = settings
 
     def of(self, location: str) -> Connection:
-        """How the bucket of a location was reached last; the default for one that is new, or where there is none."""
+        """How the bucket of a location was reached last; as is set for one that is new, DEFAULT where there is none."""
         bucket = _bucket(location)
-        return next((found for name, found in self._entries() if name == bucket), DEFAULT) if bucket else DEFAULT
+        return next((found for name, found in self._entries() if name == bucket), self.usual()) if bucket else DEFAULT
+
+    def usual(self) -> Connection:
+        """What is set for buckets that are new."""
+        get = self._settings.get
+        return Connection(get(preferences.PROFILE), get(preferences.REGION), get(preferences.ENDPOINT))
 
     def known(self, location: str) -> Connection:
-        """How the bucket of a location was reached last, or else any bucket: most people have one server."""
+        """How a bucket was reached last, or else what is set, or else any bucket: most people have one server."""
         found = self.of(location)
-        return found if found != DEFAULT or self._has(location) else self.latest()
+        return found if found != DEFAULT or self.has(location) else self.latest()
 
-    def _has(self, location: str) -> bool:
+    def has(self, location: str) -> bool:
+        """Whether the bucket of a location was reached before."""
         bucket = _bucket(location)
         return any(name == bucket for name, _ in self._entries())
 
     def latest(self) -> Connection:
         """How any bucket was reached last."""
-        return next((found for _, found in self._entries()), DEFAULT)
+        return next((found for _, found in self._entries()), self.usual())
 
     def endpoints(self) -> list[str]:
         """The endpoints that were used, the latest first."""

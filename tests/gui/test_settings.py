@@ -1,0 +1,240 @@
+"""What settings are, that they hold at once, and the dialog that they are changed in."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QSpinBox, QWidget
+from pytestqt.qtbot import QtBot
+
+from inspector.core.limits import ANSWERING, CACHE, CONTENT
+from inspector.gui import preferences
+from inspector.gui.connections import Connections
+from inspector.gui.dialogs.settings import SettingsDialog
+from inspector.gui.palette_of_commands import CommandPalette
+from inspector.gui.setting import Choice, Number, Page
+from inspector.gui.settings import Settings
+from inspector.gui.theme import Theme
+from inspector.gui.window import Window
+from inspector.sources.s3.connection import DEFAULT, Connection
+from tests.gui.conftest import Show, dialog_of, press
+
+every_setting = pytest.mark.parametrize("setting", preferences.EVERY, ids=lambda setting: setting.key)
+
+
+@pytest.fixture(autouse=True)
+def _own_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits are in the environment, which other tests share."""
+    for limit in preferences.LIMITS.values():
+        monkeypatch.setenv(limit.variable, "")
+
+
+@pytest.fixture
+def dialog(window: Window) -> SettingsDialog:
+    press(window, "show_settings")
+    found = dialog_of(window, SettingsDialog)
+    assert isinstance(found, SettingsDialog)
+    return found
+
+
+# ---- what they are ---------------------------------------------------------------------------------------------------
+
+
+def test_every_setting_has_a_name_of_its_own() -> None:
+    keys = [setting.key for setting in preferences.EVERY]
+    assert len(set(keys)) == len(keys)
+    assert {setting.page for setting in preferences.EVERY} == set(Page)
+
+
+@every_setting
+@pytest.mark.parametrize("stored", ["", "nonsense", "-1", "99999999999999999999", "[]"])
+def test_what_is_stored_badly_is_the_default_or_a_text(
+    settings: Settings, setting: preferences.Setting[object], stored: str
+) -> None:
+    found = setting.read(stored)
+    assert type(found) is type(setting.default)
+    if isinstance(setting, Choice | Number):
+        assert found == setting.default
+
+
+def test_settings_are_kept_and_defaults_are_not(tmp_path: Path) -> None:
+    def settings() -> Settings:
+        return Settings(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+
+    settings().put(preferences.CACHE, 128)
+    settings().put(preferences.NOTIFY, False)
+    assert (settings().get(preferences.CACHE), settings().get(preferences.NOTIFY)) == (128, False)
+    settings().put(preferences.CACHE, preferences.CACHE.default)
+    again = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    assert again.allKeys() == ["notify"]
+
+
+def test_only_what_is_new_is_told(settings: Settings, qtbot: QtBot) -> None:
+    told: list[str] = []
+    settings.changed.connect(told.append)
+    settings.put(preferences.CACHE, 128)
+    settings.put(preferences.CACHE, 128)
+    settings.put(preferences.CACHE, preferences.CACHE.most + 1)  # becomes the default
+    assert told == ["s3_cache_mib", "s3_cache_mib"]
+    assert settings.get(preferences.CACHE) == preferences.CACHE.default
+
+
+def test_an_endpoint_is_kept_without_its_password(settings: Settings, tmp_path: Path) -> None:
+    settings.put(preferences.ENDPOINT, "https://user:secret@storage.example:9000")
+    assert settings.get(preferences.ENDPOINT) == "https://storage.example:9000"
+    QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat).sync()
+    assert "secret" not in (tmp_path / "settings.ini").read_text()
+
+
+# ---- what they do ----------------------------------------------------------------------------------------------------
+
+
+def test_the_hex_view_follows_at_once(show: Show, settings: Settings) -> None:
+    view = show("journey.caf").hex_pane.hex
+    settings.put(preferences.BYTES_PER_ROW, "8")
+    assert view.bytesPerRow() == 8
+    line = view.look.line
+    settings.put(preferences.FONT_SIZE, 30)
+    assert view.look.line > line
+    settings.put(preferences.FONT_SIZE, 0)
+    assert view.look.line == line
+
+
+def test_a_new_tab_looks_as_is_set(show: Show, settings: Settings) -> None:
+    settings.put(preferences.BYTES_PER_ROW, "32")
+    assert show("journey.caf").hex_pane.hex.bytesPerRow() == 32
+
+
+def test_text_is_shown_as_far_as_is_set(show: Show, settings: Settings) -> None:
+    tab = show("journey.caf")
+    settings.put(preferences.TEXT, 3)
+    assert tab.hex_pane.text_limit == 3 << 20
+
+
+def test_workers_learn_limits_from_the_environment(window: Window, settings: Settings) -> None:
+    settings.put(preferences.CACHE, 100)
+    settings.put(preferences.ANSWERING, 7)
+    assert (CACHE.value, ANSWERING.value) == (100 << 20, 7)
+    settings.put(preferences.CACHE, preferences.CACHE.default)
+    assert CACHE.variable not in os.environ
+    assert window.isVisible()
+
+
+def test_a_limit_of_the_environment_stands_while_none_is_set(
+    monkeypatch: pytest.MonkeyPatch, window: Window, settings: Settings
+) -> None:
+    monkeypatch.setenv(CONTENT.variable, "5")
+    settings.put(preferences.CACHE, 100)
+    assert CONTENT.value == 5 << 20
+    assert window.isVisible()
+
+
+def test_buckets_that_are_new_are_reached_as_is_set(settings: Settings) -> None:
+    connections = Connections(settings)
+    assert connections.of("s3://bucket/key") == DEFAULT
+    settings.put(preferences.PROFILE, "field")
+    settings.put(preferences.REGION, "eu-north-1")
+    assert connections.of("s3://bucket/key") == Connection("field", "eu-north-1")
+    connections.remember("s3://bucket/key", Connection("other"))
+    assert connections.of("s3://bucket/key") == Connection("other")
+    assert connections.known("s3://new/key") == Connection("field", "eu-north-1")
+    assert connections.of("/a/file") == DEFAULT
+
+
+# ---- the dialog ------------------------------------------------------------------------------------------------------
+
+
+def inner(field: QWidget) -> QWidget:
+    return field.findChild(QComboBox) or field
+
+
+@every_setting
+def test_every_setting_has_a_field_with_a_name_and_an_explanation(
+    dialog: SettingsDialog, setting: preferences.Setting[object]
+) -> None:
+    field = dialog.fields[setting.key]
+    assert field.accessibleName() == setting.label
+    assert field.toolTip() == setting.tip
+    assert inner(field).focusPolicy().value
+
+
+def test_a_field_sets_at_once_and_follows(dialog: SettingsDialog, settings: Settings) -> None:
+    fields = dialog.fields
+    theme, cache = fields[preferences.THEME.key], fields[preferences.CACHE.key]
+    notify, region = fields[preferences.NOTIFY.key], fields[preferences.REGION.key]
+    assert isinstance(theme, QComboBox)
+    assert isinstance(cache, QSpinBox)
+    assert isinstance(notify, QCheckBox)
+    assert isinstance(region, QLineEdit)
+    theme.setCurrentIndex(theme.findData(Theme.DARK.value))
+    cache.setValue(200)
+    notify.click()
+    QTest.keyClicks(region, "eu-1")
+    assert settings.theme is Theme.DARK
+    assert [settings.get(each) for each in (preferences.CACHE, preferences.NOTIFY, preferences.REGION)] == [
+        200,
+        False,
+        "eu-1",
+    ]
+    settings.put(preferences.CACHE, 300)
+    settings.put(preferences.THEME, Theme.LIGHT.value)
+    assert cache.value() == 300
+    assert theme.currentData() == Theme.LIGHT.value
+
+
+def test_the_font_can_be_the_systems_again(dialog: SettingsDialog, settings: Settings) -> None:
+    settings.put(preferences.FONT, "DejaVu Sans Mono")
+    field = dialog.fields[preferences.FONT.key]
+    box = inner(field)
+    assert isinstance(box, QComboBox)
+    assert box.currentText() == "DejaVu Sans Mono"
+    field.system.click()  # type: ignore[attr-defined]
+    assert settings.get(preferences.FONT) == ""
+    assert box.currentText() == "As the system"
+
+
+def test_a_page_is_reset_and_so_is_all(dialog: SettingsDialog, settings: Settings) -> None:
+    settings.put(preferences.CACHE, 300)
+    settings.put(preferences.OFFSETS, "10")
+    settings.put(preferences.NOTIFY, False)
+    dialog.go_to(preferences.OFFSETS.key)
+    dialog.reset.click()
+    assert settings.get(preferences.OFFSETS) == "16"
+    assert settings.get(preferences.CACHE) == 300
+    dialog.reset_all.click()
+    assert [settings.get(setting) for setting in preferences.EVERY] == [each.default for each in preferences.EVERY]
+
+
+def test_recent_files_are_cleared(window: Window, settings: Settings) -> None:
+    settings.add_recent("/a/file")
+    press(window, "show_settings")
+    found = dialog_of(window, SettingsDialog)
+    assert isinstance(found, SettingsDialog)
+    found.clear.click()
+    assert settings.recent == []
+    assert not found.clear.isEnabled()
+
+
+def test_the_palette_of_commands_leads_to_a_setting(window: Window, qtbot: QtBot) -> None:
+    press(window, "show_commands")
+    palette = dialog_of(window, CommandPalette)
+    assert isinstance(palette, CommandPalette)
+    palette.sought.setText("bytes per row")
+    palette.sought.returnPressed.emit()
+    found = dialog_of(window, SettingsDialog)
+    assert isinstance(found, SettingsDialog)
+    assert found.pages.tabText(found.pages.currentIndex()) == Page.BYTES
+    qtbot.waitUntil(lambda: found.fields[preferences.BYTES_PER_ROW.key].hasFocus())
+
+
+def test_a_closed_dialog_follows_nothing(window: Window, settings: Settings, qtbot: QtBot) -> None:
+    press(window, "show_settings")
+    found = dialog_of(window, SettingsDialog)
+    with qtbot.waitSignal(found.destroyed):
+        found.reject()
+    settings.put(preferences.CACHE, 77)
+    assert settings.get(preferences.CACHE) == 77
