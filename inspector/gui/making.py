@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QDialog, QMessageBox, QWidget
 
+from inspector.gui.connections import Connections
 from inspector.gui.reading import when_read
 from inspector.gui.settings import Settings
 from inspector.gui.tabs import Tabs
@@ -56,7 +57,7 @@ class Making(QObject):
         """Make an archive in a tab of its own."""
         from inspector.gui.panels.new_archive import NewArchiveTab  # the first paint does not wait for it
 
-        tab = NewArchiveTab()
+        tab = NewArchiveTab(Connections(self._owner.settings))
         tab.chosen.connect(self._owner.open_location)
         self._owner.tabs.insert_side(tab)
 

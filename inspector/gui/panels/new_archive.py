@@ -24,16 +24,19 @@ from PySide6.QtWidgets import (
 from inspector.gui import worker
 from inspector.gui.asking import ask_for_folder
 from inspector.gui.client import Client, Job
+from inspector.gui.connections import Connections
 from inspector.gui.door import absolute
 from inspector.gui.message import Message
 from inspector.gui.pace import Pace
 from inspector.gui.panels.archive_options import ArchiveOptions, OptionError
 from inspector.gui.panels.inputs import InputsPanel
 from inspector.gui.panels.parts import ElidedLabel
+from inspector.gui.panels.reach import Reach
 from inspector.gui.status_line import STEPS
 from inspector.gui.tabs import SideTab
 from inspector.operations.making.workshop_views import ArchiveKind, Draft, Made
 from inspector.operations.showing.views import JobState
+from inspector.sources.s3.address import is_s3, strip_credentials
 
 KINDS = {
     ArchiveKind.CAF: "CAF, Chunk Archive",
@@ -55,7 +58,7 @@ class NewArchiveTab(SideTab):
 
     chosen = Signal(str)
 
-    def __init__(self) -> None:
+    def __init__(self, connections: Connections) -> None:
         super().__init__("New Archive")
         self.client = Client(parent=self, target=worker.make)
         self.client.lost.connect(self._lose)
@@ -69,6 +72,7 @@ class NewArchiveTab(SideTab):
         self.target = QLineEdit()
         self.target.setAccessibleName("Where the archive is to be written")
         self.browse = QPushButton("&Browse…")
+        self.reach = Reach(self.client, connections)
         self.overwrite = QCheckBox("&Replace what is there")
         self.remove_unfinished = QCheckBox("Remove what was never &finished")
         self.remove_unfinished.hide()
@@ -99,11 +103,12 @@ class NewArchiveTab(SideTab):
         grid.addWidget(self.target, 1, 1)
         grid.addWidget(self.browse, 1, 2)
         grid.addWidget(self.overwrite, 0, 2)
-        grid.addWidget(self.inputs, 2, 0, 1, 3)
-        grid.addWidget(self.options, 3, 0, 1, 3)
-        grid.addWidget(self.remove_unfinished, 4, 0, 1, 3)
+        grid.addWidget(self.reach, 2, 1, 1, 2)
+        grid.addWidget(self.inputs, 3, 0, 1, 3)
+        grid.addWidget(self.options, 4, 0, 1, 3)
+        grid.addWidget(self.remove_unfinished, 5, 0, 1, 3)
         grid.setColumnStretch(1, 1)
-        grid.setRowStretch(2, 1)
+        grid.setRowStretch(3, 1)
         foot = QHBoxLayout()
         foot.addWidget(self.trouble, 1)
         for widget in (self.bar, self.stop, self.begin):
@@ -117,7 +122,7 @@ class NewArchiveTab(SideTab):
 
     def _connect(self) -> None:
         self.kind.currentIndexChanged.connect(self._change_kind)
-        self.target.textChanged.connect(self._enable)
+        self.target.textChanged.connect(self._change_target)
         self.target.editingFinished.connect(self._look_beside)
         self.browse.clicked.connect(self.ask_target)
         self.options.changed.connect(self.inputs.look_again)
@@ -153,6 +158,7 @@ class NewArchiveTab(SideTab):
             absolute(text) if text else "",
             tuple(self.inputs.locations),
             self.overwrite.isChecked(),
+            connection=self.reach.connection,
         )
         return replace(self.options.apply(draft), remove_unfinished=self.remove_unfinished.isChecked())
 
@@ -168,9 +174,20 @@ class NewArchiveTab(SideTab):
         self.options.show_kind(kind)
         is_folder = kind is ArchiveKind.DATAS3T
         self.overwrite.setVisible(not is_folder)
-        hint = "the folder that is the root of the bucket" if is_folder else f"a file, such as archive{SUFFIXES[kind]}"
-        self.target.setPlaceholderText(hint)
+        self.target.setPlaceholderText(
+            "the folder that is the root of the bucket, or s3://bucket/prefix"
+            if is_folder
+            else f"a file, such as archive{SUFFIXES[kind]}, or s3://bucket/key{SUFFIXES[kind]}"
+        )
         self.inputs.look_again()
+
+    def _change_target(self, text: str) -> None:
+        location = strip_credentials(text.strip())
+        was_remote = not self.reach.isHidden()
+        self.reach.follow(location)
+        if is_s3(location) or was_remote:
+            self.inputs.look_again()  # which says, too, what is wrong with an address
+        self._enable()
 
     def ask_target(self) -> None:
         """Ask where the archive is to be written."""
@@ -232,9 +249,13 @@ class NewArchiveTab(SideTab):
     # ---- making it ---------------------------------------------------------------------------------------------
 
     def make(self) -> None:
-        """Make the archive, if nothing is missing."""
+        """Make the archive, if nothing is missing; how a bucket is reached that is new is asked first."""
         if self._job is not None or self.missing():
             return
+        if not self.reach.is_sure:
+            self.reach.ask(self.make)
+            return
+        self.reach.remember()
         draft = self.draft()
         self.message.hide()
         self._pace = Pace(monotonic())

@@ -20,6 +20,7 @@ from inspector.sources.disk import Disk
 from inspector.sources.new_files import NewFiles
 from inspector.sources.s3.address import Address, is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.sentences import S3Error
 from inspector.sources.s3.source import cancelling
 
 Target = Path | Address
@@ -99,8 +100,11 @@ def new_archives(
         return
     from inspector.sources.s3.new_objects import NewObjects  # loads boto3
 
-    with cancelling(progress), NewObjects(connection, replace=overwrite) as objects:
-        yield objects
+    try:
+        with cancelling(progress), NewObjects(connection, replace=overwrite) as objects:
+            yield objects
+    except S3Error as error:
+        raise SourceError(f"{visible(str(target))} was not made: {error}") from error
 
 
 def see_that_it_may_be_written(paths: Collection[Target], *, overwrite: bool, connection: Connection = DEFAULT) -> None:
@@ -135,9 +139,14 @@ def _see_that_objects_may_be_written(places: list[Address], overwrite: bool, con
     from inspector.sources.s3.new_objects import NewObjects  # loads boto3
 
     for place in places:
-        if not place.name:
-            raise Refused(f"{visible(str(place))} is a prefix, and an object is to be written: give it a name.")
+        see_that_it_has_a_name(place)
         NewObjects(connection, replace=overwrite).see_that_it_is_free(place)
+
+
+def see_that_it_has_a_name(place: Address) -> None:
+    """Raise Refused where no object can be at an address."""
+    if not place.name:
+        raise Refused(f"{visible(str(place))} is a prefix, and an object is to be written: give it a name.")
 
 
 def size_of(each: Input) -> int:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inspector.core.edit import EditError
 from inspector.core.names import collision_keys, hazards, visible
@@ -17,7 +18,7 @@ from inspector.formats.rca.hashes import Convention
 from inspector.formats.taco.write import WriteError, slots
 from inspector.operations.changing.header_draft import parse_entry
 from inspector.operations.making import catalogue, creating_caf, datas3t_packing
-from inspector.operations.making.creating import Created, size_of
+from inspector.operations.making.creating import Created, see_that_it_has_a_name, size_of, target_of
 from inspector.operations.making.creating_caf import DEFAULT_SIZE, create_caf
 from inspector.operations.making.creating_taco import create_taco
 from inspector.operations.making.datas3t_packing import PackingOptions, create_datas3t
@@ -25,7 +26,12 @@ from inspector.operations.making.inputs import Input, check_names, gather
 from inspector.operations.making.rca_writing import RcaOptions, create_rca
 from inspector.operations.making.workshop_views import ArchiveKind, Contents, Draft, FoundPlaces, InputRow, Made
 from inspector.operations.refused import Refused
+from inspector.operations.showing.browsing import Browser
 from inspector.operations.unfinished import removed, said_of
+from inspector.sources.s3.address import is_s3, parse
+
+if TYPE_CHECKING:
+    from inspector.sources.s3.profiles import Profile
 
 TOLD = 5_000
 """The most inputs told one by one."""
@@ -44,8 +50,9 @@ class Workshop:
         obstacle, parts = "", ""
         notes: tuple[str, ...] = ()
         try:
+            _see_that_it_names_a_place(draft)
             notes, parts = _planned(inputs, draft)
-        except (Refused, WriteError, EditError) as error:
+        except (Refused, WriteError, EditError, SourceError) as error:
             obstacle = str(error)
         size = sum(each.size or 0 for each in inputs)
         sentence = f"{count(len(inputs), 'file')}, {rounded(size)}{parts}."
@@ -68,6 +75,10 @@ class Workshop:
         path = draft.target if draft.kind is ArchiveKind.DATAS3T else made.archives[0].path
         return Made(path, made.sentence, (*tidied, *made.warnings))
 
+    def profiles(self, progress: Progress) -> tuple[Profile, ...]:
+        """See Browser.profiles."""
+        return Browser().profiles(progress)
+
     def find(self, progress: Progress, path: str, name: str) -> FoundPlaces:
         """The places that a catalogue knows of a name, or of those that begin so. Raises Refused and SourceError."""
         progress.begin("Searching the catalogue", 0, "members")
@@ -75,26 +86,36 @@ class Workshop:
         return FoundPlaces(places[:FOUND], len(places) > FOUND)
 
 
-JOBS = frozenset(("look", "unfinished", "create", "find"))
+JOBS = frozenset(("look", "unfinished", "create", "find", "profiles"))
 """Methods that take a Progress first and may take long."""
 
 
 def _folders(draft: Draft) -> list[Path]:
     """The folders that will be written into, as far as that is said by now."""
-    if not draft.target:
+    if not draft.target or is_s3(draft.target):
         return []
     target = Path(draft.target)
     return datas3t_packing.holders(target, draft.dataset) if draft.kind is ArchiveKind.DATAS3T else [target.parent]
 
 
+def _see_that_it_names_a_place(draft: Draft) -> None:
+    """Raise SourceError or Refused where the target cannot be meant, whatever is there; nothing is asked of S3."""
+    if not is_s3(draft.target):
+        return
+    address = parse(draft.target)
+    if draft.kind is not ArchiveKind.DATAS3T:
+        see_that_it_has_a_name(address)
+
+
 def _gathered(progress: Progress, draft: Draft) -> tuple[list[Input], list[InputRow]]:
     """What is at the locations, and those at which there is nothing that can be put in. Raises Cancelled."""
-    never = [Path(draft.target)] if draft.target and draft.kind is not ArchiveKind.DATAS3T else []
+    is_file = draft.target and draft.kind is not ArchiveKind.DATAS3T and not is_s3(draft.target)
+    never = [Path(draft.target)] if is_file else []
     inputs: list[Input] = []
     refused: list[InputRow] = []
     for location in draft.locations:
         try:
-            inputs += gather([location], progress, never)
+            inputs += gather([location], progress, never, draft.connection)
         except (Refused, SourceError) as error:
             refused.append(InputRow(visible(Path(location).name), 0, visible(location), str(error)))
     return inputs, refused
@@ -134,7 +155,7 @@ def _trouble(name: bytes, often: Counter[bytes]) -> str:
 
 def _archives(inputs: Sequence[Input], draft: Draft) -> str:
     """In how many archives it will be, where that is more than one. Raises Refused."""
-    volumes = creating_caf.plan(inputs, Path(draft.target or "archive.caf"), draft.max_size or DEFAULT_SIZE)
+    volumes = creating_caf.plan(inputs, target_of(draft.target or "archive.caf"), draft.max_size or DEFAULT_SIZE)
     return f", in {count(len(volumes), 'archive')}" if len(volumes) > 1 else ""
 
 
@@ -172,22 +193,37 @@ def rca_options(level: int, convention: str, sync: bool = True) -> RcaOptions:
 def _caf(progress: Progress, draft: Draft) -> Created:
     size = draft.max_size or DEFAULT_SIZE
     return create_caf(
-        progress, draft.target, draft.locations, max_size=size, catalog=draft.catalogue, overwrite=draft.overwrite
+        progress,
+        draft.target,
+        draft.locations,
+        max_size=size,
+        catalog=draft.catalogue,
+        overwrite=draft.overwrite,
+        connection=draft.connection,
     )
 
 
 def _rca(progress: Progress, draft: Draft) -> Created:
     options = rca_options(draft.level, draft.convention, draft.sync)
-    return create_rca(progress, draft.target, draft.locations, options, overwrite=draft.overwrite)
+    return create_rca(
+        progress, draft.target, draft.locations, options, overwrite=draft.overwrite, connection=draft.connection
+    )
 
 
 def _taco(progress: Progress, draft: Draft) -> Created:
     entries = [each.removeprefix(BY_NAME) if each.startswith(BY_NAME) else parse_entry(each) for each in draft.entries]
-    return create_taco(progress, draft.target, draft.locations, entries=entries, overwrite=draft.overwrite)
+    return create_taco(
+        progress,
+        draft.target,
+        draft.locations,
+        entries=entries,
+        overwrite=draft.overwrite,
+        connection=draft.connection,
+    )
 
 
 def _datas3t(progress: Progress, draft: Draft) -> Created:
-    return create_datas3t(progress, draft.target, draft.locations, _packing(draft))
+    return create_datas3t(progress, draft.target, draft.locations, _packing(draft), connection=draft.connection)
 
 
 _MAKE: dict[ArchiveKind, Callable[[Progress, Draft], Created]] = {

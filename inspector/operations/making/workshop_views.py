@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from inspector.operations.making.catalogue import Place
+from inspector.sources.s3.connection import DEFAULT, Connection
 
 
 class ArchiveKind(StrEnum):
@@ -21,11 +22,12 @@ class ArchiveKind(StrEnum):
 class Draft:
     """An archive to be made of what is at the locations; options of other kinds than its own are not looked at.
 
-    ``target`` is a file, for datas3t the folder that is the root of a bucket. ``max_size`` in bytes, 0 for the usual
-    one; ``catalogue`` is a file or nothing. ``level`` of zstd, 0 for the usual one; ``convention`` is that of the
-    hashes, ``rcarch`` or, by default, ``spec``. ``entries`` of a TACO header are ``OFFSET,LENGTH`` or the name of a
-    member after ``=``. ``first_key`` numbers the files in their order; None takes their numbers from their names.
-    ``remove_unfinished``: what runs that were killed have left where it is to be is removed first.
+    ``target`` is a file or an object, for datas3t the folder or prefix that is the root of a bucket; ``connection``
+    says how S3 is reached. ``max_size`` in bytes, 0 for the usual one; ``catalogue`` is a file or nothing. ``level`` of
+    zstd, 0 for the usual one; ``convention`` is that of the hashes, ``rcarch`` or, by default, ``spec``. ``entries`` of
+    a TACO header are ``OFFSET,LENGTH`` or the name of a member after ``=``. ``first_key`` numbers the files in their
+    order; None takes their numbers from their names. ``remove_unfinished``: what runs that were killed have left where
+    it is to be is removed first.
     """
 
     kind: ArchiveKind
@@ -42,6 +44,7 @@ class Draft:
     first_key: int | None = None
     per_range: int = 1_000
     remove_unfinished: bool = False
+    connection: Connection = DEFAULT
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,95 @@
+"""How the bucket is reached that something is to be written to: a line that says it, and a button to change it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from inspector.core.names import visible
+from inspector.core.source import SourceError
+from inspector.gui.browser.connecting import ConnectDialog
+from inspector.gui.client import Client
+from inspector.gui.connections import Connections
+from inspector.gui.panels.parts import ElidedLabel, push_button
+from inspector.sources.s3.address import is_s3, parse
+from inspector.sources.s3.connection import DEFAULT, Connection
+
+
+class Reach(QWidget):
+    """Follows a location that is typed; hidden while that is on this computer. ``client`` knows the profiles."""
+
+    def __init__(self, client: Client, connections: Connections) -> None:
+        super().__init__()
+        self._client = client
+        self._connections = connections
+        self._location = ""
+        self._chosen: Connection | None = None
+        self.text = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
+        self.text.setAccessibleName("How S3 is reached")
+        self.button = push_button("Connectio&n…", "Choose profile, region and endpoint")
+        self.button.clicked.connect(lambda _: self.ask())
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.text, 1)
+        layout.addWidget(self.button)
+        self.hide()
+
+    def follow(self, location: str) -> None:
+        """Say how the bucket of this location is reached: as before, unless another connection was chosen here."""
+        if _bucket(location) != _bucket(self._location):
+            self._chosen = None
+        self._location = location
+        self.setVisible(is_s3(location))
+        self._tell()
+
+    @property
+    def connection(self) -> Connection:
+        """How the bucket is reached; what it is for a location on this computer does not matter."""
+        if not is_s3(self._location):
+            return DEFAULT
+        return self._chosen or self._connections.known(self._location)
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it need not be asked: the bucket was reached before, or it has been asked."""
+        return not is_s3(self._location) or self._chosen is not None or self._connections.has(self._location)
+
+    def ask(self, then: Callable[[], object] | None = None) -> None:
+        """Ask for another connection and use it from now on, and ``then`` go on."""
+
+        def take(connection: Connection) -> None:
+            self._chosen = connection
+            self._tell()
+            if then is not None:
+                then()
+
+        dialog = ConnectDialog(self, self._client, self._connections, self.connection)
+        dialog.chosen.connect(take)
+        dialog.open()
+
+    def remember(self) -> None:
+        """Reach the bucket so from now on, everywhere."""
+        if is_s3(self._location):
+            self._connections.remember(self._location, self.connection)
+
+    def _tell(self) -> None:
+        sure = "" if self.is_sure else " This bucket was not reached before: that is asked first."
+        self.text.setText(f"S3 is reached {words(self.connection)}.{sure}")
+
+
+def words(connection: Connection) -> str:
+    """A connection in words."""
+    who = f"with the profile {visible(connection.profile)}" if connection.profile else "with the usual credentials"
+    parts = ["without signing" if connection.anonymous else who]
+    parts += [f"at {visible(connection.endpoint)}"] if connection.endpoint else []
+    parts += [f"in the region {visible(connection.region)}"] if connection.region else []
+    return ", ".join(parts)
+
+
+def _bucket(location: str) -> str:
+    try:
+        return parse(location).bucket
+    except SourceError:
+        return ""
