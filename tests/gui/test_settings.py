@@ -52,9 +52,7 @@ def test_every_setting_has_a_name_of_its_own() -> None:
 
 @every_setting
 @pytest.mark.parametrize("stored", ["", "nonsense", "-1", "99999999999999999999", "[]"])
-def test_what_is_stored_badly_is_the_default_or_a_text(
-    settings: Settings, setting: preferences.Setting[object], stored: str
-) -> None:
+def test_what_is_stored_badly_is_the_default_or_a_text(setting: preferences.Setting[object], stored: str) -> None:
     found = setting.read(stored)
     assert type(found) is type(setting.default)
     if isinstance(setting, Choice | Number):
@@ -73,7 +71,7 @@ def test_settings_are_kept_and_defaults_are_not(tmp_path: Path) -> None:
     assert again.allKeys() == ["notify"]
 
 
-def test_only_what_is_new_is_told(settings: Settings, qtbot: QtBot) -> None:
+def test_only_what_is_new_is_told(settings: Settings) -> None:
     told: list[str] = []
     settings.changed.connect(told.append)
     settings.put(preferences.CACHE, 128)
@@ -228,7 +226,8 @@ def test_the_palette_of_commands_leads_to_a_setting(window: Window, qtbot: QtBot
     found = dialog_of(window, SettingsDialog)
     assert isinstance(found, SettingsDialog)
     assert found.pages.tabText(found.pages.currentIndex()) == Page.BYTES
-    qtbot.waitUntil(lambda: found.fields[preferences.BYTES_PER_ROW.key].hasFocus())
+    field = found.fields[preferences.BYTES_PER_ROW.key]
+    qtbot.waitUntil(lambda: bool(field.hasFocus()))
 
 
 def test_a_closed_dialog_follows_nothing(window: Window, settings: Settings, qtbot: QtBot) -> None:

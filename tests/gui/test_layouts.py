@@ -1,0 +1,101 @@
+"""Layouts of the panels: those that come with the program, those that were saved, and what is shown of a local file."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from PySide6.QtWidgets import QInputDialog
+from pytestqt.qtbot import QtBot
+
+from inspector.gui.layouts import CHECK, EDIT, STORED
+from inspector.gui.settings import Settings
+from inspector.gui.tab import Tab
+from inspector.gui.window import Window
+from tests.gui.conftest import WAIT, Show, dialog_of, press, settle
+
+
+def shown(tab: Tab) -> set[str]:
+    return {name for name, dock in tab.docks.items() if not dock.isHidden()} - {"Coverage"}
+
+
+@pytest.mark.parametrize(("name", "layout"), [("layout_check", CHECK), ("layout_edit", EDIT)])
+def test_a_layout_shows_its_panels_with_one_in_front(show: Show, window: Window, name: str, layout: object) -> None:
+    tab = show("two-chunks.rca")
+    press(window, name)
+    assert layout in (CHECK, EDIT)
+    wanted = CHECK if layout == CHECK else EDIT
+    assert shown(tab) == set(wanted.shown) - {"Requests"}
+    assert not tab.docks[wanted.front].visibleRegion().isEmpty()
+    press(window, "layout_inspect")
+    assert shown(tab) == set(tab.docks) - {"Coverage", "Requests"}
+
+
+def test_a_layout_is_saved_chosen_and_removed(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("two-chunks.rca")
+    tab.docks["Byte"].hide()
+    tab.docks["Structure"].hide()
+    press(window, "save_layout")
+    dialog = dialog_of(window, QInputDialog)
+    assert isinstance(dialog, QInputDialog)
+    dialog.setTextValue(" Narrow & <b> ")
+    dialog.accept()
+    press(window, "layout_inspect")
+    assert "Byte" in shown(tab)
+    window.layouts.menu.aboutToShow.emit()
+    by_words = {action.text(): action for action in window.layouts.menu.actions()}
+    by_words["Narrow && <b>"].trigger()
+    assert {"Byte", "Structure"}.isdisjoint(shown(tab))
+    assert window.layouts.names() == ["Narrow & <b>"]
+    window.layouts.remove("Narrow & <b>")
+    assert window.layouts.names() == []
+    settle(qtbot, window)
+
+
+def test_a_layout_holds_for_all_tabs_and_the_next_start(
+    show: Show, window: Window, settings: Settings, qtbot: QtBot
+) -> None:
+    first = show("two-chunks.rca")
+    press(window, "layout_check")
+    second = show("journey.caf")
+    assert shown(second) == shown(first)
+    link = second.document.client.link
+    window.close()
+    again = Window(settings)
+    again.open_location(second.document.location)
+    fresh = again.tab()
+    assert fresh is not None
+    assert shown(fresh) == shown(first)
+    ends = [link, fresh.document.client.link]
+    again.close()
+    qtbot.waitUntil(lambda: all(each.process is None for each in ends), timeout=WAIT)
+
+
+@pytest.mark.parametrize("stored", ["", "[]", "{", '{"a": 1, "b": "no base 64!"}', json.dumps({"b": "AAAA"})])
+def test_what_is_stored_badly_is_a_sentence_or_nothing(
+    show: Show, window: Window, settings: Settings, stored: str
+) -> None:
+    settings.set_text(STORED, stored)
+    tab = show("two-chunks.rca")
+    before = shown(tab)
+    window.layouts.menu.aboutToShow.emit()
+    window.layouts.choose("b")
+    assert shown(tab) == before
+    assert "another version" in tab.note.text.text()
+
+
+def test_a_local_file_has_no_requests_and_other_tabs_keep_theirs(show: Show, window: Window) -> None:
+    local = show("two-chunks.rca")
+    assert local.docks["Requests"].isHidden()
+    window.open_location("s3://bucket/key")
+    remote = window.tab()
+    assert remote is not None
+    assert not remote.docks["Requests"].isHidden()
+    window.tabs.setCurrentWidget(local)
+    assert local.docks["Requests"].isHidden()
+    window.tabs.setCurrentWidget(remote)
+    assert not remote.docks["Requests"].isHidden()
+    remote.docks["Requests"].hide()
+    window.tabs.setCurrentWidget(local)
+    window.tabs.setCurrentWidget(remote)
+    assert remote.docks["Requests"].isHidden()

@@ -1,0 +1,266 @@
+"""What was open comes back: kept while one works, offered at the next start, and each window keeps its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pytestqt.qtbot import QtBot
+
+from inspector.gui import preferences
+from inspector.gui.session import NOTHING, OpenTab, Session, Slots, read, written
+from inspector.gui.sessions import CHANGED
+from inspector.gui.settings import Settings
+from inspector.gui.window import Window
+from inspector.operations.showing.views import LayerKind, Stage
+from tests.gui.conftest import WAIT, Sample, press, settle
+
+Start = Callable[[], Window]
+numbers = st.integers(0, 1 << 48)
+
+
+@pytest.fixture
+def start(qtbot: QtBot, settings: Settings) -> Iterator[Start]:
+    """Start a window as the program does."""
+    windows: list[Window] = []
+
+    def begin() -> Window:
+        made = Window(settings)
+        qtbot.addWidget(made)
+        windows.append(made)
+        made.resize(1280, 800)
+        made.sessions.begin()
+        with qtbot.waitExposed(made):
+            made.show()
+        made.sessions.start()
+        settle(qtbot, made)
+        return made
+
+    yield begin
+    for made in windows:
+        links = [tab.document.client.link for tab in made.tabs.all()]
+        made.end()
+        made.close()
+        qtbot.waitUntil(lambda links=links: all(link.process is None for link in links), timeout=WAIT)
+
+
+def names(window: Window) -> list[str]:
+    return [tab.document.name for tab in window.tabs.all()]
+
+
+def crash(window: Window) -> None:
+    """Leave what is left of a window whose process has gone: what it kept while it worked."""
+    window.sessions.keep()
+    (path,) = (window.settings.folder / "sessions").glob("*.json")
+    kept = path.read_bytes()
+    window.close()
+    path.write_bytes(kept)
+
+
+# ---- what is kept ----------------------------------------------------------------------------------------------------
+
+
+@given(
+    st.lists(st.tuples(st.text(min_size=1), numbers, numbers, numbers, st.integers(-1, 9), st.text()), max_size=5),
+    st.integers(0, 9),
+    st.booleans(),
+)
+def test_a_session_is_read_as_it_was_written(
+    tabs: list[tuple[str, int, int, int, int, str]], at: int, ended: bool
+) -> None:
+    made = tuple(OpenTab(name, layer, min(a, b), max(a, b), *more) for name, layer, a, b, *more in tabs)
+    kept = Session(made, min(at, max(0, len(made) - 1)), ended)
+    assert read(written(kept)) == kept
+
+
+@given(st.one_of(st.binary(max_size=50), st.just(b'{"tabs": [{}, 1, null], "current": 9, "ended": true}')))
+def test_what_is_no_session_is_nothing(stored: bytes) -> None:
+    assert read(stored) == NOTHING
+
+
+def test_no_more_tabs_are_opened_than_are_sensible() -> None:
+    assert len(read(written(Session((OpenTab("/a"),) * 1000, 999))).tabs) == 50
+
+
+def test_the_words_name_the_first_ones() -> None:
+    tabs = tuple(map(OpenTab, ("/a/b.caf", "s3://bucket/c.rca", "/d", "/e", "/f")))
+    assert Session(tabs).words == "5 archives: b.caf, c.rca, d, 2 more"
+
+
+# ---- coming back -----------------------------------------------------------------------------------------------------
+
+
+def test_tabs_come_back_in_their_order_with_carets_and_selections(
+    start: Start, sample: Sample, settings: Settings, qtbot: QtBot
+) -> None:
+    settings.put(preferences.AT_START, preferences.LAST_SESSION)
+    window = start()
+    assert window.tabs.count() == 0
+    window.open_locations([str(sample(name)) for name in ("journey.caf", "two-chunks.rca", "plain.zip")])
+    settle(qtbot, window)
+    caf, rca, _ = window.tabs.all()
+    caf.hex_pane.hex.goTo(100)
+    window.tabs.setCurrentWidget(rca)
+    inner = next(info.layer for info in rca.document.layers if info.kind is LayerKind.INNER)
+    rca.document.show_layer(inner)
+    settle(qtbot, window)
+    rca.hex_pane.hex.goTo(40, 8)
+    settle(qtbot, window)
+    window.tabs.tabBar().moveTab(2, 0)
+    window.close()
+
+    again = start()
+    assert names(again) == ["plain.zip", "journey.caf", "two-chunks.rca"]
+    shown = again.tab()
+    assert shown is not None
+    assert shown.document.name == "two-chunks.rca"
+    assert (shown.document.layer, shown.document.selection.caret) == (inner, 40)
+    assert shown.hex_pane.hex.selection() == (40, 48)
+    assert again.tabs.all()[1].document.selection.caret == 100
+
+
+def test_the_content_of_a_member_comes_back(start: Start, sample: Sample, settings: Settings, qtbot: QtBot) -> None:
+    settings.put(preferences.AT_START, preferences.LAST_SESSION)
+    window = start()
+    window.open_location(str(sample("two-chunks.rca")))
+    settle(qtbot, window)
+    tab = window.tab()
+    assert tab is not None
+    tab.document.open_content(1)
+    settle(qtbot, window)
+    tab.hex_pane.hex.goTo(3)
+    settle(qtbot, window)
+    window.close()
+
+    shown = start().tab()
+    assert shown is not None
+    info = shown.document.layer_info(shown.document.layer)
+    assert info is not None
+    assert (info.kind, info.member, shown.document.selection.caret) == (LayerKind.CONTENT, 1, 3)
+
+
+def test_a_file_that_has_gone_is_a_sentence_in_its_tab(
+    start: Start, sample: Sample, settings: Settings, qtbot: QtBot, tmp_path: Path
+) -> None:
+    settings.put(preferences.AT_START, preferences.LAST_SESSION)
+    here = tmp_path / "here.caf"
+    here.write_bytes(sample("journey.caf").read_bytes())
+    window = start()
+    window.open_locations([str(here), str(sample("plain.zip"))])
+    settle(qtbot, window)
+    window.close()
+    here.unlink()
+
+    gone, there = start().tabs.all()
+    assert gone.document.status.stage is Stage.FAILED
+    assert "here.caf" in gone.banner.state.text()
+    assert there.document.status.stage is Stage.READY
+
+
+def test_a_file_that_was_changed_says_so(
+    start: Start, sample: Sample, settings: Settings, qtbot: QtBot, tmp_path: Path
+) -> None:
+    settings.put(preferences.AT_START, preferences.LAST_SESSION)
+    here = tmp_path / "here.caf"
+    here.write_bytes(sample("journey.caf").read_bytes())
+    window = start()
+    window.open_location(str(here))
+    settle(qtbot, window)
+    window.close()
+    os.utime(here, ns=(1, 1))
+
+    (tab,) = start().tabs.all()
+    assert tab.note.text.text() == CHANGED
+
+
+def test_it_is_only_offered_unless_it_is_to_come_back_by_itself(start: Start, sample: Sample, qtbot: QtBot) -> None:
+    window = start()
+    assert not window.start_page.reopen.isVisible()
+    window.open_location(str(sample("journey.caf")))
+    settle(qtbot, window)
+    window.close()
+
+    again = start()
+    assert names(again) == []
+    assert again.start_page.reopen.isVisible()
+    again.start_page.reopen.click()
+    settle(qtbot, again)
+    assert names(again) == ["journey.caf"]
+    press(again, "reopen_session")
+    assert names(again) == ["journey.caf"]
+
+
+def test_starting_and_ending_without_a_file_keeps_what_was_there(start: Start, sample: Sample, qtbot: QtBot) -> None:
+    window = start()
+    window.open_location(str(sample("journey.caf")))
+    settle(qtbot, window)
+    window.close()
+    start().close()
+    assert [tab.location for tab in start().sessions.last.tabs] == [str(sample("journey.caf"))]
+
+
+def test_closing_all_tabs_leaves_nothing_to_come_back(start: Start, sample: Sample, qtbot: QtBot) -> None:
+    window = start()
+    window.open_location(str(sample("journey.caf")))
+    settle(qtbot, window)
+    window.sessions.keep()
+    press(window, "close_tab")
+    window.close()
+    assert start().sessions.last.tabs == ()
+
+
+# ---- crashes and several windows -------------------------------------------------------------------------------------
+
+
+def test_after_a_crash_it_is_offered_and_not_opened(
+    start: Start, sample: Sample, settings: Settings, qtbot: QtBot
+) -> None:
+    settings.put(preferences.AT_START, preferences.LAST_SESSION)
+    window = start()
+    window.open_location(str(sample("journey.caf")))
+    settle(qtbot, window)
+    crash(window)
+
+    again = start()
+    assert names(again) == []
+    assert again.start_page.reopen.isVisible()
+    assert not again.sessions.last.ended
+
+
+def test_two_windows_keep_a_session_each(start: Start, sample: Sample, qtbot: QtBot, settings: Settings) -> None:
+    settings.put(preferences.AT_START, preferences.LAST_SESSION)
+    first = start()
+    first.open_location(str(sample("journey.caf")))
+    settle(qtbot, first)
+    first.sessions.keep()
+    second = start()
+    assert names(second) == []  # what is open in another window is not the last session
+    second.open_location(str(sample("plain.zip")))
+    settle(qtbot, second)
+    second.sessions.keep()
+    first.sessions.keep()
+    first.close()
+    second.close()
+    assert names(start()) == ["plain.zip"]
+
+
+def test_a_folder_that_cannot_be_written_keeps_nothing_and_fails_nothing(tmp_path: Path) -> None:
+    (tmp_path / "sessions").write_bytes(b"")
+    slots = Slots(tmp_path / "sessions")
+    assert slots.take() == NOTHING
+    slots.keep(Session((OpenTab("/a"),)))
+    slots.leave()
+
+
+def test_nothing_secret_is_kept(start: Start, settings: Settings, qtbot: QtBot) -> None:
+    window = start()
+    window.open_location("s3://key:verysecret@bucket/a.caf")
+    window.sessions.keep()
+    kept = b"".join(path.read_bytes() for path in (settings.folder / "sessions").glob("*.json"))
+    assert b"bucket" in kept
+    assert b"verysecret" not in kept
+    qtbot.waitUntil(lambda: window.settled, timeout=WAIT)
