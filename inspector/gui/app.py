@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from types import TracebackType
 
 from PySide6.QtCore import (
     QDeadlineTimer,
@@ -82,7 +80,7 @@ def run(locations: Sequence[str], *, new_window: bool = False) -> int:
     theme.apply(app, settings.theme)
     window = Window(settings)
     theme.follow(app, window.looks.show_theme)
-    report_exceptions(window)
+    window.mishaps.install()
     accessible_names.watch(app)
     app.asked.connect(window.open_location)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the event loop would not come round to Python's own handler
@@ -207,13 +205,3 @@ def application() -> Application:
     if app is not existing:
         language.follow_system(app)
     return app
-
-
-def report_exceptions(window: Window) -> None:
-    """Exceptions in slots are printed and said; the loop goes on."""
-
-    def report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        traceback.print_exception(kind, error, trace)
-        window.say(f"A mistake in the program: {kind.__name__}: {error}. What you see may be out of date.")
-
-    sys.excepthook = report

@@ -83,11 +83,13 @@ class Client(QObject):
 
     Signals:
         lost(str): the worker has gone; a sentence that says why. Nothing is answered after it.
+        died(object, object): it has gone by itself; its exit status, and the methods that it was running.
         settled(): the last outstanding question has been answered.
         jobsChanged(): a job was started or is over.
     """
 
     lost = Signal(str)
+    died = Signal(object, object)
     settled = Signal()
     jobsChanged = Signal()
 
@@ -209,6 +211,8 @@ class Client(QObject):
             self._give_up(f"The work “{job.method}” did not stop when asked to, so its process was ended.")
 
     def _ended(self) -> None:
+        work = tuple(job.method for job in self.jobs)
+        self._link.buried.connect(lambda status: self.died.emit(status, work))
         self._give_up("The process that was reading this location ended unexpectedly.")
 
     def _give_up(self, sentence: str) -> None:

@@ -44,16 +44,19 @@ class Link(QObject):
     Signals:
         arrived(object): a message of the worker.
         ended(): the worker has gone without being asked to.
+        buried(object): such a worker has been buried; its exit status, a negative number for a signal.
     """
 
     arrived = Signal(object)
     ended = Signal()
+    buried = Signal(object)
 
     def __init__(self, *arguments: Any, target: Work = work) -> None:
         super().__init__()
         self._outgoing: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._closed = False
+        self._died = False
         self._grace = 0.0
         self._process: BaseProcess | None = None
         threading.Thread(target=self._send_all, args=(target, arguments), name="to worker").start()
@@ -103,6 +106,8 @@ class Link(QObject):
         process.join()
         receiver.join()
         ours.close()
+        if self._died:
+            self.buried.emit(process.exitcode)
 
     def _receive_all(self, connection: Connection) -> None:
         while True:
@@ -114,4 +119,5 @@ class Link(QObject):
                 return
             self.arrived.emit(message)
         if not self._closed:
+            self._died = True
             self.ended.emit()

@@ -30,6 +30,7 @@ from inspector.gui.looks import Looks
 from inspector.gui.making import Making
 from inspector.gui.menus import Menus
 from inspector.gui.message import Message
+from inspector.gui.mishaps import Mishaps
 from inspector.gui.panels.parts import Copies
 from inspector.gui.remote import Remote
 from inspector.gui.seeking import Seeking
@@ -89,6 +90,7 @@ class Window(QMainWindow):
         self._agreed = False  # that what is unfinished is lost
         self.layouts = Layouts(self.settings, self.tab, menus["Layout"], self)
         self.sessions = Sessions(self.settings, self.tabs, self.start_page, self.open_location, self)
+        self.mishaps = Mishaps(self)
         self._connect()
         self.resize(*DEFAULT_SIZE)
         self.restoreGeometry(self.settings.state("geometry"))
@@ -97,6 +99,7 @@ class Window(QMainWindow):
     def _connect(self) -> None:
         self.start_page.chosen.connect(self.open_location)
         self.start_page.wanted.connect(self.open_files)
+        self.mishaps.saveWanted.connect(self._keep_unfinished)
         self.tabs.currentChanged.connect(self._change_tab)
         self.tabs.tabCloseRequested.connect(self._ask_to_close_tab)
 
@@ -139,6 +142,7 @@ class Window(QMainWindow):
         self.remote.dress(tab)
         self.sessions.dress(tab)
         tab.document.selected.connect(self._enable)
+        tab.document.client.died.connect(self.mishaps.worker_died)
         tab.editing.changed.connect(self._enable)
         tab.editing.modeChanged.connect(self._enable)
         self.tabs.insert(at, tab)
@@ -248,6 +252,12 @@ class Window(QMainWindow):
         fresh.document.first_caret = caret
         self._close_tab(at)
         self._add_tab(fresh, at)
+
+    def _keep_unfinished(self) -> None:
+        """Keep what is open for the next start, and ask where changes are to be kept that are not written."""
+        self.sessions.keep()
+        for tab in self.tabs.all():
+            tab.writing.ask_export()
 
     def next_tab(self) -> None:
         """Show the next tab."""

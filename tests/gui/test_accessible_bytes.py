@@ -11,7 +11,6 @@ from pytestqt.qtbot import QtBot
 from inspector.core.finding import Severity
 from inspector.core.kinds import Kind, Role
 from inspector.core.span import Span
-from inspector.gui.hex import accessible
 from inspector.gui.spoken import spoken
 from inspector.gui.window import Window
 from inspector.operations.showing.views import Explanation, FieldRow
@@ -27,8 +26,8 @@ def events(monkeypatch: pytest.MonkeyPatch) -> list[tuple[QAccessible.Event, str
         words = getattr(event, "message", getattr(event, "value", str))()
         told.append((event.type(), str(words)))
 
-    monkeypatch.setattr(accessible.QAccessible, "isActive", lambda: True)
-    monkeypatch.setattr(accessible.QAccessible, "updateAccessibility", take)
+    monkeypatch.setattr(QAccessible, "isActive", lambda: True)
+    monkeypatch.setattr(QAccessible, "updateAccessibility", take)
     return told
 
 

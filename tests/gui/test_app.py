@@ -7,13 +7,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from inspector.gui import app
-from inspector.gui.settings import Settings
 from inspector.gui.window import Window
 from tests.gui.conftest import WAIT
 
@@ -48,21 +46,6 @@ def test_a_screenshot_that_cannot_be_written_says_so(root: Path, sample: Sample,
     done = run(root, "--screenshot", tmp_path / "no" / "folder.png", sample("journey.caf"))
     assert done.returncode == 2
     assert "could not be written" in done.stderr
-
-
-def test_an_exception_in_a_slot_is_said_and_the_window_goes_on(
-    qtbot: QtBot, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    window = Window(settings)
-    qtbot.addWidget(window)
-    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
-    app.report_exceptions(window)
-    try:
-        raise LookupError("a lost thing")
-    except LookupError as error:
-        sys.excepthook(type(error), error, error.__traceback__)
-    assert "a lost thing" in window.message.text.text()
-    assert not window.message.isHidden()
 
 
 def test_modules_are_loaded_one_in_a_turn_of_the_loop(window: Window, qtbot: QtBot) -> None:
