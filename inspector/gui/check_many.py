@@ -12,10 +12,13 @@ from inspector.gui import worker
 from inspector.gui.link import Link
 from inspector.operations.opening.folders import Wanted
 from inspector.operations.showing.views import ReportKind
+from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 WORKERS = 2
 """Processes at a time."""
+FAR_WORKERS = 4
+"""The same where archives are on S3: most of the time each waits."""
 
 
 class ManyChecks(QObject):
@@ -39,6 +42,7 @@ class ManyChecks(QObject):
         self._waiting: deque[int] = deque()
         self._at: dict[Link, int | None] = {}
         self.links: list[Link] = []
+        self._most = FAR_WORKERS if any(map(is_s3, locations)) else WORKERS
         self.running = True
         self._start(("expand", locations, connection))
 
@@ -71,7 +75,7 @@ class ManyChecks(QObject):
         else:
             self.came.emit(at, answer)
         self._go_on(link)
-        while self.running and self._waiting and len(self._at) < WORKERS:
+        while self.running and self._waiting and len(self._at) < self._most:
             self._start(*self._next())
 
     def _next(self) -> tuple[Wanted, int]:

@@ -19,6 +19,7 @@ from inspector.formats.datas3t.check import summary
 from inspector.operations.changing.repairable import mark_repairs
 from inspector.operations.checking.digest_check import check_manifests
 from inspector.operations.checking.name_rules import report_names
+from inspector.operations.opening.collection import OVERLAP
 from inspector.operations.opening.location import Location, open_location
 from inspector.operations.opening.opening import Opened, decode_anew
 from inspector.operations.serving.share import CHECKING, shares, together
@@ -52,7 +53,7 @@ class Report:
     state: State | None
     members: int
     size: int
-    archives: Sequence[Archive]
+    archives: Sequence[Opened]
     findings: Sequence[Finding]
     verdicts: dict[Verdict, int]
     sentence: str
@@ -232,6 +233,15 @@ def state_of(archives: Iterable[Opened]) -> State:
             return State.UNREADABLE
         states.append(state_said(archive.decoder.torn, archive.findings))
     return max(states, key=list(State).index)
+
+
+def own_state(archive: Opened) -> State:
+    """The state of one range by itself: what the names of others tell of it says nothing of its bytes."""
+    if archive.decoder is None or archive.unreadable:
+        return State.UNREADABLE
+    aside = frozenset(map(id, archive.foretold))
+    own = (each for each in archive.findings if each.code != OVERLAP and id(each) not in aside)
+    return state_said(archive.decoder.torn, own)
 
 
 def state_said(torn: frozenset[str], findings: Iterable[Finding]) -> State:

@@ -18,14 +18,18 @@ from inspector.operations.checking.checking import Report, check_location, unrea
 from inspector.operations.checking.report import RENDERED
 from inspector.operations.opening.collection import open_collection
 from inspector.operations.opening.folders import Wanted
+from inspector.operations.opening.location import FAR_AT_A_TIME
 from inspector.operations.serving.pool import DIED, Lost, Pool
-from inspector.operations.serving.share import CHECKING, Share, shares
+from inspector.operations.serving.share import CHECKING, Share, together
 from inspector.operations.showing.views import ReportKind
+from inspector.sources.s3.address import is_s3
 
 PAYS = 32 << 20
 """Bytes to be checked from which on starting processes pays."""
 _EACH = 256 << 10
 """Bytes that could be read in the time that opening a file takes."""
+_FAR_WORKERS = 4
+"""Processes at least where archives are far away: most of the time each waits."""
 _AHEAD = 4
 """Locations a worker may be ahead of the one whose turn it is to be told."""
 
@@ -68,19 +72,30 @@ def check_many(wanted: Iterable[Wanted], kind: ReportKind, progress: Progress, w
     iterator ends them at once. Raises Cancelled.
     """
     waiting = list(wanted)
-    workers = min(workers or max(2, os.cpu_count() or 1), len(waiting))
+    far = any(is_s3(each.location) for each in waiting)
+    workers = min(workers or max(_FAR_WORKERS if far else 2, os.cpu_count() or 1), len(waiting))
     sizes = [_size(each) for each in waiting]
     if workers < 2 or sum(sizes) + _EACH * len(sizes) < PAYS:
-        for part, each in zip(shares(progress, CHECKING, sizes), waiting, strict=True):
-            yield check_one(each, kind, part)
+        yield from _in_threads(waiting, kind, FAR_AT_A_TIME if far and workers > 1 else 1, sizes, progress)
         return
     progress.begin(CHECKING, sum(sizes))
     yield from _in_processes(waiting, kind, workers, progress)
     progress.done = progress.total
 
 
+def _in_threads(
+    wanted: Sequence[Wanted], kind: ReportKind, most: int, sizes: Sequence[int], progress: Progress
+) -> Generator[Outcome]:
+    """Up to ``most`` at a time: what is far away is waited for most of the time."""
+    by_size = most == 1 or all(size or each.size is not None for size, each in zip(sizes, wanted, strict=True))
+    parts, unit = (sizes, "bytes") if by_size else ([1] * len(wanted), "archives")
+    return together(progress, CHECKING, parts, lambda at, part: check_one(wanted[at], kind, part), most, unit)
+
+
 def _size(wanted: Wanted) -> int:
     """The bytes that are to be checked at a location; 0 where that cannot be told."""
+    if wanted.size is not None:
+        return wanted.size
     path = Path(wanted.location)
     try:
         if path.is_dir():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
@@ -13,14 +14,16 @@ from typing import Any
 from inspector.core.finding import Finding
 from inspector.core.names import decoded, visible
 from inspector.core.numbers import count, hexadecimal, in_bytes
-from inspector.core.verdict import VERDICTS, Verdict
-from inspector.operations.checking.checking import Report
+from inspector.core.verdict import VERDICTS, State, Verdict
+from inspector.operations.checking.checking import Report, own_state
 from inspector.operations.opening.location import inside
+from inspector.operations.opening.opening import Opened
 from inspector.operations.showing.views import ReportKind
 from inspector.sources.replacing import Replacing
 
 _NAMED = 20
 """Members that are named because they are not verified; the rest is counted."""
+_OPEN = "not checked"
 _STYLE = """
 :root { color-scheme: light dark; --line: #ccd; --soft: #f2f3f7; --bad: #b00020; --warn: #8a5a00; --good: #1a6b35 }
 @media (prefers-color-scheme: dark) {
@@ -114,10 +117,33 @@ def _mendable(report: Report) -> str:
     return f"{count(number, 'finding')} can be answered: repair says how, and what is lost or assumed by it."
 
 
+def _ranges(report: Report) -> list[tuple[str, State | None, Opened]]:
+    """Each range of a collection: its path inside of it, and what it is by itself; None where that is not known."""
+    named = ((inside(report.location, archive.source.name), archive) for archive in report.archives)
+    return [(label, _range_state(archive), archive) for label, archive in named if label]
+
+
+def _range_state(archive: Opened) -> State | None:
+    state = own_state(archive)
+    return state if archive.checked or state is not State.SOUND else None
+
+
+def _range_lines(report: Report) -> list[str]:
+    """How many ranges are what, and which of them are not sound."""
+    ranges = _ranges(report)
+    if not ranges:
+        return []
+    counted = Counter(state for _, state, _ in ranges)
+    parts = ", ".join(f"{counted[state]:,} {state or _OPEN}" for state in (*State, None) if counted[state])
+    wrong = [f"{state}: {visible(label)}" for label, state, _ in ranges if state not in (State.SOUND, None)]
+    more = [f"... and {len(wrong) - _NAMED:,} more"] if len(wrong) > _NAMED else []
+    return [f"{count(len(ranges), 'range')}: {parts}", *wrong[:_NAMED], *more]
+
+
 def as_text(report: Report) -> str:
     """Lines for a person; every name is visible text."""
     lines = [f"{visible(report.location)}: {visible(report.sentence)}", f"  {_summary(report)}"]
-    lines += [f"  {line}" for line in _unverified(report)]
+    lines += [f"  {line}" for line in (*_range_lines(report), *_unverified(report))]
     for told in _told(report):
         member = "" if told.member is None else f"member {visible(told.member)}"
         details = filter(None, (told.finding.code, f"bytes {told.place}" if told.place else "", member))
@@ -149,6 +175,10 @@ def as_object(report: Report) -> dict[str, Any]:
         }
         for told in _told(report)
     ]
+    ranges = [
+        {"name": label, "state": state, "members": len(archive.members), "bytes": archive.source.size}
+        for label, state, archive in _ranges(report)
+    ]
     return {
         "source": report.location,
         "format": report.format,
@@ -156,6 +186,7 @@ def as_object(report: Report) -> dict[str, Any]:
         "members": report.members,
         "bytes": report.size,
         "findings": findings,
+        **({"ranges": ranges} if ranges else {}),
     }
 
 
@@ -171,8 +202,18 @@ def as_html(report: Report) -> str:
         '<meta name="viewport" content="width=device-width">\n'
         f"<title>{name}</title>\n<style>{_STYLE}</style></head><body>\n"
         f'<h1>{name}</h1>\n<p class="state {report.state or "open"}">{_escaped(report.sentence)}</p>\n'
-        f"<p>{_escaped(_summary(report))}</p>\n{table}\n<p>{_dropped(report)}</p>\n<p>{_mendable(report)}</p>\n</body></html>\n"
+        f"<p>{_escaped(_summary(report))}</p>\n{_range_table(report)}{table}\n<p>{_dropped(report)}</p>\n<p>{_mendable(report)}</p>\n</body></html>\n"
     )
+
+
+def _range_table(report: Report) -> str:
+    rows = "".join(
+        f'<tr><td class="{state or "open"}">{state or _OPEN}</td><td>{_escaped(label)}</td>'
+        f"<td>{len(archive.members):,}</td><td>{archive.source.size:,}</td></tr>\n"
+        for label, state, archive in _ranges(report)
+    )
+    heads = "".join(f"<th>{head}</th>" for head in ("State", "Range", "Members", "Bytes"))
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>\n{rows}</tbody></table>\n" if rows else ""
 
 
 def _row(told: _Told) -> str:

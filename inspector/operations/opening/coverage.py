@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from inspector.core.collection import Collection, Orphan
 from inspector.core.verdict import State, Verdict
-from inspector.operations.checking.checking import state_said, verdict_counts
-from inspector.operations.opening.collection import OVERLAP
+from inspector.operations.checking.checking import own_state, verdict_counts
 from inspector.operations.opening.opening import Opened
 from inspector.operations.refused import Refused
 from inspector.operations.showing.views import Page
@@ -122,9 +121,7 @@ class Covering:
         now = self._now
         archives = now.archives
         stop = min(first + count, now.location.total)
-        collection = now.location.collection
-        aside = frozenset(map(id, () if collection is None else collection.findings))
-        codes = bytearray(RANGE_STATES.index(_state(archive, aside)) for archive in archives[first:stop])
+        codes = bytearray(RANGE_STATES.index(_state(archive)) for archive in archives[first:stop])
         return bytes(codes) + bytes(max(0, stop - first - len(codes)))
 
     def range_place(self, at: int) -> RangePlace:
@@ -140,14 +137,10 @@ COVERING = frozenset(("datasets", "ranges", "range_states", "range_place"))
 """The methods of Covering, all of which answer at once."""
 
 
-def _state(archive: Opened, aside: Set[int]) -> RangeState:
-    """``aside`` are findings, by their identity, about all ranges; that ranges overlap says nothing of their bytes."""
+def _state(archive: Opened) -> RangeState:
     if not archive.complete:
         return RangeState.NOT_READ
-    if archive.decoder is None or archive.unreadable:
-        return RangeState.UNREADABLE
-    own = [each for each in archive.findings if each.code != OVERLAP and id(each) not in aside]
-    state = state_said(archive.decoder.torn, own)
+    state = own_state(archive)
     if archive.checking and _OF_STATE.get(state) not in FAILED:
         return RangeState.CHECKING
     if state is not State.SOUND:

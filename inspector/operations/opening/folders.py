@@ -23,13 +23,15 @@ _BESIDE = (".metadata", *SUFFIXES)
 class Wanted:
     """A location to be checked. ``found``: it was found in a folder, so nobody says that it is an archive.
 
-    ``beside`` are the files that stand beside it and belong to it, as far as a folder was listed.
+    ``beside`` are the files that stand beside it and belong to it, as far as a folder was listed. ``size`` is in
+    bytes, None where no listing told it.
     """
 
     location: str
     found: bool = False
     beside: tuple[str, ...] = ()
     connection: Connection = DEFAULT
+    size: int | None = None
 
 
 def expanded(locations: Iterable[str], connection: Connection = DEFAULT) -> Iterator[Wanted]:
@@ -83,7 +85,14 @@ def beneath_prefix(prefix: S3Prefix, connection: Connection) -> Iterator[Wanted]
         beside = {name: _beside(name, there) for name in there}
         theirs = set(chain.from_iterable(beside.values()))
         for name in sorted(there - theirs):
-            yield Wanted(folder + name, True, tuple(folder + other for other in beside[name]), connection)
+            head = prefix.known(folder + name)
+            yield Wanted(
+                folder + name,
+                True,
+                tuple(folder + other for other in beside[name]),
+                connection,
+                None if head is None else head.size,
+            )
 
 
 def _prefix(location: str, connection: Connection) -> S3Prefix | None:

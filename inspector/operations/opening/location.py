@@ -20,7 +20,7 @@ from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
 
-_FAR_AT_A_TIME = 8
+FAR_AT_A_TIME = 8
 """Archives that are read at the same time where each waits for a network: as many as connections are kept."""
 _HERE_AT_A_TIME = 4
 """The same where they wait for a disk: the work itself is done by one processor."""
@@ -49,7 +49,7 @@ class Location:
     @property
     def at_a_time(self) -> int:
         """How many archives are best read at the same time."""
-        return _FAR_AT_A_TIME if isinstance(self._folder, S3Prefix) else _HERE_AT_A_TIME
+        return FAR_AT_A_TIME if isinstance(self._folder, S3Prefix) else _HERE_AT_A_TIME
 
     @property
     def sizes(self) -> tuple[int, ...]:

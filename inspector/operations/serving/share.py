@@ -81,18 +81,23 @@ def shares(progress: Progress, label: str, sizes: Sequence[int]) -> Iterator[Pro
 
 
 def together(
-    progress: Progress, label: str, sizes: Sequence[int], work: Callable[[int, Progress], Answer], most: int
+    progress: Progress,
+    label: str,
+    sizes: Sequence[int],
+    work: Callable[[int, Progress], Answer],
+    most: int,
+    unit: str = "bytes",
 ) -> Generator[Answer]:
     """What ``work`` gives for each of several parts of so many bytes, in turn; up to ``most`` are worked on at a time.
 
-    A single part has all of ``progress`` to itself. Pausing and cancelling are asked of that. Raises Cancelled, and
-    what ``work`` raises.
+    ``unit``: the sizes count something else. A single part has all of ``progress`` to itself. Pausing and cancelling
+    are asked of that. Raises Cancelled, and what ``work`` raises.
     """
     if len(sizes) == 1 or most == 1:
         for at, part in enumerate(shares(progress, label, sizes)):
             yield work(at, part)
         return
-    progress.begin(label, sum(sizes))
+    progress.begin(label, sum(sizes), unit)
     before = 0
 
     def look(running: list[Progress]) -> None:

@@ -1,0 +1,179 @@
+"""Many archives on S3, and the ranges of a dataset: several at a time, told in order, over when nobody wants them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from threading import Barrier, Event, Thread
+
+import pytest
+
+from inspector.core.progress import Cancelled, Progress
+from inspector.core.verdict import State
+from inspector.operations.checking import many
+from inspector.operations.checking.many import Outcome, check_many
+from inspector.operations.opening.folders import Wanted, expanded
+from inspector.operations.showing.session import Session
+from inspector.operations.showing.views import ReportKind
+from tests.s3.archives import dataset
+from tests.s3.conftest import Store
+from tests.s3.proxy import Fault, Forward, Reply, Seen, stalling
+
+Sample = Callable[[str], Path]
+NAMES = ("journey.caf", "flipped-member-byte.tacozip", "two-chunks.rca", "truncated.rca")
+STATES = [State.SOUND, State.DAMAGED, State.SOUND, State.DAMAGED]
+
+
+class Watched(Progress):
+    """Remembers how far it was, and of how much."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[int, int]] = []
+        super().__init__()
+
+    @property
+    def done(self) -> int:
+        """See Progress."""
+        return self.seen[-1][0]
+
+    @done.setter
+    def done(self, done: int) -> None:
+        self.seen.append((done, self.total))
+
+    def never_goes_back(self) -> bool:
+        """Whether it had one total, but for the beginning, and only went on."""
+        far = [done for done, total in self.seen if total]
+        return len({total for _, total in self.seen if total}) == 1 and all(a <= b for a, b in pairwise(far))
+
+
+@pytest.fixture
+def place(store: Store, sample: Sample) -> str:
+    for name in NAMES:
+        store.put(f"many/{name}", sample(name).read_bytes())
+    return "s3://archives/many/"
+
+
+def checked(store: Store, *locations: str, progress: Progress | None = None, workers: int = 0) -> list[Outcome]:
+    wanted = expanded(locations, store.connection)
+    return list(check_many(wanted, ReportKind.TEXT, progress or Progress(), workers))
+
+
+def meeting(parties: int, suffix: str) -> Fault:
+    """Requests for what ends so are answered when so many have come; they all must, so they have to be at a time."""
+    barrier = Barrier(parties)
+
+    def fault(seen: Seen, forward: Forward) -> Reply:
+        if seen.path.partition("?")[0].endswith(suffix) and "bytes" in seen.range:
+            barrier.wait(60)
+        return forward()
+
+    return fault
+
+
+def test_outcomes_come_in_the_order_of_the_locations(store: Store, place: str) -> None:
+    named = [f"{place}{name}" for name in NAMES]
+    progress = Watched()
+    outcomes = checked(store, *named, f"{place}nothing.caf", progress=progress)
+    assert [each.location for each in outcomes] == [*named, f"{place}nothing.caf"]
+    assert [each.state for each in outcomes] == [*STATES, State.UNREADABLE]
+    assert progress.never_goes_back()
+    assert (progress.done, progress.total, progress.unit) == (5, 5, "archives")
+
+
+def test_of_a_prefix_the_listing_tells_how_much_there_is(store: Store, place: str, sample: Sample) -> None:
+    progress = Watched()
+    outcomes = checked(store, place, progress=progress)
+    assert {each.location: each.state for each in outcomes} == {
+        f"{place}{name}": state for name, state in zip(NAMES, STATES, strict=True)
+    }
+    assert progress.never_goes_back()
+    assert progress.total == progress.done == sum(sample(name).stat().st_size for name in NAMES)
+
+
+def test_locations_are_read_at_the_same_time(store: Store, sample: Sample) -> None:
+    location = [store.put(f"same/{number}.caf", sample("journey.caf").read_bytes()) for number in range(4)]
+    with store.proxy.failing(meeting(4, ".caf")):
+        assert [each.state for each in checked(store, *location)] == [State.SOUND] * 4
+
+
+def test_large_ones_are_checked_in_processes(store: Store, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(many, "PAYS", 1)
+    progress = Watched()
+    assert sorted(each.state for each in checked(store, place, progress=progress, workers=2)) == sorted(STATES)
+    assert progress.never_goes_back()
+
+
+def test_ranges_are_read_at_the_same_time(store: Store) -> None:
+    location = dataset(store, "ranges", 8)
+    progress = Watched()
+    with store.proxy.failing(meeting(8, ".tar")):
+        (outcome,) = checked(store, location, progress=progress)
+    assert outcome.state is State.SOUND
+    assert progress.never_goes_back()
+    assert progress.done == progress.total
+
+
+def test_each_range_has_a_result_in_order(store: Store) -> None:
+    location = dataset(store, "results", 12)
+    key = f"results/dataset/weather/datapoints/{41:020d}-{50:020d}.tar"
+    body = bytearray(store.client.get_object(Bucket="archives", Key=key)["Body"].read())
+    body[512] ^= 1
+    store.put(key, bytes(body))
+    (outcome,) = check_many([Wanted(location, connection=store.connection)], ReportKind.JSON, Progress())
+    ranges = json.loads(outcome.report)["ranges"]
+    assert [each["name"] for each in ranges] == sorted(each["name"] for each in ranges)
+    assert [each["state"] for each in ranges] == ["sound"] * 4 + ["damaged"] + ["sound"] * 7
+
+
+def test_cancelling_does_not_wait_for_a_server(store: Store) -> None:
+    """Every body stops in its middle until the gate opens, which it only does when all is over."""
+    location = dataset(store, "stalled", 8, size=40_000)
+    session = Session(location, store.connection)
+    session.decode(Progress())
+    gate, begun, progress = Event(), Event(), Progress()
+
+    def fault(seen: Seen, forward: Forward) -> Reply:
+        begun.set()
+        return stalling(gate)(seen, forward)
+
+    try:
+        with store.proxy.failing(fault):
+            results = []
+            thread = Thread(target=lambda: results.append(session.check(progress)))
+            thread.start()
+            assert begun.wait(60)
+            progress.cancel()
+            thread.join(20)
+            assert not thread.is_alive()
+            assert results[0].cancelled
+    finally:
+        gate.set()
+
+
+def test_closing_does_not_wait_for_a_server(store: Store) -> None:
+    locations = [store.put(f"closed/{number}.caf", bytes(200_000)) for number in range(6)]
+    gate = Event()
+
+    def fault(seen: Seen, forward: Forward) -> Reply:
+        return forward() if "/0.caf" in seen.path else stalling(gate)(seen, forward)
+
+    try:
+        with store.proxy.failing(fault):
+            outcomes = check_many(expanded(locations, store.connection), ReportKind.TEXT, Progress())
+            assert next(outcomes).state is State.DAMAGED
+            outcomes.close()
+            assert not gate.is_set()
+    finally:
+        gate.set()
+
+
+def test_what_was_cancelled_before_it_began_begins_nothing(store: Store, place: str) -> None:
+    progress = Progress()
+    progress.cancel()
+    wanted = list(expanded([place], store.connection))
+    store.proxy.reset()
+    with pytest.raises(Cancelled):
+        list(check_many(wanted, ReportKind.TEXT, progress))
+    assert not store.proxy.log
