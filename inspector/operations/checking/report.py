@@ -129,9 +129,9 @@ def _range_state(archive: Opened) -> State | None:
 
 
 def _range_lines(report: Report) -> list[str]:
-    """How many ranges are what, and which of them are not sound."""
+    """How many ranges are what, where there are several, and which of them are not sound."""
     ranges = _ranges(report)
-    if not ranges:
+    if len(ranges) < 2:
         return []
     counted = Counter(state for _, state, _ in ranges)
     parts = ", ".join(f"{counted[state]:,} {state or _OPEN}" for state in (*State, None) if counted[state])
