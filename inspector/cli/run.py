@@ -8,7 +8,21 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from inspector.cli import append, audit, cat, check, create, dump, extract, find, formats, header, members, repair
+from inspector.cli import (
+    append,
+    audit,
+    cat,
+    check,
+    create,
+    dump,
+    extract,
+    find,
+    formats,
+    header,
+    members,
+    mishaps,
+    repair,
+)
 from inspector.cli.output import OutputError, flush
 from inspector.cli.parser import PROGRAM, command_parser
 from inspector.cli.ways import WORDS
@@ -64,6 +78,9 @@ def run_command(arguments: Sequence[str]) -> int:
     except OutputError as error:
         _close_output()
         print(f"{PROGRAM}: {error}", file=sys.stderr)
+        return UNREADABLE
+    except Exception as error:  # noqa: BLE001 - a mistake in the program: its own words may be anybody's
+        mishaps.tell(error, PROGRAM)
         return UNREADABLE
     finally:
         signal.signal(signal.SIGTERM, before)
