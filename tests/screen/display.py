@@ -46,6 +46,10 @@ class Display:
         done = self._xprop("-id", str(window), "-notype", "8u", "_NET_WM_NAME")
         return done.partition(" = ")[2].strip().strip('"')
 
+    def close(self, window: int) -> None:
+        """Close a window as the window manager does."""
+        self.xdotool("windowactivate", "--sync", window, "key", "--clearmodifiers", "alt+F4")
+
     def active(self) -> int:
         """The window that has the keyboard, 0 for none."""
         shown = self.property("-root", "_NET_ACTIVE_WINDOW").partition("#")[2].strip()

@@ -39,8 +39,8 @@ class Program:
         return found
 
     def close(self) -> None:
-        """Close the window that has the keyboard, as the window manager does."""
-        self.keys("alt+F4")
+        """Close its window, as the window manager does."""
+        self.display.close(self.window)
 
     def _own(self) -> set[int]:
         mine = f"= {self.process.pid}"
