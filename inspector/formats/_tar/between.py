@@ -7,6 +7,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.formats._tar.cursor import Cursor
 from inspector.formats._tar.header import BLOCK, ZEROS, Header, aligned, parse
+from inspector.formats._tar.search import next_header
 
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\0": "xz", b"BZh": "bzip2"}
 
@@ -60,36 +61,18 @@ def lost(cursor: Cursor) -> None:
     if parse(cursor.block(start)).ustar:
         cursor.layout.headers.append(start)
         cursor.layout.unfit += 1
-    at = _next_header(cursor, start + BLOCK)
+    at, all_searched = next_header(cursor.source, start + BLOCK, cursor.progress)
+    skipped = f"{in_bytes(at - start)} are skipped, "
+    skipped += "up to where the archive goes on" if at < size else "all that is left"
+    if not all_searched:
+        skipped = f"No other one stands in the {in_bytes(at - start)} from there on; checking the archive looks further"
+        at, cursor.ended = size, True
     cursor.emitter.error(
         "tar-checksum",
-        f"No tar header stands at byte {start:,}: the checksum does not fit. {in_bytes(at - start)} are skipped, "
-        f"{'up to where the archive goes on' if at < size else 'all that is left'}.",
+        f"No tar header stands at byte {start:,}: the checksum does not fit. {skipped}.",
         (start, start + BLOCK),
     )
     cursor.stray("garbage", Kind.GARBAGE, at, "A header should stand here, and its checksum does not fit.")
-
-
-def _next_header(cursor: Cursor, at: int) -> int:
-    """The next block that is a sound header; else the zeros at the end of the file; else its end."""
-    size, empty = cursor.source.size, 0
-    while at < size:
-        block = cursor.block(at)
-        if block == ZEROS:
-            empty += 1
-        elif len(block) == BLOCK and _promising(block) and parse(block).fits:
-            return at
-        else:
-            empty = 0
-        at += BLOCK
-        if at % _PAUSE == 0:
-            cursor.progress.advance(0)
-    return at - empty * BLOCK if empty >= 2 else size
-
-
-def _promising(block: bytes) -> bool:
-    """Whether it is worth computing the checksum of a block."""
-    return block[257:262] == b"ustar" or not block[148:154].strip(b" 01234567\0")
 
 
 def cut_header(cursor: Cursor, block: bytes) -> None:
