@@ -46,10 +46,14 @@ class FileSource:
         """See Source.sibling."""
         if not self.path.name.endswith(instead_of):
             return None
-        beside = self.path.with_name(self.path.name.removesuffix(instead_of) + suffix)
+        beside = self.name.removesuffix(instead_of) + suffix
+        # Asked for every kind of digest manifest of every archive that is checked, and seldom there. One look at the
+        # whole folder would be quicker only while there is little in it.
+        if not os.path.isfile(beside):  # noqa: PTH113 - a Path takes longer than the look
+            return None
         try:
-            return FileSource(beside) if beside.is_file() else None
-        except (SourceError, OSError):
+            return FileSource(Path(beside))
+        except SourceError:
             return None
 
     def close(self) -> None:

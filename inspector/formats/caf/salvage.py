@@ -104,8 +104,8 @@ def _loses(archive: Archive, kept: Sequence[int], names: Mapping[int, bytes]) ->
         names
         and f"The names of {count(len(names), 'member')} that others have too; they become {_listed(names.values())}.",
         rows.overlap_count
-        and "The certainty which is right of members that share bytes, so each of these is doubtful, and written as the "
-        f"index says: {_doubtful(members, kept, names, rows)}.",
+        and "The certainty which is right of members that share bytes, so each of these is doubtful, and written as "
+        f"the index says: {_doubtful(members, kept, names, rows)}.",
     )
     return tuple(sentence for sentence in sentences if sentence)
 
