@@ -82,13 +82,13 @@ def remove(folder: Place, found: Unfinished) -> bool:
     with _held(folder, found.name) as status:
         if status is None or (status.st_dev, status.st_ino) != found.identity:
             return False
-        try:
-            if isinstance(folder, int):
-                os.unlink(found.name, dir_fd=folder)
-            else:
-                (folder / found.name).unlink()
-        except OSError:
-            return False
+    try:  # not before it is closed, for Windows; nobody takes up a file that has been left
+        if isinstance(folder, int):
+            os.unlink(found.name, dir_fd=folder)
+        else:
+            (folder / found.name).unlink()
+    except OSError:
+        return False
     return True
 
 
