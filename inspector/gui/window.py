@@ -40,6 +40,7 @@ from inspector.gui.shelter import Shelter
 from inspector.gui.start_page import StartPage
 from inspector.gui.status_line import StatusLine
 from inspector.gui.tabs import Tabs
+from inspector.gui.telling import Telling
 from inspector.gui.toolbar import ToolBar
 
 if TYPE_CHECKING:  # see Window._new_tab
@@ -89,6 +90,7 @@ class Window(QMainWindow):
         self._shown: Tab | None = None
         self._agreed = False  # that what is unfinished is lost
         self.layouts = Layouts(self.settings, self.tab, menus["Layout"], self)
+        self.telling = Telling(self, self.tabs, self.settings)
         self.sessions = Sessions(self.settings, self.tabs, self.start_page, self.open_location, self)
         self.mishaps = Mishaps(self)
         self._connect()
@@ -141,6 +143,7 @@ class Window(QMainWindow):
         tab.members.menuWanted.connect(self.menus.show_members_menu)
         self.remote.dress(tab)
         self.sessions.dress(tab)
+        self.telling.dress(tab)
         tab.document.selected.connect(self._enable)
         tab.document.client.died.connect(self.mishaps.worker_died)
         tab.editing.changed.connect(self._enable)

@@ -1,0 +1,124 @@
+"""Telling that long work has ended while the user is elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QApplication, QWidget
+
+from inspector.gui import preferences
+from inspector.gui.settings import Settings
+from inspector.gui.tabs import SideTab, Tabs
+
+if TYPE_CHECKING:  # not for the first paint to wait for
+    from inspector.gui.client import Client, Job
+    from inspector.gui.tab import Tab
+
+LONG = 10.0
+"""Seconds of work whose end is worth telling."""
+TOLD = {
+    "decode": "{name} has been read.",
+    "check": "{name} has been checked.",
+    "search": "The search in {name} has ended.",
+    "extract": "Extracting from {name} has ended.",
+    "save_copy": "Writing a copy of {name} has ended.",
+    "make_repairs": "Mending {name} has ended.",
+    "salvage": "Saving what is whole of {name} has ended.",
+    "write": "Writing {name} has ended.",
+    "write_manifest": "Writing digests of {name} has ended.",
+    "append": "Adding to {name} has ended.",
+    "create": "Making the archive has ended.",
+    "download": "The download has ended.",
+    "audit": "The audit has ended.",
+}
+"""What is told of each kind of work; others are of no interest to somebody who is elsewhere."""
+JUDGED = frozenset(("decode", "check"))
+"""Work after which it is told what is known of the archive."""
+
+
+def is_away(window: QWidget) -> bool:
+    """Whether the user works in another program, or does not see the window."""
+    active = QApplication.activeWindow()
+    while active is not None and active is not window:  # a dialog belongs to its window
+        active = active.parentWidget()
+    return window.isMinimized() or active is None
+
+
+class Telling(QObject):
+    """Watches the work of all tabs. ``tell`` shows a title and a sentence where they are seen from elsewhere."""
+
+    def __init__(
+        self,
+        window: QWidget,
+        tabs: Tabs,
+        settings: Settings,
+        tell: Callable[[QWidget, str, str], None] | None = None,
+        now: Callable[[], float] = monotonic,
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._tabs = tabs
+        self._settings = settings
+        self._tell = tell or _tell
+        self._now = now
+        self._since: dict[Job, float] = {}
+        self._followed: set[SideTab] = set()
+        tabs.currentChanged.connect(self._follow_sides)
+
+    def dress(self, tab: Tab) -> None:
+        """Follow the work on a document."""
+        self._follow(tab.document.client, tab.document.name)
+
+    def _follow_sides(self) -> None:
+        for side in self._tabs.sides():
+            if side not in self._followed:
+                self._followed.add(side)
+                side.destroyed.connect(lambda _=None, side=side: self._followed.discard(side))
+                self._follow_side(side)
+
+    def _follow_side(self, side: SideTab) -> None:
+        from inspector.gui.check_many import ManyChecks  # whoever opens such a tab has loaded both
+        from inspector.gui.client import Client
+
+        for client in side.findChildren(Client):
+            self._follow(client, side.title)
+        for checks in side.findChildren(ManyChecks):
+            checks.finished.connect(partial(self._checked, self._now()))
+
+    def _follow(self, client: Client, name: str) -> None:
+        client.jobsChanged.connect(partial(self._look, client, name))
+        self._look(client, name)
+
+    def _look(self, client: Client, name: str) -> None:
+        for job in client.jobs:
+            if job.method in TOLD and job not in self._since:
+                self._since[job] = self._now()
+                job.finished.connect(partial(self._over, client, job, name))
+
+    def _over(self, client: Client, job: Job, name: str) -> None:
+        since, title = self._since.pop(job), TOLD[job.method].format(name=name)
+        if job.cancelled or not self._is_worth_it(since):
+            return
+        if job.method in JUDGED:
+            tell = partial(self._tell, self._window, title)
+            client.call("status", done=lambda status: tell(status.judgement), failed=tell)
+        else:
+            self._tell(self._window, title, "")
+
+    def _checked(self, since: float) -> None:
+        if self._is_worth_it(since):
+            self._tell(self._window, "The check of several archives has ended.", "")
+
+    def _is_worth_it(self, since: float) -> bool:
+        wanted = self._settings.get(preferences.NOTIFY)
+        return wanted and self._now() - since >= LONG and is_away(self._window)
+
+
+def _tell(window: QWidget, title: str, sentence: str) -> None:
+    from inspector.gui.notices import show_notice  # most sessions need none
+
+    show_notice(window, title, sentence)

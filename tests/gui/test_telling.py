@@ -1,0 +1,165 @@
+"""The end of long work is told while the user is elsewhere, and only then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QDialog, QWidget
+from pytestqt.qtbot import QtBot
+
+from inspector.gui import preferences
+from inspector.gui.notices import show_notice
+from inspector.gui.settings import Settings
+from inspector.gui.telling import LONG, Telling, is_away
+from inspector.gui.window import Window
+from tests.gui.conftest import WAIT, Sample, Show, press, settle
+
+
+class Clock:
+    """A clock that goes when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Told:
+    """What was told, by which clock, of the work in a window."""
+
+    def __init__(self, window: Window, settings: Settings) -> None:
+        self.clock = Clock()
+        self.titles: list[str] = []
+        self.sentences: list[str] = []
+        window.telling = Telling(window, window.tabs, settings, self._take, self.clock)
+
+    def _take(self, _: QWidget, title: str, sentence: str) -> None:
+        self.titles.append(title)
+        self.sentences.append(sentence)
+
+
+@pytest.fixture
+def told(window: Window, settings: Settings) -> Told:
+    return Told(window, settings)
+
+
+@pytest.fixture
+def elsewhere(qtbot: QtBot) -> Callable[[], QWidget]:
+    """Work in another window, which is none of this program's."""
+
+    def go() -> QWidget:
+        other = QWidget()
+        qtbot.addWidget(other)
+        other.show()
+        other.activateWindow()
+        qtbot.waitUntil(lambda: bool(other.isActiveWindow()), timeout=WAIT)
+        return other
+
+    return go
+
+
+def come(window: Window, qtbot: QtBot) -> None:
+    window.activateWindow()
+    qtbot.waitUntil(lambda: bool(window.isActiveWindow()), timeout=WAIT)
+
+
+def check(window: Window, told: Told, qtbot: QtBot, seconds: float) -> None:
+    """Check the archive that is shown, which takes so long by the clock."""
+    press(window, "check")
+    told.clock.now += seconds
+    settle(qtbot, window)
+
+
+def test_a_window_is_away_when_another_has_the_keyboard(
+    window: Window, elsewhere: Callable[[], QWidget], qtbot: QtBot
+) -> None:
+    come(window, qtbot)
+    assert not is_away(window)
+    elsewhere()
+    assert is_away(window)
+    come(window, qtbot)
+    assert not is_away(window)
+
+
+def test_a_dialog_of_the_window_is_not_elsewhere(window: Window, qtbot: QtBot) -> None:
+    dialog = QDialog(window)
+    dialog.open()
+    dialog.activateWindow()
+    qtbot.waitUntil(lambda: bool(dialog.isActiveWindow()), timeout=WAIT)
+    assert not is_away(window)
+    dialog.reject()
+
+
+def test_a_minimized_window_is_away(window: Window, qtbot: QtBot) -> None:
+    come(window, qtbot)
+    window.showMinimized()
+    assert is_away(window)
+    window.showNormal()
+
+
+def test_long_work_is_told_with_what_came_of_it(
+    show: Show, window: Window, told: Told, elsewhere: Callable[[], QWidget], qtbot: QtBot
+) -> None:
+    tab = show("overlap.caf")
+    elsewhere()
+    check(window, told, qtbot, LONG)
+    assert told.titles == ["overlap.caf has been checked."]
+    assert told.sentences == [tab.document.status.judgement]
+    assert told.sentences[0].startswith("Damaged")
+
+
+def test_short_work_is_not_told(
+    show: Show, window: Window, told: Told, elsewhere: Callable[[], QWidget], qtbot: QtBot
+) -> None:
+    show("journey.caf")
+    elsewhere()
+    check(window, told, qtbot, LONG - 0.1)
+    assert told.titles == []
+
+
+def test_nothing_is_told_to_somebody_who_sees_it(show: Show, window: Window, told: Told, qtbot: QtBot) -> None:
+    show("journey.caf")
+    come(window, qtbot)
+    check(window, told, qtbot, 100)
+    assert told.titles == []
+
+
+def test_nothing_is_told_where_that_is_not_wanted(
+    show: Show, window: Window, told: Told, settings: Settings, elsewhere: Callable[[], QWidget], qtbot: QtBot
+) -> None:
+    show("journey.caf")
+    settings.put(preferences.NOTIFY, False)
+    elsewhere()
+    check(window, told, qtbot, 100)
+    assert told.titles == []
+
+
+def test_cancelled_work_is_not_told(
+    show: Show, window: Window, told: Told, large: Path, elsewhere: Callable[[], QWidget], qtbot: QtBot
+) -> None:
+    tab = show(large)
+    elsewhere()
+    press(window, "check")
+    tab.document.client.jobs[-1].pause()
+    told.clock.now += 100
+    press(window, "cancel")
+    settle(qtbot, window)
+    assert told.titles == []
+
+
+def test_the_check_of_many_is_told(
+    window: Window, told: Told, sample: Sample, elsewhere: Callable[[], QWidget], qtbot: QtBot
+) -> None:
+    elsewhere()
+    window.checks.check([str(sample("journey.caf")), str(sample("plain.zip"))])
+    told.clock.now += 100
+    qtbot.waitUntil(lambda: window.settled, timeout=WAIT)
+    assert told.titles == ["The check of several archives has ended."]
+
+
+def test_a_notice_where_the_desktop_has_no_way_to_show_one_fails_nothing(window: Window, qtbot: QtBot) -> None:
+    show_notice(window, "Done.", "All is well.")
+    settle(qtbot, window)
