@@ -18,7 +18,8 @@ _HOME = tempfile.TemporaryDirectory(prefix="inspector-tests-", ignore_cleanup_er
 
 os.environ.update(
     {
-        "QT_QPA_PLATFORM": "offscreen",
+        # "xcb" is how tests/screen runs tests of the window on a screen.
+        "QT_QPA_PLATFORM": os.environ.get("TESTS_PLATFORM", "offscreen"),
         "QT_STYLE_OVERRIDE": "fusion",
         "QT_SCALE_FACTOR": "1",
         "QT_FONT_DPI": "96",
@@ -64,6 +65,11 @@ def sample() -> Callable[[str], Path]:
         return found[0]
 
     return find
+
+
+def pytest_report_header() -> str:
+    """Say on what windows are drawn."""
+    return f"Qt platform: {os.environ['QT_QPA_PLATFORM']}"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
