@@ -7,12 +7,15 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from threading import Lock
 
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL}
 """What a file system without locks answers."""
 
 _NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
 """What a file system answers that keeps folders safe by itself."""
+
+_ONE_AT_A_TIME = Lock()
 
 _LOCKED = 1 << 62
 """Windows locks bytes against reading too, so the locked one lies behind the end of every file."""
@@ -21,6 +24,15 @@ _LOCKED = 1 << 62
 def reason(error: OSError) -> str:
     """What the system says, as the end of a sentence."""
     return (error.strerror or str(error)).lower()
+
+
+def read_at(descriptor: int, length: int, offset: int) -> bytes:
+    """Up to ``length`` bytes of an open file, whichever threads read it meanwhile. Raises OSError."""
+    if hasattr(os, "pread"):
+        return os.pread(descriptor, length, offset)
+    with _ONE_AT_A_TIME:  # Windows has no such call
+        os.lseek(descriptor, offset, os.SEEK_SET)
+        return os.read(descriptor, length)
 
 
 class Disk:
@@ -49,10 +61,7 @@ class Disk:
 
     def read(self, descriptor: int, length: int, offset: int) -> bytes:
         """Up to ``length`` bytes."""
-        if hasattr(os, "pread"):
-            return os.pread(descriptor, length, offset)
-        os.lseek(descriptor, offset, os.SEEK_SET)
-        return os.read(descriptor, length)
+        return read_at(descriptor, length, offset)
 
     def write(self, descriptor: int, data: bytes | memoryview, offset: int) -> int:
         """Write ``data`` and say how much of it was taken."""

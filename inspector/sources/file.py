@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 from inspector.core.source import Source, SourceError
-from inspector.sources.disk import reason
+from inspector.sources.disk import read_at, reason
 from inspector.sources.identity import Identity
 
 
@@ -38,7 +38,7 @@ class FileSource:
         if offset < 0 or length <= 0:
             return b""
         try:
-            return os.pread(self._descriptor, length, offset)
+            return read_at(self._descriptor, length, offset)
         except OSError as error:
             raise SourceError(f"{self.path.name} cannot be read at byte {offset:,}: {reason(error)}.") from error
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from pathlib import Path
 
 from inspector.core.source import Source, SourceError
+from inspector.sources.disk import read_at
 
 
 class TemporarySource:
@@ -24,6 +24,7 @@ class TemporarySource:
     def append(self, data: bytes) -> None:
         """Write ``data`` after what is there."""
         try:
+            self._file.seek(self.size)  # reading moves the place where there is no reading by position
             written = self._file.write(data)
         except OSError as error:
             raise SourceError(f"The temporary file cannot be written: {error.strerror}.") from error
@@ -36,7 +37,7 @@ class TemporarySource:
         if offset < 0 or length <= 0:
             return b""
         try:
-            return os.pread(self._file.fileno(), length, offset)
+            return read_at(self._file.fileno(), length, offset)
         except OSError as error:
             raise SourceError(f"The temporary file cannot be read: {error.strerror}.") from error
 
