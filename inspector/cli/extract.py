@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from inspector.cli.connecting import connection_of
 from inspector.cli.output import Lines, complain
@@ -11,7 +10,7 @@ from inspector.cli.progress_bar import ProgressBar
 from inspector.core.numbers import count, grouped
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.extracting.extraction import Extraction
+from inspector.operations.extracting.extraction import Extraction, folder_at
 from inspector.operations.extracting.extraction_views import ExtractionOptions, ExtractionResult, OnConflict, Troubles
 from inspector.operations.extracting.extraction_wanted import everything, named
 from inspector.operations.opening.listing import NoSuchMember, load
@@ -26,6 +25,7 @@ def run(options: argparse.Namespace) -> int:
 
     It is NOT_ALL where something is not there that was asked for. Raises NoSuchMember, Refused and SourceError.
     """
+    folder = folder_at(options.to)
     with ProgressBar(Progress(), logged=options.progress) as progress:
         archives = load(options.location, progress, connection_of(options))
         if all(archive.decoder is None for archive in archives):
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
             options.keep_damaged,
             options.remove_unfinished,
         )
-        result = Extraction(wanted, Path(options.to), how).run(progress)
+        result = Extraction(wanted, folder, how).run(progress)
     _say(result, how)
     return FINE if result.whole else NOT_ALL
 

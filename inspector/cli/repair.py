@@ -116,10 +116,12 @@ def _status(planned: Plan, options: argparse.Namespace) -> int:
 
 
 def _write(planned: Plan, part: Part, options: argparse.Namespace, progress: Progress) -> WriteResult | None:
-    source, copy = writable(part.archive), options.to
+    source, copy, reached = writable(part.archive), options.to, connection_of(options)
     if copy and planned.state not in _FINE and planned.salvage is not None:
-        return save_salvage(planned, source, copy, progress)
-    return carry_out(planned, source, copy, progress, whole=options.whole) if planned.mends else None
+        return save_salvage(planned, source, copy, progress, connection=reached)
+    if not planned.mends:
+        return None
+    return carry_out(planned, source, copy, progress, whole=options.whole, connection=reached)
 
 
 # ---- words -----------------------------------------------------------------------------------------------------

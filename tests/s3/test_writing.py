@@ -209,3 +209,31 @@ def test_an_archive_is_repaired_in_place_and_to_a_copy(store: Store, tmp_path: P
 
     assert main(["repair", location, *store.options]) == 0
     assert content(store, "writing/broken.taco") == data
+
+
+def test_an_archive_is_repaired_to_another_object(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = taco(tmp_path, [6 * MEBI, 6 * MEBI])
+    location, copy = store.put("writing/here.taco", data + b"garbage"), f"s3://{BUCKET}/writing/there.taco"
+
+    assert main(["repair", location, "--to", location, *store.options]) == 2
+    assert "is the archive itself" in capsys.readouterr().err
+    assert main(["repair", location, "--to", copy, *store.options]) == 0
+
+    assert content(store, "writing/there.taco") == data
+    assert content(store, "writing/here.taco") == data + b"garbage"
+    assert unfinished(store) == []
+    assert main(["repair", location, "--to", copy, *store.options]) == 2, "what is there is not replaced"
+
+
+def test_what_is_whole_is_saved_in_another_object(store: Store, tmp_path: Path) -> None:
+    data = bytearray(taco(tmp_path, [1000, 2000]))
+    at = data.index(b"\1" * 1000)
+    data[at] ^= 0xFF
+    location = store.put("writing/damaged.taco", bytes(data))
+
+    main(["repair", location, "--to", f"s3://{BUCKET}/writing/saved.taco", *store.options])
+
+    assert main(["check", f"s3://{BUCKET}/writing/saved.taco", *store.options]) == 0
+    assert content(store, "writing/damaged.taco") == data

@@ -18,13 +18,16 @@ from inspector.core.verdict import State
 from inspector.operations.changing.edit_views import RepairPlan, RepairRow, WriteResult
 from inspector.operations.changing.repairable import left
 from inspector.operations.changing.repairing import Beside, Plan
-from inspector.operations.changing.s3_writing import put_beside, write_edit_to_s3
+from inspector.operations.changing.s3_writing import put_beside, put_copy, put_pieces, write_edit_to_s3
 from inspector.operations.checking.checking import state_of
 from inspector.operations.refused import Refused
 from inspector.operations.wording import brief
 from inspector.sources.file import FileSource
 from inspector.sources.in_place import patched_copy, write
 from inspector.sources.replacing import Replacing
+from inspector.sources.s3.address import is_s3, parse
+from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.source import S3Source, cancelling
 
 _FINE = (State.SOUND, State.WARNING)
@@ -144,15 +147,17 @@ def carry_out(
     *,
     over: bool = False,
     whole: bool = False,
+    connection: Connection = DEFAULT,
 ) -> WriteResult:
-    """Make the repairs of a plan: in place, or to the file ``copy`` where that is not empty, ``over`` what is there.
+    """Make the repairs of a plan: in place, or to the file or object ``copy``, ``over`` what is there.
 
-    ``whole`` is as in write_edit. Raises Refused and EditError where nothing was written, SourceError and Cancelled.
+    ``whole`` is as in write_edit, ``connection`` says how the copy's bucket is reached. Raises Refused and EditError
+    where nothing was written, SourceError and Cancelled.
     """
     if not plan.mends:
         raise Refused(_sentence(plan))
     if copy:
-        return _mend_copy(plan, source, Path(copy), progress, over=over)
+        return _mend_copy(plan, source, copy, progress, over=over, connection=connection)
     result = WriteResult(f"{plan.repairs[0].title}.")
     if plan.edit is not None:
         result = write_edit(source, plan.edit, progress, whole=whole)
@@ -166,7 +171,7 @@ def _put_beside(plan: Plan, source: FileSource | S3Source, progress: Progress) -
     for each in plan.beside:
         try:
             if isinstance(source, S3Source):
-                put_beside(source, each, progress)
+                put_beside(source.address, source.connection, source.ledger, each, progress)
             else:
                 _write_beside(source.path, (each,), progress)
         except (SourceError, Cancelled) as error:
@@ -178,13 +183,47 @@ def _put_beside(plan: Plan, source: FileSource | S3Source, progress: Progress) -
 
 
 def _mend_copy(
-    plan: Plan, source: FileSource | S3Source, target: Path, progress: Progress, *, over: bool
+    plan: Plan, source: FileSource | S3Source, copy: str, progress: Progress, *, over: bool, connection: Connection
 ) -> WriteResult:
-    nothing = Edit("", (), source.size, source.size)
+    save_copy(source, plan.edit or Edit("", (), source.size, source.size), copy, progress, over, connection)
+    if is_s3(copy):
+        for each in plan.beside:
+            put_beside(parse(copy), connection, Ledger(), each, progress)
+    else:
+        _write_beside(Path(copy), plan.beside, progress)
+    return WriteResult(f"The mended copy is {visible(copy)}.", _lost(plan.repairs))
+
+
+def save_copy(
+    source: FileSource | S3Source,
+    edit: Edit,
+    copy: str,
+    progress: Progress,
+    over: bool,
+    connection: Connection = DEFAULT,
+) -> None:
+    """Write the archive as an edit would leave it to the file or object ``copy``; see carry_out.
+
+    Raises Refused, SourceError and Cancelled.
+    """
+    if is_s3(copy):
+        _see_that_it_is_another(source, copy)
+        progress.begin("Writing the copy", edit.new_size)
+        put_copy(source, edit, parse(copy), connection, progress, over)
+        return
     with cancelling(progress):
-        patched_copy(source, plan.edit or nothing, target, progress, replace=over)
-    _write_beside(target, plan.beside, progress)
-    return WriteResult(f"The mended copy is {visible(str(target))}.", _lost(plan.repairs))
+        patched_copy(source, edit, Path(copy), progress, replace=over)
+
+
+def _see_that_it_is_another(source: FileSource | S3Source, copy: str) -> None:
+    """Raise Refused where a copy would take the place of the archive itself."""
+    if is_s3(copy):
+        same = isinstance(source, S3Source) and parse(copy) == source.address
+    else:
+        target = Path(copy)
+        same = isinstance(source, FileSource) and target.exists() and target.samefile(source.path)
+    if same:
+        raise Refused(f"{visible(copy)} is the archive itself: choose another name.")
 
 
 def _write_beside(path: Path, files: tuple[Beside, ...], progress: Progress) -> None:
@@ -200,20 +239,30 @@ def _path(path: Path, beside: Beside) -> Path:
 
 
 def save_salvage(
-    plan: Plan, source: FileSource | S3Source, copy: str, progress: Progress, *, over: bool = False
+    plan: Plan,
+    source: FileSource | S3Source,
+    copy: str,
+    progress: Progress,
+    *,
+    over: bool = False,
+    connection: Connection = DEFAULT,
 ) -> WriteResult:
     """Write what a plan's salvage saves into a new archive at ``copy``, ``over`` what is there, but never the archive.
+
+    ``connection`` is as in carry_out.
 
     Raises Refused where there is nothing to save, MemberError, SourceError and Cancelled: then there is no new file.
     """
     if plan.salvage is None or plan.salvage.content is None:
         raise Refused("There is nothing to save into a new archive.")
-    target = Path(copy)
-    if isinstance(source, FileSource) and target.exists() and target.samefile(source.path):
-        raise Refused(f"{visible(target.name)} is the archive itself: choose another name.")
-    with cancelling(progress), Replacing(target, replace=over) as out:
-        for piece in plan.salvage.content(progress):
-            out.write(piece)
+    _see_that_it_is_another(source, copy)
+    pieces = plan.salvage.content(progress)
+    if is_s3(copy):
+        put_pieces(pieces, parse(copy), connection, progress, over)
+    else:
+        with cancelling(progress), Replacing(Path(copy), replace=over) as out:
+            for piece in pieces:
+                out.write(piece)
     saved = _saved(plan)
-    sentence = f"{saved[0].upper()}{saved[1:]} is saved in {visible(str(target))}."
+    sentence = f"{saved[0].upper()}{saved[1:]} is saved in {visible(copy)}."
     return WriteResult(sentence, _lost((*plan.repairs, plan.salvage)))

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from inspector.core.edit import Edit
+from collections.abc import Iterable, Iterator
+
+from inspector.core.edit import Edit, OverlaySource
 from inspector.core.names import visible
 from inspector.core.numbers import count, rounded
 from inspector.core.progress import Progress
-from inspector.core.source import blocks
+from inspector.core.source import Source, SourceError, blocks
 from inspector.operations.changing.edit_views import WriteResult
 from inspector.operations.changing.repairing import Beside
 from inspector.sources.journal import KEPT
 from inspector.sources.s3.address import Address
+from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.pieces import Piece, joined, moved, pieces_of
 from inspector.sources.s3.source import S3Source, cancelling
 
@@ -55,17 +59,49 @@ def write_edit_to_s3(source: S3Source, edit: Edit, progress: Progress, *, whole:
     return WriteResult(f"{edit.label}: {_words(sent.pieces)}.", warnings, back)
 
 
-def put_beside(source: S3Source, beside: Beside, progress: Progress) -> None:
-    """Put a repaired file beside the object that ``source`` reads. Raises SourceError and Cancelled."""
+def put_beside(address: Address, connection: Connection, ledger: Ledger, beside: Beside, progress: Progress) -> None:
+    """Put a repaired file beside the object at an address. Raises SourceError and Cancelled."""
     from inspector.sources.s3.new_objects import NewObjects  # loads boto3
 
-    address = source.address
     key = address.key.removesuffix(beside.instead_of) + beside.suffix
-    with cancelling(progress), NewObjects(source.connection, replace=True, ledger=source.ledger) as objects:
+    with cancelling(progress), NewObjects(connection, replace=True, ledger=ledger) as objects:
         out = objects.add(Address(address.bucket, key))
         for piece in blocks(beside.content, 0, beside.content.size):
             out.write(piece)
             progress.advance(0)
+
+
+def put_copy(
+    source: Source, edit: Edit, address: Address, connection: Connection, progress: Progress, over: bool
+) -> None:
+    """Make an object of what ``source`` would be with an edit; see put_pieces."""
+
+    def pieces() -> Iterator[bytes]:
+        for piece in blocks(OverlaySource(source, edit), 0, edit.new_size):
+            yield piece
+            progress.advance(len(piece))
+        if progress.done != edit.new_size:
+            raise SourceError(f"No copy was written: {visible(source.name)} ends after {progress.done:,} bytes now.")
+
+    put_pieces(pieces(), address, connection, progress, over)
+
+
+def put_pieces(
+    pieces: Iterable[bytes], address: Address, connection: Connection, progress: Progress, over: bool
+) -> None:
+    """Make an object of pieces, ``over`` what is there.
+
+    Raises Refused, SourceError and Cancelled: then none is made.
+    """
+    # It comes with all that makes archives, which opening one need not wait for.
+    from inspector.operations.making.creating import new_archives, see_that_it_may_be_written
+
+    with cancelling(progress):
+        see_that_it_may_be_written([address], overwrite=over, connection=connection)
+    with new_archives(address, progress, overwrite=over, connection=connection) as objects:
+        out = objects.add(address)
+        for piece in pieces:
+            out.write(piece)
 
 
 def _run(edit: Edit) -> tuple[int, int]:

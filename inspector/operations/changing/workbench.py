@@ -15,7 +15,7 @@ from inspector.operations.changing.dependents import broken, mend_checksums
 from inspector.operations.changing.edit_views import Interrupted, Mended, OnlyWhole, RepairPlan, WayOut, WriteResult
 from inspector.operations.changing.header_draft import Entry, HeaderDraft, HeaderView
 from inspector.operations.changing.interrupted import interrupted, recover
-from inspector.operations.changing.mending import carry_out, described, save_salvage, write_edit
+from inspector.operations.changing.mending import carry_out, described, save_copy, save_salvage, write_edit
 from inspector.operations.changing.patch_file import see_that_it_fits
 from inspector.operations.changing.repairing import plan
 from inspector.operations.changing.s3_writing import sending_lines
@@ -31,7 +31,6 @@ from inspector.operations.showing.session import QUICK as SESSION_QUICK
 from inspector.operations.showing.session import Session
 from inspector.operations.showing.views import Stage
 from inspector.sources.file import FileSource
-from inspector.sources.in_place import patched_copy
 from inspector.sources.replacing import Replacing
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.source import TAIL, S3Source, cancelling
@@ -191,12 +190,13 @@ class Workbench(Taking):
                 after.source.ledger.follow(before.source.ledger)
         return now
 
-    def save_copy(self, progress: Progress, edit: Edit, path: str, over: bool) -> str:
-        """Write the archive as ``edit`` would leave it to another file. Raises Refused, SourceError, Cancelled."""
-        target = Path(path)
-        with cancelling(progress):
-            patched_copy(self._file(), edit, target, progress, replace=over)
-        return f"The changed copy is {visible(str(target))}."
+    def save_copy(self, progress: Progress, edit: Edit, path: str, over: bool, s3: Connection = DEFAULT) -> str:
+        """Write the archive as ``edit`` would leave it to another file, or object, which ``s3`` says how to reach.
+
+        Raises Refused, SourceError, Cancelled.
+        """
+        save_copy(self._file(), edit, path, progress, over, s3)
+        return f"The changed copy is {visible(path)}."
 
     def export_patch(self, progress: Progress, edit: Edit, path: str) -> str:
         """Write an edit to a file of its own (see ``patch_file``). Raises SourceError."""
@@ -237,27 +237,32 @@ class Workbench(Taking):
             return described(plan(self._disk.archives[0], progress, accepted))
 
     def make_repairs(
-        self, progress: Progress, accepted: Collection[str], copy: str, whole: bool = False
+        self, progress: Progress, accepted: Collection[str], copy: str, whole: bool = False, s3: Connection = DEFAULT
     ) -> WriteResult | OnlyWhole:
-        """Mend it, in place or, where ``copy`` is a path, to that file, over what is there; ``whole`` as in write_edit.
+        """Mend it, in place or, where ``copy`` is one, to that file or object, over what is there.
+
+        ``whole`` is as in write_edit; ``s3`` says how the copy's bucket is reached.
 
         Raises Refused and EditError where nothing was written, SourceError and Cancelled.
         """
 
         def mend(source: FileSource | S3Source) -> WriteResult:
             mended = plan(self._disk.archives[0], progress, accepted)
-            return carry_out(mended, source, copy, progress, over=True, whole=whole)
+            return carry_out(mended, source, copy, progress, over=True, whole=whole, connection=s3)
 
         if not copy:
             return self._write(progress, mend)
         with self._turns.one(progress):
             return mend(self._file())
 
-    def salvage(self, progress: Progress, accepted: Collection[str], copy: str) -> WriteResult:
-        """Write what is whole into a new archive at ``copy``, over what is there. Raises as ``make_repairs`` does."""
+    def salvage(
+        self, progress: Progress, accepted: Collection[str], copy: str, s3: Connection = DEFAULT
+    ) -> WriteResult:
+        """Write what is whole into a new archive at ``copy``, over what is there; see ``make_repairs``."""
         with self._turns.one(progress):
             source = self._file()
-            return save_salvage(plan(self._disk.archives[0], progress, accepted), source, copy, progress, over=True)
+            planned = plan(self._disk.archives[0], progress, accepted)
+            return save_salvage(planned, source, copy, progress, over=True, connection=s3)
 
     # ---- growing -----------------------------------------------------------------------------------------------
 

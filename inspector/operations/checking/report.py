@@ -142,6 +142,9 @@ def _range_lines(report: Report) -> list[str]:
 
 def as_text(report: Report) -> str:
     """Lines for a person; every name is visible text."""
+    if not report.archives and [each.message for each in report.findings] == [report.sentence]:
+        # Nothing was opened, so there is nothing to sum up.
+        return f"{visible(report.location)}: {visible(report.sentence)} [{report.findings[0].code}]\n"
     lines = [f"{visible(report.location)}: {visible(report.sentence)}", f"  {_summary(report)}"]
     lines += [f"  {line}" for line in (*_range_lines(report), *_unverified(report))]
     for told in _told(report):

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from inspector.core.names import visible
 from inspector.core.numbers import count, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import Source
@@ -18,6 +19,18 @@ from inspector.operations.unfinished import told_removed
 from inspector.sources.extracting import Destination
 from inspector.sources.file import FileSource
 from inspector.sources.folder_calls import Calls, origin_of
+from inspector.sources.s3.address import is_s3
+
+
+def folder_at(location: str) -> Path:
+    """The folder of this machine that a user names; raises Refused for an address on S3."""
+    if is_s3(location):
+        raise Refused(
+            f"Nothing was extracted: {visible(location)} is not on this machine, and members become files. Extract "
+            "them into a folder here, and upload that."
+        )
+    return Path(location)
+
 
 _BESIDE = ((".metadata", ""), (".index", ".tar"))
 """What stands beside an archive and belongs to it, as ``Source.sibling`` finds it."""

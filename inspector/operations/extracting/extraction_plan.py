@@ -23,7 +23,7 @@ from inspector.operations.extracting.extraction_views import (
 )
 from inspector.operations.extracting.extraction_wanted import Wanted
 from inspector.operations.unfinished import told
-from inspector.operations.wording import brief
+from inspector.operations.wording import brief, whole
 from inspector.sources.extracting import Destination, Parts, Standing
 from inspector.sources.unfinished import Unfinished
 
@@ -49,7 +49,7 @@ class Gathered:
         self.count += 1
         if self.count <= TOLD:
             path = visible(wanted.path(member)) or "(no name)"
-            self._told.append(Trouble(wanted.first + member, path, f"{path} {sentence}."))
+            self._told.append(Trouble(wanted.first + member, path, whole(f"{path} {sentence}")))
 
     def all(self) -> Troubles:
         """What was gathered, in the order of the members."""
@@ -327,7 +327,8 @@ class Planner:
             wrong = (each for each in archive.findings if each.severity is Severity.ERROR and each.member is None)
             first = next(wrong, None) if len(members) == len(archive.members) else None
             if first is not None:
-                found.append(f"The archive is damaged, so something may be missing. {brief(first)}")
+                known = "Not all of the archive could be read" if archive.cut_short else "The archive is damaged"
+                found.append(f"{known}, so something may be missing. {brief(first)}")
         return found
 
     def _warnings(self, size: int) -> Iterator[str]:

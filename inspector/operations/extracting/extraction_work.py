@@ -21,6 +21,7 @@ from inspector.operations.extracting.extraction_views import ExtractionOptions
 from inspector.operations.opening.opening import Opened
 from inspector.operations.opening.reading import Doubts, Errors, Reading
 from inspector.sources.extracting import Destination, Part, PlaceError, TakenError
+from inspector.sources.s3.sentences import S3Error
 
 _WORKERS = 8
 _ENDED = -1
@@ -189,7 +190,7 @@ class Work:
                 name = ended(parts[-1], DAMAGED)
                 part.keep(name, replace=False)
                 end = f"is kept as {visible(name)}"
-            why = next(iter(doubts)).removesuffix(".")
+            why = next(iter(doubts))
             return 0, f"{end}, for it is not proved to be what was archived: {why}", doubts
         finally:
             part.drop()
@@ -240,11 +241,16 @@ class _ReadError(Exception):
 
 
 def _bounded(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
-    """The pieces of a content that should have ``size`` bytes. Raises _ReadError where it has not, or cannot be had."""
+    """The pieces of a content that should have ``size`` bytes. Raises _ReadError where it has not, or cannot be had.
+
+    Raises S3Error where nothing can be had from where the archive is.
+    """
     coming = iter(pieces)
     while True:
         try:
             piece = next(coming, None)
+        except S3Error:
+            raise  # says nothing about this member, and is as true of the next one
         except (MemberError, SourceError) as error:
             raise _ReadError(str(error)) from error
         if piece is None:

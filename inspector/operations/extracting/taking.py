@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from inspector.core.progress import Progress
-from inspector.operations.extracting.extraction import Extraction
+from inspector.operations.extracting.extraction import Extraction, folder_at
 from inspector.operations.extracting.extraction_views import (
     ExtractionOptions,
     ExtractionPlan,
@@ -79,9 +79,10 @@ class Taking(Session):
     def _extraction(
         self, members: Collection[int] | None, folder: str, options: ExtractionOptions, progress: Progress
     ) -> Extraction:
+        where = folder_at(folder)
         wanted = self._wanted(members)
         self._learn(wanted, progress)
-        return Extraction(wanted, Path(folder), options)
+        return Extraction(wanted, where, options)
 
     def _wanted(self, members: Collection[int] | None) -> list[Wanted]:
         if self._stage is not Stage.READY:

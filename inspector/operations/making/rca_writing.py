@@ -37,6 +37,7 @@ from inspector.operations.refused import Refused
 from inspector.sources.appending import appending
 from inspector.sources.disk import Disk, Unsynced
 from inspector.sources.file import FileSource
+from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.temporary import TemporarySource
 
@@ -115,6 +116,11 @@ def append_rca(
     next append. Raises Refused where it is no RCA archive, EditError where it cannot be written or is damaged,
     SourceError and Cancelled: the archive then holds what it held.
     """
+    if is_s3(target):
+        raise Refused(
+            f"{visible(target)} cannot be added to: an object on S3 does not grow, a new one would have to take its "
+            "place. Download it, add to it here and put it back, or make another archive beside it."
+        )
     path = local_path(target)
     grown = grow(path, gather(locations, progress, [path.resolve()], connection), options, progress)
     return replace(grown, warnings=(*grown.warnings, *not_of_itself([path], locations)))
