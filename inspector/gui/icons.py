@@ -95,15 +95,15 @@ class _Engine(QIconEngine):
         """See QIconEngine."""
         device = painter.device()
         scale = device.devicePixelRatio() if device is not None else 1.0
-        painter.drawPixmap(rect.topLeft(), self.scaledPixmap(rect.size() * scale, mode, state, scale))
+        painter.drawPixmap(rect.topLeft(), self.scaledPixmap(rect.size(), mode, state, scale))
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         """See QIconEngine."""
         return self.scaledPixmap(size, mode, state, 1.0)
 
     def scaledPixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State, scale: float) -> QPixmap:  # noqa: ARG002
-        """See QIconEngine; ``size`` in pixels of the device."""
-        side = min(size.width(), size.height())
+        """See QIconEngine; ``size`` in pixels that each are ``scale`` of the device."""
+        side = round(min(size.width(), size.height()) * scale)
         picture = _scaled(self._name, self._colour(mode), side, scale)
         return _faint(picture) if mode is QIcon.Mode.Disabled else picture
 
@@ -111,7 +111,7 @@ class _Engine(QIconEngine):
         palette = QGuiApplication.palette()
         scheme = scheme_of(palette.color(_R.Base).name(), palette.color(_R.Text).name())
         lit = mode is QIcon.Mode.Selected
-        if self._mark is None or (lit and scheme in CONTRAST):
+        if self._mark is None or (lit and (scheme in CONTRAST or self._mark is Mark.QUIET)):
             return palette.color(_R.HighlightedText if lit else _R.WindowText).name()
         return MARKS[scheme][self._mark]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, Qt
-from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
 from inspector.gui.arrows import Arrows
 from inspector.gui.banner import Banner
@@ -26,6 +26,7 @@ from inspector.gui.panels.members import MembersPanel
 from inspector.gui.panels.repair import RepairPanel
 from inspector.gui.panels.requests import RequestsPanel
 from inspector.gui.panels.structure import StructurePanel
+from inspector.gui.panes import Panes
 from inspector.gui.recovering import Recovering
 from inspector.gui.remedies import Remedies
 from inspector.gui.request_watch import RequestWatch
@@ -41,6 +42,8 @@ WIDE = 1260
 """Pixels from which on rows of 16 bytes fit between the panels; beneath it the panels have what 8 bytes leave."""
 ROOMY = 250
 """Pixels of a panel at the foot in which all seven entries of a TACO header are seen."""
+LOW = 320
+"""Pixels that the panels at the foot have at most before the user gives them more."""
 VERSION = 4
 """Of the arrangement of docks; a stored one of another version is not used."""
 
@@ -105,6 +108,7 @@ class Tab(QWidget):
             "Requests": self._dock("Requests", self.request_panel, foot),
             "Coverage": self.coverage,
         }
+        self.panes = Panes(document, self.area, self.hex_pane, self.docks)
         self.area.addDockWidget(Qt.DockWidgetArea.TopDockWidgetArea, self.coverage)
         for name in ("Digests", "Header", "Changes", "Repair", "Requests"):
             self.area.tabifyDockWidget(self.docks["Findings"], self.docks[name])
@@ -191,7 +195,9 @@ class Tab(QWidget):
         self.area.resizeDocks(sides, wanted, Qt.Orientation.Horizontal)
         left = [self.docks["Members"], self.docks["Structure"]]
         self.area.resizeDocks(left, [height * 45 // 100, height * 55 // 100], Qt.Orientation.Vertical)
-        self.area.resizeDocks([self.docks["Findings"]], [max(150, height * 24 // 100)], Qt.Orientation.Vertical)
+        self.area.resizeDocks(
+            [self.docks["Findings"]], [min(LOW, max(150, height * 24 // 100))], Qt.Orientation.Vertical
+        )
         self.docks["Findings"].raise_()
 
     def arrangement(self) -> QByteArray:
@@ -200,33 +206,13 @@ class Tab(QWidget):
 
     # ---- the keyboard ------------------------------------------------------------------------------------------
 
-    def _step_pane(self, step: int) -> None:
-        """Move the keyboard to the next (1) or previous (-1) pane that is shown."""
-        every = (
-            self.coverage,
-            self.members,
-            self.structure,
-            self.hex_pane,
-            self.byte,
-            self.findings,
-            self.digests,
-            self.header,
-            self.changes,
-            self.repair,
-            self.request_panel,
-        )
-        panes = [pane for pane in every if pane.isVisible() and not pane.visibleRegion().isEmpty()]
-        focus = QApplication.focusWidget()
-        at = next((i for i, pane in enumerate(panes) if focus is not None and pane.isAncestorOf(focus)), -step)
-        panes[(at + step) % len(panes)].setFocus(Qt.FocusReason.ShortcutFocusReason)
-
     def next_pane(self) -> None:
         """Move the keyboard to the next pane."""
-        self._step_pane(1)
+        self.panes.next_pane()
 
     def previous_pane(self) -> None:
         """Move the keyboard to the pane before."""
-        self._step_pane(-1)
+        self.panes.previous_pane()
 
     def filter_members(self) -> None:
         """Move the keyboard to the filter of the members."""

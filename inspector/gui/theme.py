@@ -50,6 +50,9 @@ QToolButton:hover {{ background: {hover}; }}
 QToolButton:pressed {{ background: {mid}; }}
 QToolButton:checked {{ background: {hover}; border-color: {accent}; }}
 QToolButton:focus {{ border-color: {accent}; }}
+QTabBar::close-button {{ image: url("{close}"); subcontrol-position: right; width: 16px; height: 16px; }}
+QTabBar::close-button:hover {{ background: {mid}; border-radius: 3px; }}
+QDockWidget {{ titlebar-close-icon: url("{close}"); titlebar-normal-icon: url("{float}"); }}
 QDockWidget::title {{ padding: 4px 6px; }}
 QStatusBar {{ border-top: 1px solid {mid}; }}
 QStatusBar::item {{ border: none; }}
@@ -134,6 +137,7 @@ def apply(app: QApplication, theme: Theme) -> None:
     wanted = scheme(app, theme)
     colours = WINDOW_COLOURS[wanted]
     app.setPalette(palette(wanted))
+    dark = wanted in (Scheme.DARK, Scheme.CONTRAST_DARK)
     rules = _RULES + (_SHARP_RULES if wanted in CONTRAST else "")
     app.setStyleSheet(
         rules.format(
@@ -148,8 +152,10 @@ def apply(app: QApplication, theme: Theme) -> None:
             accent=colours[_R.Accent],
             chosen=colours[_R.Highlight],
             chosen_text=colours[_R.HighlightedText],
+            close=_picture("close", on_dark=dark),
+            float=_picture("float", on_dark=dark),
             tick=_picture("tick", on_dark=wanted is not Scheme.CONTRAST_DARK),
-            up=_picture("up", on_dark=wanted is Scheme.CONTRAST_DARK),
-            down=_picture("down", on_dark=wanted is Scheme.CONTRAST_DARK),
+            up=_picture("up", on_dark=dark),
+            down=_picture("down", on_dark=dark),
         )
     )

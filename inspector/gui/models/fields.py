@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QPainter, QPixmap
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPixmap
 
 from inspector.core.kinds import Role
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
@@ -44,7 +45,9 @@ class FieldTree:
         if role == Qt.ItemDataRole.DisplayRole:
             return _text(row, column)
         if role == Qt.ItemDataRole.DecorationRole and column == NAME:
-            return severity_icon(row.wrong) if row.wrong is not None else _square(self._swatch(row.role).name())
+            return (
+                severity_icon(row.wrong) if row.wrong is not None else _square(self._swatch(row.role).name(), _scale())
+            )
         if role == Qt.ItemDataRole.ToolTipRole:
             return _tip(row, column)
         if role == Qt.ItemDataRole.TextAlignmentRole and column in (OFFSET, SIZE):
@@ -74,20 +77,22 @@ def _tip(row: FieldRow, column: int) -> str:
     return plain(short(texts.get(column, "")))
 
 
-_squares: dict[str, QPixmap] = {}
+def _scale() -> float:
+    app = QGuiApplication.instance()
+    return app.devicePixelRatio() if isinstance(app, QGuiApplication) else 1.0
 
 
-def _square(colour: str) -> QPixmap:
+@cache
+def _square(colour: str, scale: float) -> QPixmap:
     """A small square of a role's colour, as in the legend of the hex view."""
-    if colour not in _squares:
-        picture = QPixmap(12, 12)
-        picture.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(picture)
-        try:
-            painter.setPen(QColor(128, 128, 128, 140))
-            painter.setBrush(QColor(colour))
-            painter.drawRect(0, 0, 11, 11)
-        finally:
-            painter.end()
-        _squares[colour] = picture
-    return _squares[colour]
+    picture = QPixmap(QSize(12, 12) * scale)
+    picture.setDevicePixelRatio(scale)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    try:
+        painter.setPen(QColor(128, 128, 128, 140))
+        painter.setBrush(QColor(colour))
+        painter.drawRect(0, 0, 11, 11)
+    finally:
+        painter.end()
+    return picture
