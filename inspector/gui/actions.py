@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
 
-from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
-
-from inspector.gui.icons import icon
+from PySide6.QtGui import QKeySequence
 
 K = QKeySequence.StandardKey
 Key = QKeySequence.StandardKey | str
@@ -28,6 +23,7 @@ class Target(StrEnum):
     EXTRACTING = "extracting"
     LENDING = "lending"
     FOLLOWING = "following"
+    PANES = "panes"
     HELPING = "helping"
     BOOKMARKS = "bookmarks"
     MAKING = "making"
@@ -51,7 +47,8 @@ OF_WINDOW = frozenset(
 class Command:
     """One action. ``name`` is also the name of the method it calls: of the tab shown, or of what ``on`` says.
 
-    ``document`` says whether it needs an open one, ``check`` whether it switches something on and off.
+    ``document`` says whether it needs an open one, ``check`` whether it switches something on and off, ``panel`` the
+    panel that it goes to; then the method is ``go_to_panel``.
     """
 
     name: str
@@ -63,6 +60,22 @@ class Command:
     document: bool = True
     on: Target = Target.TAB
     check: bool = False
+    panel: str = ""
+
+
+PANELS = {
+    "Members": "&Members",
+    "Structure": "&Structure",
+    "Byte": "&Byte",
+    "Findings": "&Findings",
+    "Digests": "&Digests",
+    "Header": "&Header",
+    "Changes": "&Changes",
+    "Repair": "&Repair",
+    "Requests": "Re&quests",
+    "Coverage": "C&overage",
+}
+"""The panels and what the menu calls them; their keys are Alt with a digit."""
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -109,7 +122,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "search_catalogue",
         "File",
-        "Search Cata&logue…",
+        "Search Catalo&gue…",
         ("Ctrl+Shift+L",),
         "Find out in which archive a member is",
         document=False,
@@ -123,13 +136,13 @@ COMMANDS: tuple[Command, ...] = (
         document=False,
         on=Target.SESSIONS,
     ),
-    Command("reload", "File", "&Reload", ("F5",), "Read the file again", "reload", on=Target.WINDOW),
+    Command("reload", "File", "Reloa&d", ("F5",), "Read the file again", "reload", on=Target.WINDOW),
     Command("close_tab", "File", "&Close", (K.Close,), "Close this archive", on=Target.WINDOW),
     Command("close", "File", "&Quit", (K.Quit, "Ctrl+Q"), document=False, on=Target.WINDOW),
     Command("undo", "Edit", "&Undo", (K.Undo,), "Take back the last change", on=Target.EDITING),
     Command("redo", "Edit", "&Redo", (K.Redo, "Ctrl+Y"), "Do again what was taken back", on=Target.EDITING),
     Command("copy", "Edit", "&Copy", (K.Copy,), "Copy what is selected", on=Target.WINDOW),
-    Command("select_all", "Edit", "Select &All", (K.SelectAll,), "Select all bytes of the layer"),
+    Command("select_all", "Edit", "Select A&ll", (K.SelectAll,), "Select all bytes of the layer"),
     Command("find_bytes", "Edit", "&Find…", (K.Find,), "Find bytes or text", "find", on=Target.SEEKING),
     Command("find_next", "Edit", "Find &Next", ("F3",), "Find the next one", "next", on=Target.SEEKING),
     Command(
@@ -145,6 +158,15 @@ COMMANDS: tuple[Command, ...] = (
         check=True,
     ),
     Command("discard", "Edit", "&Discard Changes", tip="Show the archive as it is, without them", on=Target.EDITING),
+    Command(
+        "show_context_menu",
+        "Edit",
+        "Conte&xt Menu",
+        ("Shift+F10",),
+        "Open the menu of what the keyboard is at",
+        document=False,
+        on=Target.HELPING,
+    ),
     Command("filter_members", "Edit", "Filter &Members", ("Ctrl+Shift+F",), "Filter members by name"),
     Command(
         "show_settings", "Edit", "Se&ttings…", ("Ctrl+,",), "Change how it works", document=False, on=Target.CONFIGURING
@@ -195,10 +217,22 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "previous_tab",
         "Go",
-        "Previous Ta&b",
+        "Pr&evious Tab",
         ("Ctrl+Shift+Tab", "Ctrl+PgUp"),
         "Show the archive before",
         on=Target.WINDOW,
+    ),
+    *(
+        Command(
+            f"go_to_{name.lower()}",
+            "Panel",
+            text,
+            (f"Alt+{(at + 1) % 10}",),
+            f"Show the panel {name}, in front of others, and move the keyboard to it",
+            on=Target.PANES,
+            panel=name,
+        )
+        for at, (name, text) in enumerate(PANELS.items())
     ),
     Command("zoom_in", "View", "Zoom &In", (K.ZoomIn, "Ctrl+="), "Larger letters", on=Target.LOOKS),
     Command("zoom_out", "View", "Zoom &Out", (K.ZoomOut,), "Smaller letters", on=Target.LOOKS),
@@ -260,10 +294,10 @@ COMMANDS: tuple[Command, ...] = (
     Command("ask_copy", "Archive", "Save a Changed Co&py…", (K.SaveAs,), "Leave the file alone", on=Target.WRITING),
     Command("ask_export", "Archive", "Expo&rt Patch…", tip="Write the changes to a patch file", on=Target.WRITING),
     Command("ask_import", "Archive", "&Import Patch…", tip="Make the changes of a patch pending", on=Target.WRITING),
-    Command("export_report", "Archive", "&Export Report…", tip="Write what was found as text, JSON or HTML"),
-    Command("write_manifest", "Archive", "&Write Digest Manifest…", tip="Write digests of all members beside it"),
+    Command("export_report", "Archive", "E&xport Report…", tip="Write what was found as text, JSON or HTML"),
+    Command("write_manifest", "Archive", "Write Di&gest Manifest…", tip="Write digests of all members beside it"),
     Command("cancel", "Archive", "&Cancel Work", ("Esc",), "Stop what is being done"),
-    Command("show_content", "Archive", "Show &Content", ("Ctrl+Return",), "Show the selected member's content"),
+    Command("show_content", "Archive", "Show Co&ntent", ("Ctrl+Return",), "Show the selected member's content"),
     Command(
         "show_commands",
         "Help",
@@ -285,49 +319,4 @@ COMMANDS: tuple[Command, ...] = (
     Command("show_about", "Help", "&About Archive Inspector", document=False, on=Target.HELPING),
 )
 
-_ROLES = {"show_settings": QAction.MenuRole.PreferencesRole, "close": QAction.MenuRole.QuitRole}
-"""Where macOS wants them."""
 MENUS = ("File", "Edit", "Go", "View", "Archive", "Help")
-
-
-def build(
-    owner: QWidget, bar: QMenuBar, run: Callable[[Command], object]
-) -> tuple[dict[str, QAction], dict[str, QMenu]]:
-    """The actions by name and the menus that hold them; ``run`` does what a command says."""
-    menus = {name: bar.addMenu(f"&{name}") for name in MENUS}
-    menus["Layout"] = menus["View"].addMenu("&Layout")
-    actions: dict[str, QAction] = {}
-    for command in COMMANDS:
-        action = QAction(command.text, owner)
-        action.setObjectName(command.name)
-        action.setShortcuts(_sequences(command.keys))
-        action.setCheckable(command.check)
-        action.setStatusTip(command.tip)
-        action.setToolTip(_tip(command, action))
-        action.triggered.connect(partial(_trigger, run, command))
-        menus[command.menu].addAction(action)
-        if command.name in _ROLES:
-            action.setMenuRole(_ROLES[command.name])
-        actions[command.name] = action
-        if command.icon:
-            action.setIcon(icon(command.icon))
-            action.setIconVisibleInMenu(False)
-    return actions, menus
-
-
-def _trigger(run: Callable[[Command], object], command: Command, _: bool = False) -> None:
-    run(command)
-
-
-def _sequences(keys: tuple[Key, ...]) -> list[QKeySequence]:
-    found: list[QKeySequence] = []
-    for key in keys:
-        bindings = [QKeySequence(key)] if isinstance(key, str) else QKeySequence.keyBindings(key)
-        found += [binding for binding in bindings if binding not in found]
-    return found
-
-
-def _tip(command: Command, action: QAction) -> str:
-    keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-    tip = command.tip or command.text.replace("&", "").rstrip("…")
-    return f"{tip} ({keys})" if keys else tip

@@ -84,7 +84,7 @@ class Bookmarks:
         self._parent = parent
         self._shown = shown
         self.kept = Kept(settings)
-        self.menu = QMenu("&Bookmarks", parent)
+        self.menu = QMenu("B&ookmarks", parent)
         self.menu.aboutToShow.connect(self._fill)
         menu.addMenu(self.menu)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QContextMenuEvent
+from PySide6.QtWidgets import QApplication, QWidget
 
 from inspector.gui.configuring import Configuring
 
@@ -30,6 +31,15 @@ class Helping:
         from inspector.gui.palette_of_commands import KeysTable
 
         KeysTable(self._parent, self._actions).open()
+
+    def show_context_menu(self) -> None:
+        """Open the menu of what the keyboard is at: of Qt's platforms not all do that for Shift+F10."""
+        focus = QApplication.focusWidget()
+        if focus is None:
+            return
+        place = focus.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle).center()
+        reason = QContextMenuEvent.Reason.Keyboard
+        QApplication.sendEvent(focus, QContextMenuEvent(reason, place, focus.mapToGlobal(place)))
 
     def show_about(self) -> None:
         """Say what this program is."""

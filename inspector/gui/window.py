@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.gui import actions, closing, door
+from inspector.gui import acting, actions, closing, door
 from inspector.gui.actions import Command, Target
 from inspector.gui.asking import ask_for_files, ask_for_folder
 from inspector.gui.bookmarks import Bookmarks
@@ -59,7 +59,7 @@ class Window(QMainWindow):
         self.setAcceptDrops(True)
         self.setWindowTitle(TITLE)
         self.setWindowIcon(program_icon())
-        self.actions_, menus = actions.build(self, self.menuBar(), self.run)
+        self.actions_, menus = acting.build(self, self.menuBar(), self.run)
         self.tabs = Tabs()
         self.looks = Looks(self.settings, self.tabs)
         self.menus = Menus(self, self, menus, self.actions_)
@@ -108,6 +108,9 @@ class Window(QMainWindow):
     def run(self, command: Command) -> None:
         """Do what a command says."""
         tab = self.tab()
+        if tab is not None and command.panel:
+            tab.panes.go_to_panel(command.panel)
+            return
         owner = self if command.on in actions.OF_WINDOW else tab
         # The others are called as what they belong to calls them.
         target = owner if command.on in (Target.WINDOW, Target.TAB) else owner and getattr(owner, command.on)

@@ -203,6 +203,7 @@ class Emptiable(QStackedWidget):
     def show_view(self, view: QWidget) -> None:
         """Show one of the views."""
         self.setCurrentWidget(view)
+        self.setAccessibleName(view.accessibleName())
         self.setFocusProxy(view)
 
     def shown_sentence(self) -> str:
@@ -212,6 +213,7 @@ class Emptiable(QStackedWidget):
     def show_sentence(self, sentence: str) -> None:
         """Show why there is nothing."""
         self.sentence.setText(sentence)
+        self.setAccessibleName(sentence)
         self.setCurrentWidget(self.sentence)
 
 

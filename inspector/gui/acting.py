@@ -1,0 +1,59 @@
+"""The actions and the menus that the table of commands describes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
+
+from inspector.gui.actions import COMMANDS, MENUS, Command, Key
+from inspector.gui.icons import icon
+
+_ROLES = {"show_settings": QAction.MenuRole.PreferencesRole, "close": QAction.MenuRole.QuitRole}
+"""Where macOS wants them."""
+
+
+def build(
+    owner: QWidget, bar: QMenuBar, run: Callable[[Command], object]
+) -> tuple[dict[str, QAction], dict[str, QMenu]]:
+    """The actions by name and the menus that hold them; ``run`` does what a command says."""
+    menus = {name: bar.addMenu(f"&{name}") for name in MENUS}
+    menus["Panel"] = menus["Go"].addMenu("To Pane&l")
+    menus["Layout"] = menus["View"].addMenu("&Layout")
+    actions: dict[str, QAction] = {}
+    for command in COMMANDS:
+        action = QAction(command.text, owner)
+        action.setObjectName(command.name)
+        action.setShortcuts(_sequences(command.keys))
+        action.setCheckable(command.check)
+        action.setStatusTip(command.tip)
+        action.setToolTip(_tip(command, action))
+        action.triggered.connect(partial(_trigger, run, command))
+        menus[command.menu].addAction(action)
+        if command.name in _ROLES:
+            action.setMenuRole(_ROLES[command.name])
+        actions[command.name] = action
+        if command.icon:
+            action.setIcon(icon(command.icon))
+            action.setIconVisibleInMenu(False)
+    return actions, menus
+
+
+def _trigger(run: Callable[[Command], object], command: Command, _: bool = False) -> None:
+    run(command)
+
+
+def _sequences(keys: tuple[Key, ...]) -> list[QKeySequence]:
+    found: list[QKeySequence] = []
+    for key in keys:
+        bindings = [QKeySequence(key)] if isinstance(key, str) else QKeySequence.keyBindings(key)
+        found += [binding for binding in bindings if binding not in found]
+    return found
+
+
+def _tip(command: Command, action: QAction) -> str:
+    keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+    tip = command.tip or command.text.replace("&", "").rstrip("…")
+    return f"{tip} ({keys})" if keys else tip

@@ -1,0 +1,238 @@
+"""The keyboard alone is enough: keys reach every pane and menu, and nothing keeps them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
+from pytestqt.qtbot import QtBot
+
+from inspector.gui import theme
+from inspector.gui.actions import PANELS
+from inspector.gui.tab import Tab
+from inspector.gui.theme import Theme
+from inspector.gui.window import Window
+from tests.gui.conftest import Show, settle
+
+ROOT = Path(__file__).parents[2] / "resources" / "samples"
+NONE, SHIFT, ALT, CTRL = (
+    Qt.KeyboardModifier.NoModifier,
+    Qt.KeyboardModifier.ShiftModifier,
+    Qt.KeyboardModifier.AltModifier,
+    Qt.KeyboardModifier.ControlModifier,
+)
+
+
+def focus() -> QWidget:
+    found = QApplication.focusWidget()
+    assert found is not None
+    return found
+
+
+def key(pressed: Qt.Key, modifiers: Qt.KeyboardModifier = NONE) -> None:
+    QTest.keyClick(focus(), pressed, modifiers)
+
+
+def menus(menu: QMenu) -> list[QMenu]:
+    below = [action.menu() for action in menu.actions()]
+    return [menu, *(each for part in below if isinstance(part, QMenu) for each in menus(part))]
+
+
+def mnemonics(texts: list[str]) -> list[str]:
+    return [found[1].lower() for text in texts if (found := re.search(r"&([^&])", text.replace("&&", "")))]
+
+
+# ---- menus -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [None, "two-entries.tacozip"])
+def test_no_menu_has_two_entries_for_one_key(show: Show, window: Window, name: str | None) -> None:
+    if name:
+        show(name)
+    bar = [action.text() for action in window.menuBar().actions()]
+    assert len(mnemonics(bar)) == len(set(mnemonics(bar))) == len(bar)
+    for top in window.menuBar().actions():
+        menu = top.menu()
+        assert isinstance(menu, QMenu)
+        for each in menus(menu):
+            each.aboutToShow.emit()
+            keys = mnemonics([action.text() for action in each.actions()])
+            assert sorted(keys) == sorted(set(keys)), each.title()
+
+
+def test_what_menus_hold_for_good_has_a_key_each(window: Window) -> None:
+    for top in window.menuBar().actions():
+        menu = top.menu()
+        assert isinstance(menu, QMenu)
+        texts = [action.text() for action in menu.actions() if not action.isSeparator()]
+        assert [text for text in texts if not mnemonics([text])] == []
+
+
+@pytest.mark.qt_log_ignore("does not support raise", "does not support grabbing", extend=True)
+@pytest.mark.parametrize("pane", ["bytes", "members"])
+def test_the_keys_open_the_menu_that_the_pointer_opens(show: Show, window: Window, qtbot: QtBot, pane: str) -> None:
+    tab = show("plain.zip")
+    window.activateWindow()
+    widget = tab.hex_pane.hex if pane == "bytes" else tab.members.view
+    widget.setFocus()
+    if pane == "members":
+        key(Qt.Key.Key_Down)
+    key(Qt.Key.Key_F10, SHIFT)
+    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is not None)
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    names = [action.objectName() for action in menu.actions()]
+    assert "copy" in names
+    assert {"follow", "edit_bytes"} <= set(names) if pane == "bytes" else {"extract", "show_content"} <= set(names)
+    QTest.keyClick(menu, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is None)
+    assert widget.hasFocus()
+
+
+# ---- panes -----------------------------------------------------------------------------------------------------
+
+
+def around(tab: Tab, focused: QWidget) -> QWidget | None:
+    """The pane that holds a widget."""
+    return next((pane for pane in tab.panes.every() if pane is focused or pane.isAncestorOf(focused)), None)
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_f6_goes_to_every_pane_in_turn(show: Show, window: Window, backwards: bool) -> None:
+    tab = show(ROOT / "weather")
+    window.activateWindow()
+    tab.hex_pane.setFocus()
+    seen = []
+    for _ in tab.panes.every():
+        key(Qt.Key.Key_F6, SHIFT if backwards else NONE)
+        seen.append(around(tab, focus()))
+    assert len(set(map(id, seen))) == len(tab.panes.every()) == 6
+    assert focus() is tab.hex_pane.hex
+
+
+def test_alt_and_a_digit_go_to_a_panel_also_behind_others(show: Show, window: Window) -> None:
+    tab = show("two-entries.tacozip")
+    window.activateWindow()
+    for at, name in enumerate(("Members", "Structure", "Byte", "Findings", "Digests", "Header", "Changes", "Repair")):
+        tab.hex_pane.setFocus()
+        key(Qt.Key(Qt.Key.Key_1 + at), ALT)
+        assert list(PANELS)[at] == name
+        assert tab.docks[name].isAncestorOf(focus()), name
+
+
+def test_a_panel_that_is_closed_comes_back_and_one_that_has_nothing_says_so(
+    show: Show, window: Window, qtbot: QtBot
+) -> None:
+    tab = show("plain.zip")
+    window.activateWindow()
+    tab.docks["Members"].close()
+    tab.hex_pane.setFocus()
+    key(Qt.Key.Key_1, ALT)
+    assert tab.docks["Members"].isAncestorOf(focus())
+    with qtbot.waitSignal(tab.document.said) as said:
+        key(Qt.Key.Key_9, ALT)
+    assert said.args == ["There is nothing to show in the panel Requests of this archive."]
+
+
+@pytest.mark.parametrize("look", list(Theme))
+def test_the_pane_with_the_keyboard_has_a_frame_in_every_theme(
+    show: Show, window: Window, qtbot: QtBot, look: Theme
+) -> None:
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    tab = show("plain.zip")
+    theme.apply(app, look)
+    window.activateWindow()
+    tab.hex_pane.setFocus()
+    assert tab.panes.frame.isHidden()
+    for name in ("Members", "Byte", "Findings"):
+        tab.panes.go_to_panel(name)
+        frame = tab.panes.frame
+        qtbot.waitUntil(frame.isVisible)
+        panel = tab.docks[name].widget()
+        assert panel is not None
+        assert frame.size() == panel.size()
+        picture = tab.area.grab().toImage()
+        place = frame.geometry().center()
+        drawn = QColor(picture.pixel(place.x(), frame.geometry().top()))
+        palette = tab.palette()
+        assert drawn.name() == palette.color(QPalette.ColorRole.Highlight).name()
+        assert drawn.name() != palette.color(QPalette.ColorRole.Window).name()
+    theme.apply(app, Theme.LIGHT)
+
+
+def test_the_frame_follows_its_pane(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("plain.zip")
+    window.activateWindow()
+    tab.panes.go_to_panel("Byte")
+    panel = tab.docks["Byte"].widget()
+    assert panel is not None
+    window.resize(1400, 900)
+    qtbot.waitUntil(lambda: tab.panes.frame.height() == panel.height())
+    tab.docks["Byte"].close()
+    assert tab.panes.frame.around is not panel
+
+
+# ---- no traps --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["two-entries.tacozip", "weather"])
+def test_tab_backwards_comes_round_through_all_that_can_be_seen(show: Show, window: Window, name: str) -> None:
+    tab = show(ROOT / name)
+    window.activateWindow()
+    tab.hex_pane.setFocus()
+    seen: list[QWidget] = []
+    for _ in range(200):
+        key(Qt.Key.Key_Backtab, SHIFT)
+        seen.append(focus())
+        if focus() is tab.hex_pane.hex:
+            break
+    assert seen[-1] is tab.hex_pane.hex
+    assert tab.members.filter in seen
+    assert all(each.isVisible() for each in seen)
+    assert {around(tab, each) for each in seen} >= set(tab.panes.every())
+
+
+@pytest.mark.parametrize("name", ["two-entries.tacozip", "weather"])
+def test_tab_forwards_leads_from_everything_to_the_bytes(show: Show, window: Window, name: str) -> None:
+    tab = show(ROOT / name)
+    window.activateWindow()
+    tab.hex_pane.map.setFocus()
+    seen: list[QWidget] = []
+    while focus() is not tab.hex_pane.hex and len(seen) < 200:
+        seen.append(focus())
+        key(Qt.Key.Key_Tab)
+    assert focus() is tab.hex_pane.hex
+    assert {around(tab, each) for each in seen} >= set(tab.panes.every())
+
+
+def test_the_bytes_are_left_with_one_key(show: Show, window: Window) -> None:
+    tab = show("plain.zip")
+    window.activateWindow()
+    leaving: list[Callable[[], None]] = [
+        lambda: key(Qt.Key.Key_Backtab, SHIFT),
+        lambda: key(Qt.Key.Key_F6),
+        lambda: key(Qt.Key.Key_1, ALT),
+        lambda: key(Qt.Key.Key_G, CTRL),
+    ]
+    for leave in leaving:
+        tab.hex_pane.hex.setFocus()
+        leave()
+        assert not tab.hex_pane.hex.hasFocus()
+
+
+def test_text_content_lets_tab_go_on(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("journey.caf")
+    window.activateWindow()
+    tab.document.open_content(0)
+    settle(qtbot, window)
+    tab.hex_pane.text.text.setFocus()
+    assert tab.hex_pane.text.text.hasFocus()
+    key(Qt.Key.Key_Tab)
+    assert not tab.hex_pane.text.text.hasFocus()
