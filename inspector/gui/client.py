@@ -62,6 +62,7 @@ class Job(QObject):
         self.asked = False
         self.running = True
         self.cancelled = False
+        self._urgent = False
         self.paused = False
         self.binding = False
 
@@ -73,9 +74,16 @@ class Job(QObject):
 
     def cancel(self) -> None:
         """Stop it. The answer is dropped unless it is binding, and a worker that does not stop is ended."""
+        self.supersede()
+        if self.running and not self._urgent:
+            self._urgent = True
+            self._client.wait_for(self)
+
+    def supersede(self) -> None:
+        """Stop it as soon as that can be, since its answer is of no use any more; it may wait for a server yet."""
         if self.running and not self.cancelled:
             self.cancelled = True
-            self._client.cancel(self)
+            self._client.stop(self)
 
 
 class Client(QObject):
@@ -147,11 +155,14 @@ class Client(QObject):
         """Have the worker ``pause``, ``resume`` or ``cancel`` a job. Nothing answers."""
         self._link.send((order, job.number))
 
-    def cancel(self, job: Job) -> None:
-        """See Job.cancel."""
+    def stop(self, job: Job) -> None:
+        """See Job.supersede."""
         if not job.binding:
             self.forget(job.number)
         self.order("cancel", job)
+
+    def wait_for(self, job: Job) -> None:
+        """End the worker where the job does not stop soon."""
         patience = int(GRACE * 1000) if job.method in MAKING else PATIENCE
         QTimer.singleShot(patience, job, lambda: self._lose_patience(job))
 
@@ -208,7 +219,10 @@ class Client(QObject):
 
     def _lose_patience(self, job: Job) -> None:
         if job.running and self._open:
-            self._give_up(f"The work “{job.method}” did not stop when asked to, so its process was ended.")
+            self._give_up(
+                "The work did not stop when it was asked to, so its process was ended: it may have waited for a server "
+                "or a disk."
+            )
 
     def _ended(self) -> None:
         work = tuple(job.method for job in self.jobs)

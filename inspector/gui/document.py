@@ -126,6 +126,7 @@ class Document(QObject):
 
     def _lose(self, sentence: str) -> None:
         self._refresh.stop()
+        self._take_status(self.status.given_up)
         self.lost.emit(sentence)
 
     def look(self) -> None:
@@ -154,7 +155,7 @@ class Document(QObject):
         """Start a job that takes the place of an earlier one of the same kind."""
         earlier = self._jobs.get(method)
         if earlier is not None:
-            earlier.cancel()
+            earlier.supersede()
         job = self.client.job(method, *args, done=done, failed=self._failed)
         self._jobs[method] = job
         job.finished.connect(lambda: self._forget(method, job))

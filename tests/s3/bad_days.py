@@ -52,8 +52,13 @@ BAD_DAYS = (
     BadDay("cut", cut(100), "broke off", "broke off"),
     BadDay("no answer", silent, "closed the connection without an answer", "closed the connection without an answer"),
     BadDay("hanging", hanging, "sent nothing for 1 second", "sent nothing for 1 second"),
-    BadDay("other range", answering(Content_Range="bytes 7-9/9000000"), "", "was replaced while it was open"),
+    BadDay(
+        "other range",
+        answering(Content_Range="bytes 7-9/9000000"),
+        "answered with other bytes",
+        "was replaced while it was open",
+    ),
     BadDay("no range", answering(Content_Range="bytes nonsense"), "does not say how many", "answered with other bytes"),
-    BadDay("other ETag", answering(ETag='"another"'), "", "was replaced while it was open"),
+    BadDay("other ETag", answering(ETag='"another"'), "was replaced", "was replaced while it was open"),
     BadDay("ignored Range", ignoring("Range"), "The server ignores ranges", "The server ignores ranges"),
 )

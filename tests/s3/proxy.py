@@ -150,9 +150,12 @@ def after(count: int, fault: Fault) -> Fault:
 
 
 class Proxy:
-    """``log`` has every request that was made, in order, ``moved`` the bytes of all bodies, of either direction."""
+    """``log`` has every request that was made, in order, ``moved`` the bytes of all bodies, of either direction.
 
-    def __init__(self, port: int) -> None:
+    It stands before the server at ``port``, and listens on a port of its own choice or on ``at``.
+    """
+
+    def __init__(self, port: int, at: int = 0) -> None:
         self._upstream = port
         self._faults: list[Fault] = []
         self._lasting: Fault | None = None
@@ -163,14 +166,18 @@ class Proxy:
         class Handler(_Handler):
             proxy = owner
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer(("127.0.0.1", at), Handler)
         self._server.daemon_threads = True
         self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
         self._thread.start()
 
     @property
+    def port(self) -> int:
+        return int(self._server.server_port)
+
+    @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
+        return f"http://127.0.0.1:{self.port}"
 
     def asked(self) -> list[str]:
         """What was asked for, in words: ``GET /bucket/key bytes=0-9``."""

@@ -219,7 +219,7 @@ class HexPane(QWidget):
     def _draw_map(self, rows: int) -> None:
         for job in (self._mapping, self._judging):
             if job is not None:
-                job.cancel()
+                job.supersede()
         if self._info is not None and rows > 0:
             self._mapping = self._document.client.job("overview", self._info.layer, rows, done=self._show_map)
             status = self._document.status

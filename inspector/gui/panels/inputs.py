@@ -119,7 +119,7 @@ class InputsPanel(QWidget):
         self._timer.stop()
         job, self._job = self._job, None
         if job is not None:
-            job.cancel()
+            job.supersede()
 
     def _look(self) -> None:
         self.stop()

@@ -5,7 +5,7 @@ Names in them are already visible text (see ``core.names.visible``); offsets and
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntFlag, StrEnum
 from typing import Generic, TypeVar
 
@@ -61,6 +61,13 @@ class Status:
     judgement: str = ""
     judged: int = 0
     stamp: str = ""
+
+    @property
+    def given_up(self) -> Status:
+        """The same where whoever was reading it has gone."""
+        if self.stage is Stage.OPENING:
+            return replace(self, stage=Stage.FAILED, sentence="Nothing of it was read.")
+        return replace(self, stage=Stage.CANCELLED) if self.stage is Stage.DECODING else self
 
 
 @dataclass(frozen=True, slots=True)
