@@ -4,14 +4,19 @@ import math
 from itertools import combinations
 
 import pytest
+from PySide6.QtGui import QPalette
 
 from inspector.core.kinds import ROLES, Role
 from inspector.gui.hex.highlights import HATCHED
-from inspector.gui.hex.palette import COLOURS, Colours, Scheme, contrast, mixed, scheme_of
+from inspector.gui.hex.palette import COLOURS, CONTRAST, MARKS, Colours, Mark, Scheme, contrast, mixed, scheme_of
+from inspector.gui.palettes import WINDOW_COLOURS, palette
 
+_R = QPalette.ColorRole
 Vector = tuple[float, float, float]
 
 READABLE = 4.5
+SHARP = 7.0
+"""What a text has at least where high contrast is wanted."""
 VISIBLE = 3.0
 NOTICEABLE = 0.02
 """About the least difference in OKLab that is seen."""
@@ -72,12 +77,59 @@ def test_every_role_has_a_background_and_those_without_an_own_one_are_hatched(co
     assert set(colours.strokes) == HATCHED == {role for role in ROLES if colours.fill(role) == colours.base}
 
 
-@every_scheme
-def test_text_is_readable_on_everything(colours: Colours) -> None:
-    for behind in (*fills(colours), *colours.strokes.values()):
+@pytest.mark.parametrize("scheme", Scheme)
+def test_text_is_readable_on_everything(scheme: Scheme) -> None:
+    colours, least = COLOURS[scheme], SHARP if scheme in CONTRAST else READABLE
+    for behind in fills(colours):
+        assert contrast(colours.text, behind) >= least
+    for behind in colours.strokes.values():
         assert contrast(colours.text, behind) >= READABLE
-    assert contrast(colours.quiet, colours.base) >= READABLE
-    assert contrast(colours.selection_text, colours.selection) >= READABLE
+    assert contrast(colours.quiet, colours.base) >= least
+    assert contrast(colours.selection_text, colours.selection) >= least
+
+
+@pytest.mark.parametrize("scheme", Scheme)
+def test_marks_are_visible_on_what_they_stand_on(scheme: Scheme) -> None:
+    window, least = WINDOW_COLOURS[scheme], SHARP if scheme in CONTRAST else VISIBLE
+    for role in (_R.Base, _R.Window, _R.AlternateBase):
+        assert {mark for mark in Mark if contrast(MARKS[scheme][mark], window[role]) < least} == set()
+
+
+@pytest.mark.parametrize("scheme", Scheme)
+@pytest.mark.parametrize(
+    ("text", "behind"),
+    [
+        (_R.WindowText, _R.Window),
+        (_R.Text, _R.Base),
+        (_R.Text, _R.AlternateBase),
+        (_R.ButtonText, _R.Button),
+        (_R.ToolTipText, _R.ToolTipBase),
+        (_R.PlaceholderText, _R.Window),
+        (_R.PlaceholderText, _R.Base),
+        (_R.PlaceholderText, _R.AlternateBase),
+        (_R.HighlightedText, _R.Highlight),
+        (_R.Link, _R.Window),
+        (_R.Link, _R.Base),
+        (_R.LinkVisited, _R.Base),
+    ],
+)
+def test_the_window_is_readable(scheme: Scheme, text: QPalette.ColorRole, behind: QPalette.ColorRole) -> None:
+    window, least = WINDOW_COLOURS[scheme], SHARP if scheme in CONTRAST else READABLE
+    assert contrast(window[text], window[behind]) >= least
+
+
+@pytest.mark.parametrize("scheme", Scheme)
+def test_what_cannot_be_done_now_can_still_be_read_where_contrast_is_wanted(scheme: Scheme) -> None:
+    made, window = palette(scheme), WINDOW_COLOURS[scheme]
+    faint = made.color(QPalette.ColorGroup.Disabled, _R.WindowText)
+    opaque = mixed(faint.name(), window[_R.Window], faint.alphaF())
+    assert contrast(opaque, window[_R.Window]) >= (READABLE if scheme in CONTRAST else 2)
+
+
+@pytest.mark.parametrize("scheme", Scheme)
+def test_the_window_and_the_bytes_are_of_one_scheme(scheme: Scheme) -> None:
+    window = WINDOW_COLOURS[scheme]
+    assert scheme_of(window[_R.Base], window[_R.Text]) is scheme
 
 
 @every_scheme

@@ -1,0 +1,122 @@
+"""Light, dark and high contrast: followed from the system, chosen, and switched while everything is on the screen."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QIcon, QPalette
+from PySide6.QtWidgets import QApplication
+
+from inspector.core.finding import Severity
+from inspector.gui import preferences, theme
+from inspector.gui.hex.palette import MARKS, Mark, Scheme
+from inspector.gui.icons import icon, severity_icon
+from inspector.gui.palettes import palette
+from inspector.gui.settings import Settings
+from inspector.gui.theme import Theme
+from inspector.gui.window import Window
+from tests.gui.conftest import Show
+
+
+class System:
+    """An application on a system that says what it wants; ``own`` are the system's colours."""
+
+    def __init__(self, dark: bool, contrast: bool | None, own: Scheme = Scheme.LIGHT) -> None:
+        self._hints = SimpleNamespace(colorScheme=lambda: Qt.ColorScheme.Dark if dark else Qt.ColorScheme.Light)
+        if contrast is not None:
+            wanted = Qt.ContrastPreference.HighContrast if contrast else Qt.ContrastPreference.NoPreference
+            self._hints.accessibility = lambda: SimpleNamespace(contrastPreference=lambda: wanted)
+        self._kept: dict[str, Any] = {}
+        self.palette = lambda: palette(own)
+
+    def styleHints(self) -> Any:
+        return self._hints
+
+    def property(self, name: str) -> Any:
+        return self._kept.get(name)
+
+    def setProperty(self, name: str, value: Any) -> None:
+        self._kept[name] = value
+
+
+@pytest.mark.parametrize(
+    ("system", "scheme"),
+    [
+        (System(False, False), Scheme.LIGHT),
+        (System(True, False), Scheme.DARK),
+        (System(False, True), Scheme.CONTRAST_LIGHT),
+        (System(True, True), Scheme.CONTRAST_DARK),
+        (System(False, None), Scheme.LIGHT),
+        (System(True, None), Scheme.DARK),
+        (System(True, None, Scheme.CONTRAST_DARK), Scheme.CONTRAST_DARK),
+        (System(True, None, Scheme.DARK), Scheme.DARK),
+    ],
+)
+def test_the_system_is_followed_where_it_says_what_it_wants(system: System, scheme: Scheme) -> None:
+    assert theme.scheme(cast("QApplication", system), Theme.SYSTEM) is scheme
+
+
+@pytest.mark.parametrize("chosen", [each for each in Theme if each is not Theme.SYSTEM])
+def test_what_is_chosen_holds_on_any_system(chosen: Theme) -> None:
+    found = {theme.scheme(cast("QApplication", System(dark, sharp)), chosen) for dark in (0, 1) for sharp in (0, 1)}
+    assert len(found) == 1
+
+
+def test_every_theme_is_offered() -> None:
+    assert set(preferences.THEME.words) == {each.value for each in Theme}
+
+
+def colours(shown: QIcon, mode: QIcon.Mode = QIcon.Mode.Normal) -> set[str]:
+    image = shown.pixmap(QSize(32, 32), 1.0, mode).toImage()
+    points = ((x, y) for x in range(image.width()) for y in range(image.height()))
+    return {pixel.name() for point in points if (pixel := image.pixelColor(*point)).alpha() == 255}
+
+
+def test_an_icon_is_in_the_colour_of_text_whatever_the_theme(window: Window, settings: Settings) -> None:
+    shown = icon("open")
+    for chosen in (Theme.LIGHT, Theme.DARK, Theme.CONTRAST_LIGHT, Theme.CONTRAST_DARK):
+        settings.put(preferences.THEME, chosen.value)
+        text = window.palette().color(QPalette.ColorRole.WindowText).name()
+        assert colours(shown) == {text}
+
+
+def test_a_mark_keeps_its_shade_and_is_plain_where_it_is_selected_in_high_contrast(
+    window: Window, settings: Settings
+) -> None:
+    shown = severity_icon(Severity.ERROR)
+    settings.put(preferences.THEME, Theme.DARK.value)
+    assert MARKS[Scheme.DARK][Mark.ERROR].lower() in colours(shown)
+    settings.put(preferences.THEME, Theme.CONTRAST_DARK.value)
+    assert MARKS[Scheme.CONTRAST_DARK][Mark.ERROR].lower() in colours(shown)
+    lit = window.palette().color(QPalette.ColorRole.HighlightedText).name()
+    assert lit in colours(shown, QIcon.Mode.Selected)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5, 2.0, 3.0])
+def test_an_icon_has_all_the_pixels_of_the_screen(window: Window, scale: float) -> None:
+    picture = icon("open").pixmap(QSize(16, 16), scale)
+    assert picture.size() == QSize(16, 16) * scale
+    assert picture.devicePixelRatio() == scale
+    assert window.isVisible()
+
+
+def test_a_copied_icon_is_still_drawn(window: Window) -> None:
+    copied = QIcon(icon("find"))
+    copied.addPixmap(icon("open").pixmap(QSize(16, 16)))  # has the copy be another one
+    assert not copied.pixmap(QSize(16, 16)).isNull()
+    assert window.isVisible()
+
+
+def test_everything_follows_a_theme_that_is_switched(show: Show, window: Window, settings: Settings) -> None:
+    tab = show("journey.caf")
+    for chosen, scheme in ((Theme.CONTRAST_DARK, Scheme.CONTRAST_DARK), (Theme.LIGHT, Scheme.LIGHT)):
+        settings.put(preferences.THEME, chosen.value)
+        assert tab.hex_pane.hex.look.scheme is scheme
+        picture = window.grab().toImage()
+        wrong = {Scheme.LIGHT: "#000000", Scheme.CONTRAST_DARK: "#f3f4f6"}[scheme]
+        width, height = picture.width(), picture.height()
+        sampled = [picture.pixelColor(x, y).name() for x in range(0, width, 7) for y in range(0, height, 7)]
+        assert sampled.count(wrong) / len(sampled) < 0.02
