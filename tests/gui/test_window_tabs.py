@@ -105,6 +105,13 @@ def test_arranging_again_leaves_one_bar_of_tabs(show: Show, window: Window) -> N
         assert [bar.count() for bar in tab.area.findChildren(QTabBar)] == [5]
 
 
+def test_a_damaged_archive_without_members_says_what_may_help(show: Show, sample: Sample) -> None:
+    sentence = show(sample("size-reserved.rca")).members.empty_sentence()
+    assert "damaged before the first" in sentence
+    assert "Mend" in sentence
+    assert show(sample("empty.rca")).members.empty_sentence() == "The archive has no members."
+
+
 def test_missing_and_unknown_and_empty_files_are_sentences(show: Show, tmp_path: Path) -> None:
     missing = show(tmp_path / "missing.rca")
     assert "missing.rca" in missing.banner.state.text()

@@ -8,6 +8,7 @@ from functools import partial
 from PySide6.QtCore import QMimeData, QModelIndex, QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
+from inspector.core.verdict import State
 from inspector.gui.document import Document
 from inspector.gui.models.members import (
     CODEC,
@@ -36,6 +37,9 @@ ORIGIN = "members"
 DEBOUNCE = 150
 """Milliseconds without a key before the filter is applied."""
 WIDTHS = {NAME: 190, VERDICT: 122, SIZE: 98, MARK: 80, STORED: 80, CODEC: 70, DIGEST: 150, OFFSET: 90}
+
+BROKEN = (State.TORN, State.DAMAGED)
+"""States in which an archive may have members that are not seen."""
 
 
 class MembersPanel(QWidget):
@@ -179,6 +183,10 @@ class MembersPanel(QWidget):
             return early
         if self._document.filter:
             return "No member's name holds this text."
+        if status.state in BROKEN:
+            return (
+                "No member could be found: the archive is damaged before the first. Mend… (Ctrl+M) says what may help."
+            )
         return "These bytes have no members." if status.format == "bytes" else "The archive has no members."
 
     # ---- filtering and sorting ---------------------------------------------------------------------------------
