@@ -254,9 +254,9 @@ class Editing(QObject):
             self._timer.start()
 
     def save_copy(self, path: str, replace: bool) -> None:
-        """Write the file with the pending changes to another one."""
+        """Write the archive with the pending changes to another file, or to an object that is reached as this one."""
         if self.pending is not None:
-            self._run("save_copy", self.pending, path, replace)
+            self._run("save_copy", self.pending, path, replace, self._document.connection)
 
     def _run(self, method: str, *arguments: Any) -> None:
         self._document.start(method, *arguments, done=self._document.said.emit)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt
@@ -29,15 +28,23 @@ class Writing(QObject):
 
     def ask_copy(self) -> None:
         """Ask where the changed archive is to be saved."""
-        self._ask("Save a Changed Copy", self._beside("changed"), lambda path: self._editing.save_copy(path, True))
+        self._ask_place("Save a Changed Copy", self._beside("changed"), self._editing.save_copy)
 
     def ask_mended(self, accepted: tuple[str, ...]) -> None:
         """Ask where a mended copy is to be written."""
-        self._ask("Mend a Copy", self._beside("mended"), partial(self._start, "make_repairs", accepted))
+
+        def start(path: str, over: bool) -> None:
+            self._start("make_repairs", accepted, path, False, over, self._document.connection)
+
+        self._ask_place("Mend a Copy", self._beside("mended"), start)
 
     def ask_salvage(self, accepted: tuple[str, ...]) -> None:
         """Ask where what is whole is to be saved."""
-        self._ask("Salvage", self._beside("salvaged"), partial(self._start, "salvage", accepted))
+
+        def start(path: str, over: bool) -> None:
+            self._start("salvage", accepted, path, over, self._document.connection)
+
+        self._ask_place("Salvage", self._beside("salvaged"), start)
 
     def ask_export(self) -> None:
         """Ask where the pending changes are to be written as a patch."""
@@ -67,6 +74,17 @@ class Writing(QObject):
         path = Path(self._document.name)
         return f"{path.stem}-{word}{path.suffix}"
 
+    def _ask_place(self, title: str, name: str, then: Callable[[str, bool], object]) -> None:
+        """Ask for a file or, where the archive is on S3, for an object too; and whether what is there is replaced."""
+        if not is_s3(self._document.location):
+            self._ask(title, name, lambda path: then(path, True))  # the system's dialog has asked that
+            return
+        from inspector.gui.dialogs.save_to import SaveToDialog
+
+        dialog = SaveToDialog(self._parent, title, str(Path.home() / name))
+        dialog.chosen.connect(then)
+        dialog.open()
+
     def _ask(self, title: str, name: str, then: Callable[[str], object], filters: str = "All files (*)") -> None:
         dialog = QFileDialog(self._parent, title)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -78,11 +96,11 @@ class Writing(QObject):
         dialog.fileSelected.connect(then)
         dialog.open()
 
-    def _start(self, method: str, accepted: tuple[str, ...], path: str) -> None:
+    def _start(self, method: str, *arguments: object) -> None:
         def done(result: WriteResult) -> None:
             self._document.said.emit(" ".join((result.sentence, *result.warnings)))
 
-        self._document.start(method, accepted, path, done=done)
+        self._document.start(method, *arguments, done=done)
 
     def _said(self, method: str, *arguments: object) -> None:
         self._document.start(method, *arguments, done=self._document.said.emit)

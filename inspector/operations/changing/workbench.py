@@ -237,9 +237,15 @@ class Workbench(Taking):
             return described(plan(self._disk.archives[0], progress, accepted))
 
     def make_repairs(
-        self, progress: Progress, accepted: Collection[str], copy: str, whole: bool = False, s3: Connection = DEFAULT
+        self,
+        progress: Progress,
+        accepted: Collection[str],
+        copy: str,
+        whole: bool = False,
+        over: bool = True,
+        s3: Connection = DEFAULT,
     ) -> WriteResult | OnlyWhole:
-        """Mend it, in place or, where ``copy`` is one, to that file or object, over what is there.
+        """Mend it, in place or, where ``copy`` is one, to that file or object, ``over`` what is there.
 
         ``whole`` is as in write_edit; ``s3`` says how the copy's bucket is reached.
 
@@ -248,7 +254,7 @@ class Workbench(Taking):
 
         def mend(source: FileSource | S3Source) -> WriteResult:
             mended = plan(self._disk.archives[0], progress, accepted)
-            return carry_out(mended, source, copy, progress, over=True, whole=whole, connection=s3)
+            return carry_out(mended, source, copy, progress, over=over, whole=whole, connection=s3)
 
         if not copy:
             return self._write(progress, mend)
@@ -256,13 +262,18 @@ class Workbench(Taking):
             return mend(self._file())
 
     def salvage(
-        self, progress: Progress, accepted: Collection[str], copy: str, s3: Connection = DEFAULT
+        self,
+        progress: Progress,
+        accepted: Collection[str],
+        copy: str,
+        over: bool = True,
+        s3: Connection = DEFAULT,
     ) -> WriteResult:
-        """Write what is whole into a new archive at ``copy``, over what is there; see ``make_repairs``."""
+        """Write what is whole into a new archive at ``copy``, ``over`` what is there; see ``make_repairs``."""
         with self._turns.one(progress):
             source = self._file()
             planned = plan(self._disk.archives[0], progress, accepted)
-            return save_salvage(planned, source, copy, progress, over=True, connection=s3)
+            return save_salvage(planned, source, copy, progress, over=over, connection=s3)
 
     # ---- growing -----------------------------------------------------------------------------------------------
 

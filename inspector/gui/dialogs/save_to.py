@@ -1,0 +1,90 @@
+"""Asking where a copy of an archive on S3 is to be written: to a file here, or to another object."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QFileDialog, QGridLayout, QLabel, QLineEdit, QWidget
+
+from inspector.core.source import SourceError
+from inspector.gui.door import absolute
+from inspector.gui.panels.parts import push_button, sentence_label
+from inspector.sources.s3.address import is_s3, parse
+
+WIDTH = 560
+THERE = "On S3, it is reached as the archive itself is."
+NO_KEY = "An object has a key: s3://bucket/key."
+
+
+class SaveToDialog(QDialog):
+    """``target`` is what is offered at first.
+
+    Signals:
+        chosen(str, bool): a path or an address, and whether what is there is replaced.
+    """
+
+    chosen = Signal(str, bool)
+
+    def __init__(self, parent: QWidget, title: str, target: str) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(title)
+        self.target = QLineEdit(target)
+        self.target.setAccessibleName("Path, or address on S3")
+        self.browse = push_button("&Browse…", "Choose a file on this computer")
+        self.overwrite = QCheckBox("&Replace what is there")
+        self.remark = sentence_label()
+        self.remark.setAccessibleName("Remark on the place")
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.save = self.buttons.addButton("&Save", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.save.setDefault(True)
+        label = QLabel("&Write to")
+        label.setBuddy(self.target)
+        grid = QGridLayout(self)
+        grid.addWidget(label, 0, 0)
+        grid.addWidget(self.target, 0, 1)
+        grid.addWidget(self.browse, 0, 2)
+        grid.addWidget(self.remark, 1, 1, 1, 2)
+        grid.addWidget(self.overwrite, 2, 1, 1, 2)
+        grid.setRowStretch(3, 1)
+        grid.addWidget(self.buttons, 4, 0, 1, 3)
+        self.target.textChanged.connect(self._enable)
+        self.browse.clicked.connect(self._browse)
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        self.resize(WIDTH, self.sizeHint().height())
+        self._enable()
+
+    def text(self) -> str:
+        """The place as it is entered, whole and without what lets others in."""
+        typed = self.target.text().strip().strip("'\"")
+        return absolute(typed) if typed else ""
+
+    def _trouble(self) -> str:
+        """Why nothing can be written there, whatever is there; empty where it may be possible."""
+        text = self.text()
+        if not is_s3(text):
+            return "" if text else "Say where it is to be written."
+        try:
+            return "" if parse(text).name else NO_KEY
+        except SourceError as error:
+            return str(error)
+
+    def _enable(self) -> None:
+        trouble = self._trouble()
+        self.remark.setText(trouble or (THERE if is_s3(self.text()) else "A path here, or s3://bucket/key."))
+        self.save.setEnabled(not trouble)
+
+    def _browse(self) -> None:
+        dialog = QFileDialog(self, self.windowTitle())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        # Whether something is replaced is for the box in this dialog to say, once.
+        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)
+        dialog.fileSelected.connect(self.target.setText)
+        dialog.open()
+
+    def accept(self) -> None:
+        """See QDialog: only what can be tried."""
+        if self.save.isEnabled():
+            self.chosen.emit(self.text(), self.overwrite.isChecked())
+            super().accept()
