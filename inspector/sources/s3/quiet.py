@@ -14,11 +14,17 @@ _FIELD = re.compile(
     r"(?i)(x-amz-security-token|aws_secret_access_key|aws_session_token|secret_?key|session_?token|authorization|"
     r"credential|signature)((?:\\?['\"])?\s*[:=]\s*(?:b?\\?['\"])?)[^\s,'\"}&]+"
 )
+_HEADER = re.compile(r"(?is)(invalid header value ?:?) .*")
 
 
 def redacted(text: str) -> str:
     """The text without access keys, tokens and signatures."""
-    return _FIELD.sub(r"\1\2***", _KEY.sub("***", strip_credentials(text)))
+    return _HEADER.sub(r"\1 ***", _FIELD.sub(r"\1\2***", _KEY.sub("***", strip_credentials(text))))
+
+
+def is_about_a_header(text: str) -> bool:
+    """Whether a library says that no header can have a value, a token with a line break perhaps."""
+    return _HEADER.search(text) is not None
 
 
 class Redacting(logging.Filter):

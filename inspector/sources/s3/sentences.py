@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from inspector.core import limits
@@ -12,7 +12,7 @@ from inspector.core.source import SourceError
 from inspector.core.ways import Way, by
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.ledger import Ledger
-from inspector.sources.s3.quiet import redacted
+from inspector.sources.s3.quiet import is_about_a_header, redacted
 
 
 def ways() -> dict[str, str]:
@@ -126,6 +126,10 @@ _BY_NAME: Mapping[str, str] = {
     "ConfigParseError": "The configuration of AWS on this machine cannot be read: {error}.",
 }
 """By the names of exceptions, or of those they are made from."""
+_HEADER = (
+    "No request could be made: a key or a token has a character in it that none can have, a line break perhaps. Look "
+    "at the environment, or at the profile{by_profile}."
+)
 
 
 def sentence(failure: Failure, error: Exception) -> S3Error:
@@ -133,12 +137,16 @@ def sentence(failure: Failure, error: Exception) -> S3Error:
     response: Any = getattr(error, "response", None)
     if not isinstance(response, dict):
         names = [each.__name__ for each in type(error).__mro__]
-        known = next((_BY_NAME[name] for name in names if name in _BY_NAME), None)
+        known = _HEADER if is_about_a_header(str(error)) else _known(names)
         return S3Error(_filled(known or _unknown(failure), failure, error), 0, names[0])
     status = int((response.get("ResponseMetadata") or {}).get("HTTPStatusCode") or 0)
     code = str((response.get("Error") or {}).get("Code") or "")
     template = _BY_CODE.get(code) or _BY_STATUS.get(status) or _refused(status)
     return S3Error(_filled(template, failure, error), status, code)
+
+
+def _known(names: Sequence[str]) -> str | None:
+    return next((_BY_NAME[name] for name in names if name in _BY_NAME), None)
 
 
 def _refused(status: int) -> str:
