@@ -209,6 +209,7 @@ class Document(QObject):
         others = [info for info in self.layers if info.kind is not LayerKind.CONTENT]
         self.layers = (*others, content.layer)
         layer = content.layer.layer
+        self.history.visit(Place(self.layer, self.selection.caret), Place(layer, 0))
         self._enter(layer)
         self.layersChanged.emit()
         self._select(Selection(layer, 0, member=content.layer.member))
@@ -218,8 +219,10 @@ class Document(QObject):
         """Show another layer, where one was last in it."""
         if layer == self.layer or self.layer_info(layer) is None:
             return
+        caret = self._carets.get(layer, 0)
+        self.history.visit(Place(self.layer, self.selection.caret), Place(layer, caret))
         self._enter(layer)
-        self._select(Selection(layer, self._carets.get(layer, 0), member=self.selection.member))
+        self._select(Selection(layer, caret, member=self.selection.member))
 
     def _enter(self, layer: int) -> None:
         if layer != self.layer:
