@@ -73,8 +73,9 @@ def pytest_report_header() -> str:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add ``--golden``."""
+    """Add ``--golden`` and ``--pictures``."""
     parser.addoption("--golden", action="store_true", help="write tests/golden anew instead of comparing with it")
+    parser.addoption("--pictures", action="store_true", help="keep what the window looks like now")
 
 
 @pytest.fixture

@@ -1,0 +1,106 @@
+"""Draw one state of the window into a picture: ``python -m tests.pictures.drawing NAME OUT.png [SAMPLE]``.
+
+A process of its own, because how large a pixel is and which fonts there are is settled when a process starts.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication
+
+from inspector.gui import app, theme
+from inspector.gui.settings import Settings
+from inspector.gui.theme import Theme
+from inspector.gui.window import Window
+from inspector.operations.showing.browse_views import EntryKind, RemoteEntry, RemotePage
+from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.ledger import Totals
+
+SIZE = (1024, 700)
+AT = "s3://archives/2024/"
+DAY = 1_717_200_000.0
+"""A day in seconds since 1970."""
+
+
+class State(NamedTuple):
+    """What a picture shows: a sample, how it looks, what is done there, and how many pixels a point has."""
+
+    sample: str
+    look: Theme = Theme.LIGHT
+    do: Callable[[Window], object] = bool
+    scale: float = 1.0
+
+
+def raise_dock(name: str) -> Callable[[Window], None]:
+    def up(window: Window) -> None:
+        tab = window.tab()
+        assert tab is not None
+        tab.docks[name].raise_()
+
+    return up
+
+
+def browse(window: Window) -> None:
+    """A listing of S3 as a server would give it."""
+    from inspector.gui.browser.tab import BrowserTab
+
+    tab = BrowserTab(window.remote.connections, "", Connection(anonymous=True))
+    months = [RemoteEntry(EntryKind.PREFIX, f"{month:02}/", f"{AT}{month:02}/") for month in range(1, 7)]
+    objects = [
+        RemoteEntry(EntryKind.OBJECT, name, AT + name, size, DAY + size % 1_000)
+        for name, size in (("log.rca", 37_248), ("photos.caf", 10_529), ("tiles.tacozip", 1_288_490_188))
+    ]
+    page = RemotePage((*months, *objects), "further", Totals(requests=1))
+    tab.model._list = lambda _location, _after, done, _failed: done(page)
+    window.tabs.insert_side(tab)
+    tab.location.setText(AT)
+    tab.list_location()
+
+
+def check(window: Window) -> None:
+    window.actions_["check"].trigger()
+
+
+STATES = {
+    "start-page": State(""),
+    "archive": State("two-chunks.rca"),
+    "archive-dark": State("two-chunks.rca", Theme.DARK),
+    "archive-contrast-light": State("two-chunks.rca", Theme.CONTRAST_LIGHT),
+    "archive-contrast-dark": State("two-chunks.rca", Theme.CONTRAST_DARK),
+    "archive-fine": State("two-chunks.rca", scale=1.5),
+    "torn-and-findings": State("torn-after-write-2.tacozip"),
+    "damaged-checked": State("flipped-blob-byte.rca", Theme.DARK, check),
+    "header": State("two-entries.tacozip", Theme.LIGHT, raise_dock("Header")),
+    "coverage": State("weather-overlap"),
+    "s3": State("", Theme.LIGHT, browse),
+}
+
+
+def draw(state: State, out: Path, locations: Sequence[str]) -> bool:
+    """Draw it with locations open; whether the window came to rest and the picture was written."""
+    application = app.application()
+    application.setCursorFlashTime(0)
+    theme.apply(application, state.look)
+    with TemporaryDirectory() as folder:
+        window = Window(Settings(QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat)))
+        window.resize(*SIZE)
+        window.show()
+        window.open_locations(locations)
+        settled = app.wait_until_settled(window)
+        state.do(window)
+        settled = app.wait_until_settled(window) and settled
+        written = window.grab().save(str(out), "PNG", 0)
+        window.end()
+        window.close()
+    QApplication.processEvents()
+    return settled and written
+
+
+if __name__ == "__main__":
+    sys.exit(not draw(STATES[sys.argv[1]], Path(sys.argv[2]), sys.argv[3:]))

@@ -1,0 +1,120 @@
+"""The main states of the window look as they did; ``pytest tests/pictures --pictures`` keeps how they look now."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QColor, QImage, QPainter
+
+from tests.pictures.comparing import difference, keep
+from tests.pictures.drawing import SIZE, STATES
+
+Sample = Callable[[str], Path]
+HERE = Path(__file__).parent
+SHOWN = {
+    "two-chunks.png": "two-chunks.rca",
+    "findings.png": "flipped-blob-byte.rca",
+    "coverage.png": "weather-overlap",
+}
+"""The pictures of the README, and the samples that they show."""
+LONG = 120
+"""Seconds after which a picture is not waited for."""
+
+
+def drawn(root: Path, scale: float, *arguments: object) -> None:
+    """Let a process of its own draw, with the fonts of all machines."""
+    environment = {
+        **os.environ,
+        "QT_QPA_PLATFORM": "offscreen",
+        "QT_SCALE_FACTOR": str(scale),
+        "FONTCONFIG_FILE": str(HERE / "fonts.conf"),
+    }
+    command = [sys.executable, "-m", *map(str, arguments)]
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=LONG, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def compare(request: pytest.FixtureRequest, kept: Path, made: Path, how: Callable[[Path, Path], object] = keep) -> None:
+    if request.config.getoption("--pictures"):
+        how(made, kept)
+    assert difference(kept, made, made.with_name(f"{made.stem}-marked.png")) == ""
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_a_state_looks_as_it_did(
+    name: str, root: Path, sample: Sample, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    made, state = tmp_path / f"{name}.png", STATES[name]
+    locations = [sample(state.sample)] if state.sample else []
+    drawn(root, state.scale, "tests.pictures.drawing", name, made, *locations)
+    compare(request, HERE / f"{name}.png", made)
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_the_readme_shows_the_program_as_it_is(
+    name: str, root: Path, sample: Sample, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    made = tmp_path / name
+    drawn(root, 1, "inspector", "--screenshot", made, sample(SHOWN[name]))
+    compare(request, root / "resources" / "screenshots" / name, made, shutil.copyfile)
+    assert f"(resources/screenshots/{name})" in (root / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_shows_no_other_pictures(root: Path) -> None:
+    assert {path.name for path in (root / "resources" / "screenshots").iterdir()} == set(SHOWN)
+
+
+def test_there_are_no_other_pictures_and_they_are_small() -> None:
+    pictures = list(HERE.glob("*.png"))
+    assert sorted(path.stem for path in pictures) == sorted(STATES)
+    assert sum(path.stat().st_size for path in pictures) < 1 << 20
+
+
+# ---- what counts as a difference ---------------------------------------------------------------------------------
+
+
+def changed(tmp_path: Path, rectangles: Sequence[tuple[int, int, int, int]], colour: str) -> str:
+    """What is said of a kept picture in which these rectangles have another colour."""
+    picture = QImage(str(HERE / "archive.png"))
+    painter = QPainter(picture)
+    for rectangle in rectangles:
+        painter.fillRect(*rectangle, QColor(colour))
+    painter.end()
+    path = tmp_path / "changed.png"
+    picture.save(str(path))
+    return difference(HERE / "archive.png", path, tmp_path / "marks.png")
+
+
+def test_a_lost_icon_is_seen(tmp_path: Path) -> None:
+    assert "marks.png" in changed(tmp_path, [(14, 30, 18, 18)], "#F3F4F6")
+    assert (tmp_path / "marks.png").exists()
+
+
+def test_what_moved_is_seen(tmp_path: Path) -> None:
+    picture = QImage(str(HERE / "archive.png"))
+    moved = picture.copy()
+    painter = QPainter(moved)
+    painter.drawImage(0, 203, picture, 0, 200, SIZE[0], 300)
+    painter.end()
+    moved.save(str(tmp_path / "moved.png"))
+    assert difference(HERE / "archive.png", tmp_path / "moved.png", tmp_path / "marks.png")
+
+
+def test_faint_edges_are_no_difference(tmp_path: Path) -> None:
+    picture = QImage(str(HERE / "archive.png"))
+    for x in range(0, SIZE[0], 2):
+        for y in range(0, SIZE[1], 3):
+            picture.setPixelColor(x, y, picture.pixelColor(x, y).darker(112))
+    picture.save(str(tmp_path / "rough.png"))
+    assert difference(HERE / "archive.png", tmp_path / "rough.png", tmp_path / "marks.png") == ""
+
+
+def test_a_picture_of_another_size_is_told(tmp_path: Path) -> None:
+    QImage(str(HERE / "archive.png")).copy(0, 0, 1000, 700).save(str(tmp_path / "cut.png"))
+    assert "1000 x 700" in difference(HERE / "archive.png", tmp_path / "cut.png", tmp_path / "marks.png")
