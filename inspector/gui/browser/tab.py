@@ -287,7 +287,7 @@ class BrowserTab(SideTab):
         busy = self._job is not None
         self.bar.setVisible(busy)
         self.stop.setVisible(bool(self.client.jobs))
-        how = "without signing" if self.connection.anonymous else f"profile {visible(self.connection.profile)}"
+        how = "without signing" if self.connection.anonymous else f"with profile {visible(self.connection.profile)}"
         where = f" at {visible(self.connection.endpoint)}" if self.connection.endpoint else ""
-        signed = how if self.connection.anonymous or self.connection.profile else "the default credentials"
-        self.sentence.setText("Downloading…" if busy else f"Asked with {signed}{where}. {self._told}".strip())
+        signed = how if self.connection.anonymous or self.connection.profile else "with the default credentials"
+        self.sentence.setText("Downloading…" if busy else f"Asked {signed}{where}. {self._told}".strip())
