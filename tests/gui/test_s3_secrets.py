@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,11 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
+from inspector.core.verdict import State
+from inspector.gui.audit.tab import AuditTab
 from inspector.gui.window import Window
+from inspector.operations.serving.audit_server import ExportKind
+from inspector.operations.showing.views import ReportKind
 from inspector.sources.s3.connection import Connection
 from tests.gui.conftest import WAIT, press, settle
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
@@ -107,6 +112,57 @@ def test_secrets_of_a_profile_stay_where_they_are(
     assert "canary" in shown[-1], "the name of the profile is remembered"
     for canary in CANARIES:
         assert not [text for text in shown if canary in text]
+
+
+def test_what_is_written_for_others_holds_no_secret(
+    window: Window,
+    qtbot: QtBot,
+    store: Store,
+    profile: str,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Reports of what was found and of mistakes, results of an audit, and whatever is kept between two starts."""
+    connection = Connection(profile, endpoint=store.proxy.url)
+    store.put("given/good.zip", wide(2))
+    tab = window.remote.open(store.put("given/bad.zip", wide(30)), connection)
+    assert tab is not None
+    settle(qtbot, window)
+    with store.proxy.failing(refuse(403, "SignatureDoesNotMatch", f"{CANARIES[0]} {CANARIES[2]}")):
+        press(window, "check")
+        settle(qtbot, window)
+    assert tab.document.status.state is State.UNREADABLE
+    for kind in ReportKind:
+        tab.saving.write_report(str(tmp_path / f"report.{kind}"), kind)
+        settle(qtbot, window)
+    press(window, "audit_folder")
+    audit = window.tabs.currentWidget()
+    assert isinstance(audit, AuditTab)
+    audit.options.place.setText("s3://archives/given/")
+    audit.options.results.setText(str(tmp_path / "kept.sqlite"))
+    audit.begin.click()
+    qtbot.waitUntil(lambda: audit.settled, timeout=2 * WAIT)
+    for each in ExportKind:
+        audit.export(str(tmp_path / f"audit.{each}"), each)
+        qtbot.waitUntil(lambda: audit.settled, timeout=WAIT)
+    window.mishaps.note(LookupError(" ".join(CANARIES)), "window")
+    assert window.mishaps.dialog is not None
+    mistakes = window.mishaps.dialog.report.toPlainText()
+    window.mishaps.dialog.close()
+    window.settings._store.sync()
+    kept = {
+        path.name: path.read_bytes().decode("latin-1")
+        for folder in (tmp_path, Path(os.environ["XDG_CONFIG_HOME"]))
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "credentials"
+    }
+    assert {"report.html", "report.json", "report.text", "kept.sqlite", "audit.csv", "settings.ini"} <= set(kept)
+    assert "bad.zip" in kept["report.html"]
+    assert "good.zip" in kept["audit.csv"]
+    assert "sound" in kept["audit.csv"], "the profile was not used"
+    for canary in CANARIES:
+        assert not [name for name, text in kept.items() if canary in text]
+        assert canary not in "".join([mistakes, arguments(), *capfd.readouterr()])
 
 
 def test_the_library_of_s3_is_not_loaded_in_the_windows_process(store: Store, tmp_path: Path) -> None:
