@@ -8,73 +8,19 @@ from threading import Event
 import pytest
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.dialogs.extract import ExtractDialog
-from inspector.gui.dialogs.save_to import SaveToDialog
-from inspector.gui.dialogs.send import SendDialog
 from inspector.gui.tab import Tab
 from inspector.gui.window import Window
 from inspector.operations.showing.browse_views import Remedy
 from inspector.operations.showing.views import Stage
 from tests.gui.conftest import WAIT, overwrite, press, previewed, settle
+from tests.gui.s3_changing import KEY, agree, asked, data, entry, note, point_to, question, tab, writes
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3_store import Store, opened_at
 from tests.s3.conftest import BUCKET
 from tests.s3.proxy import Fault, Forward, Reply, Seen, refuse, silent
 from tests.s3.writing import MEBI, content, taco, unfinished
 
-KEY = "window/archive.tacozip"
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    return taco(tmp_path_factory.mktemp("taco"), [6 * MEBI, 7 * MEBI])
-
-
-@pytest.fixture
-def tab(window: Window, qtbot: QtBot, store: Store, data: bytes) -> Tab:
-    return opened_at(window, qtbot, store, store.put(KEY, data))
-
-
-def point_to(window: Window, qtbot: QtBot, tab: Tab, offset: int) -> None:
-    """Let the first entry of the header point elsewhere, as typing a number does."""
-    tab.header.model.typed.emit(0, 1, offset)
-    qtbot.waitUntil(lambda: tab.editing.pending is not None, timeout=WAIT)
-    previewed(qtbot, window, tab)
-
-
-def asked(window: Window, qtbot: QtBot, name: str = "write") -> SendDialog:
-    """Press an action and wait for the question."""
-    press(window, name)
-    return question(window, qtbot)
-
-
-def question(window: Window, qtbot: QtBot) -> SendDialog:
-    def open_ones() -> list[SendDialog]:
-        return [each for each in window.findChildren(SendDialog) if each.isVisible()]
-
-    qtbot.waitUntil(lambda: bool(open_ones()), timeout=WAIT)
-    return open_ones()[-1]
-
-
-def agree(window: Window, qtbot: QtBot, tab: Tab, dialog: SendDialog) -> None:
-    """Press Send and wait until it is over, however it ends."""
-    with qtbot.waitSignal(tab.document.said, timeout=WAIT):
-        dialog.send.click()
-    settle(qtbot, window)
-
-
-def entry(tab: Tab) -> int:
-    view = tab.header.model.view
-    assert view is not None
-    return view.entries[0].offset
-
-
-def note(tab: Tab) -> str:
-    return tab.note.text.text()
-
-
-def writes(store: Store) -> list[str]:
-    return [seen.method for seen in store.proxy.log if seen.method not in ("GET", "HEAD")]
+__all__ = ["data", "tab"]
 
 
 def test_a_header_is_sent_once_that_is_agreed_to(window: Window, qtbot: QtBot, store: Store, tab: Tab) -> None:
@@ -289,91 +235,3 @@ def test_mending_in_place_asks_too(window: Window, qtbot: QtBot, store: Store, t
     agree(window, qtbot, tab, dialog)
     assert content(store, "window/torn.tacozip") == whole
     assert tab.document.status.state == "sound"
-
-
-def place(window: Window, qtbot: QtBot, target: str) -> SaveToDialog:
-    """Enter where a copy is to be written."""
-    qtbot.waitUntil(lambda: bool(window.findChildren(SaveToDialog)), timeout=WAIT)
-    dialog = window.findChildren(SaveToDialog)[-1]
-    dialog.target.setText(target)
-    return dialog
-
-
-def saved(window: Window, qtbot: QtBot, tab: Tab, dialog: SaveToDialog) -> str:
-    with qtbot.waitSignal(tab.document.said, timeout=WAIT):
-        dialog.save.click()
-    settle(qtbot, window)
-    return note(tab)
-
-
-def test_a_changed_copy_is_a_file_here_or_an_object(
-    window: Window, qtbot: QtBot, store: Store, tab: Tab, tmp_path: Path, data: bytes
-) -> None:
-    point_to(window, qtbot, tab, 200)
-    press(window, "ask_copy")
-    assert "copy.tacozip" in saved(window, qtbot, tab, place(window, qtbot, str(tmp_path / "copy.tacozip")))
-    copy = (tmp_path / "copy.tacozip").read_bytes()
-    assert copy[300:900] == data[300:900]
-    assert copy != data
-    assert writes(store) == []
-
-    press(window, "ask_copy")
-    there = f"s3://{BUCKET}/window/copy.tacozip"
-    assert there in saved(window, qtbot, tab, place(window, qtbot, there))
-    assert content(store, "window/copy.tacozip") == copy
-    assert content(store, KEY) == data
-    assert tab.editing.pending is not None
-
-    press(window, "ask_copy")
-    assert "is there already" in saved(window, qtbot, tab, place(window, qtbot, there))
-    press(window, "ask_copy")
-    dialog = place(window, qtbot, f"s3://{BUCKET}/{KEY}")
-    dialog.overwrite.setChecked(True)
-    assert "is the archive itself" in saved(window, qtbot, tab, dialog)
-    assert content(store, KEY) == data
-    store.client.delete_object(Bucket=BUCKET, Key="window/copy.tacozip")
-
-
-def test_what_is_no_place_for_a_copy_is_said(window: Window, qtbot: QtBot, tab: Tab) -> None:
-    point_to(window, qtbot, tab, 200)
-    press(window, "ask_copy")
-    for target, sentence in (("", "Say where"), ("s3://", "names no bucket"), (f"s3://{BUCKET}/", "has a key")):
-        dialog = place(window, qtbot, target)
-        assert sentence in dialog.remark.text()
-        assert not dialog.save.isEnabled()
-    dialog.reject()
-
-
-def test_a_mended_copy_and_what_is_saved_can_be_objects(
-    window: Window, qtbot: QtBot, store: Store, tmp_path: Path
-) -> None:
-    whole = taco(tmp_path, [1000, 2000])
-    damaged = bytearray(whole + b"garbage")
-    tab = opened_at(window, qtbot, store, store.put("window/mend.tacozip", bytes(damaged)))
-    press(window, "mend")
-    settle(qtbot, window)
-    tab.repair.copy_.click()
-    there = f"s3://{BUCKET}/window/mended.tacozip"
-    assert there in saved(window, qtbot, tab, place(window, qtbot, there))
-    assert content(store, "window/mended.tacozip") == whole
-    assert content(store, "window/mend.tacozip") == damaged
-    store.client.delete_object(Bucket=BUCKET, Key="window/mended.tacozip")
-
-    damaged[whole.index(b"\1" * 1000)] ^= 0xFF
-    tab = opened_at(window, qtbot, store, store.put("window/lost.tacozip", bytes(damaged)))
-    press(window, "mend")
-    settle(qtbot, window)
-    tab.repair.salvage.click()
-    assert "is saved in" in saved(window, qtbot, tab, place(window, qtbot, str(tmp_path / "saved.tacozip")))
-    assert b"\2" * 2000 in (tmp_path / "saved.tacozip").read_bytes()
-
-
-@pytest.mark.usefixtures("tab")
-def test_members_are_extracted_to_folders_here_only(window: Window, qtbot: QtBot) -> None:
-    press(window, "extract")
-    settle(qtbot, window)
-    dialog = window.findChildren(ExtractDialog)[-1]
-    dialog.folder.setText(f"s3://{BUCKET}/out")
-    qtbot.waitUntil(lambda: "is not on this machine" in dialog.summary.text(), timeout=WAIT)
-    assert not dialog.extract.isEnabled()
-    dialog.reject()
