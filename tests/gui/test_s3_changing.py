@@ -6,13 +6,14 @@ from pathlib import Path
 from threading import Event
 
 import pytest
+from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.tab import Tab
 from inspector.gui.window import Window
 from inspector.operations.showing.browse_views import Remedy
 from inspector.operations.showing.views import Stage
-from tests.gui.conftest import WAIT, overwrite, press, previewed, settle
+from tests.gui.conftest import WAIT, answer, overwrite, press, previewed, settle
 from tests.gui.s3_changing import KEY, agree, asked, data, entry, note, point_to, question, tab, writes
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3_store import Store, opened_at
@@ -194,6 +195,32 @@ def test_sending_can_be_cancelled(window: Window, qtbot: QtBot, store: Store, ta
 
     assert "writing it was cancelled" in note(tab)
     assert tab.editing.pending is not None
+    assert content(store, KEY) == data
+    assert unfinished(store) == []
+
+
+def test_closing_the_tab_while_it_is_sent_leaves_nothing(
+    window: Window, qtbot: QtBot, store: Store, tab: Tab, data: bytes
+) -> None:
+    point_to(window, qtbot, tab, 200)
+    reached, gate = Event(), Event()
+
+    def slow(seen: Seen, forward: Forward) -> Reply:
+        if seen.method == "PUT":
+            reached.set()
+            gate.wait(60)
+        return forward()
+
+    dialog = asked(window, qtbot)
+    with store.proxy.failing(slow):
+        dialog.send.click()
+        qtbot.waitUntil(reached.is_set, timeout=WAIT)
+        press(window, "close_tab")
+        link = tab.document.client.link
+        answer(window.findChildren(QMessageBox)[-1], "Close")
+        gate.set()
+        qtbot.waitUntil(lambda: link.process is None, timeout=WAIT)
+
     assert content(store, KEY) == data
     assert unfinished(store) == []
 
