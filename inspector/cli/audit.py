@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Generator, Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, nullcontext
 from pathlib import Path
 
 from inspector.cli.check import FINE, UNREADABLE, status_of
@@ -23,8 +23,10 @@ from inspector.operations.auditing.audit_check import NO_ARCHIVE, UNCHECKED, Res
 from inspector.operations.auditing.audit_csv import write_csv
 from inspector.operations.auditing.audit_dask import run_on_cluster
 from inspector.operations.auditing.audit_places import Choice
-from inspector.operations.auditing.audit_results import Amount, Results
+from inspector.operations.auditing.audit_results import ENDINGS, Amount, Results
+from inspector.operations.auditing.audit_shards import ShardFiles
 from inspector.operations.auditing.audit_summary import Run, Summary, as_object, as_text, summary
+from inspector.operations.refused import Refused
 
 _LOGGED = 60.0
 """Seconds between two lines that say how far it is, where there is no terminal."""
@@ -32,27 +34,41 @@ _LOGGED = 60.0
 
 def run(options: argparse.Namespace) -> int:
     """Audit a place and give the exit status: that of the worst archive in it."""
-    with Results(Path(options.results) if options.results else None) as results, Lines() as out:
-        for shard in options.merge:
-            results.take_over(Path(shard))
-        summed = _audited(options, results, out)
+    shards = _shards(options)
+    path = Path(options.results) if options.results and shards is None else None
+    with shards or nullcontext(), Results(path) as results, Lines() as out:
+        for shard in (*map(Path, options.merge), *(shards.known() if shards is not None else ())):
+            results.take_over(shard)
+        summed = _audited(options, results, shards, out)
         out.write(f"{json_text(as_object(summed))}\n" if options.json else as_text(summed))
         if options.csv:
             write_csv(results, Path(options.csv))
     return _status(options, summed)
 
 
-def _audited(options: argparse.Namespace, results: Results, out: Lines) -> Summary:
+def _shards(options: argparse.Namespace) -> ShardFiles | None:
+    """The files that results are kept in where they are kept by shards; raises Refused where they cannot be."""
+    if not options.shards:
+        return None
+    if not options.dask or not options.results:
+        raise Refused(
+            "--shards N is for an audit on a Dask cluster, and needs --results FILE: the files of the shards are named "
+            "after it."
+        )
+    return ShardFiles(Path(options.results), options.shards)
+
+
+def _audited(options: argparse.Namespace, results: Results, shards: ShardFiles | None, out: Lines) -> Summary:
     """Do what is to be done; what comes of each archive is written where it was asked for."""
     clock = _Clock()
     choice = Choice(options.sample, options.shard)
-    plan = Plan(options.location, options.quick, choice, _own(options), connection_of(options))
+    plan = Plan(options.location, options.quick, choice, _own(options, shards), connection_of(options))
     with _shown(clock, options):
         todo = prepare(plan, results, clock.progress)
         if options.json:
             _write(out, results.results(f"WHERE state <> '{NO_ARCHIVE}' ORDER BY location"))
         clock.start(todo)
-        work = _work(options, plan, results, clock.progress)
+        work = _work(options, plan, results, shards, clock.progress)
         try:
             with closing(work):
                 for result in work:
@@ -65,9 +81,11 @@ def _audited(options: argparse.Namespace, results: Results, out: Lines) -> Summa
     return summary(results, Run(todo.left, clock.seconds, todo.earlier))
 
 
-def _work(options: argparse.Namespace, plan: Plan, results: Results, progress: Progress) -> Generator[Result]:
+def _work(
+    options: argparse.Namespace, plan: Plan, results: Results, shards: ShardFiles | None, progress: Progress
+) -> Generator[Result]:
     if options.dask:
-        return run_on_cluster(options.dask, plan, results, progress)
+        return run_on_cluster(options.dask, plan, results, progress, shards)
     return run_audit(plan, results, progress, options.workers)
 
 
@@ -78,16 +96,19 @@ def _write(out: Lines, results: Iterator[Result] | tuple[Result]) -> None:
     out.flush()
 
 
-def _own(options: argparse.Namespace) -> frozenset[str]:
+def _own(options: argparse.Namespace, shards: ShardFiles | None) -> frozenset[str]:
     """Files that this audit writes or reads itself, which are no archives of the place."""
     mine = [*options.merge, *filter(None, (options.csv,))]
+    if shards is not None:
+        mine += [f"{path}{ending}" for path in (*shards.paths, *shards.known()) for ending in ENDINGS]
     return frozenset(map(os.path.abspath, mine))
 
 
 def _say_what_is_left(options: argparse.Namespace, results: Results) -> None:
     done, left = results.amount(done=True), results.amount(done=False)
     if options.results:
-        kept = f"{count(done.files, 'result')} {'is' if done.files == 1 else 'are'} kept in {options.results}"
+        where = f"the shards of {options.results}" if options.shards else options.results
+        kept = f"{count(done.files, 'result')} {'is' if done.files == 1 else 'are'} kept in {where}"
         complain(f"Interrupted: {kept}, and {count(left.files, 'file')} left; the same command goes on from there.")
     else:
         complain("Interrupted, and nothing is kept: --results FILE keeps results, so that an audit can be taken up.")

@@ -12,6 +12,7 @@ def add_audit(command: argparse.ArgumentParser) -> None:
     command.add_argument("location", metavar="LOCATION", help="a folder or a prefix, with all that is beneath it")
     command.add_argument("--workers", type=_one_or_more, default=0, metavar="N", help="processes to use")
     command.add_argument("--dask", metavar="ADDRESS", help="use a Dask cluster, tcp://HOST:PORT being its scheduler")
+    command.add_argument("--shards", type=_one_or_more, default=0, metavar="N", help="with --dask: N results files")
     command.add_argument("--results", metavar="FILE", help="keep results here, and do not check what is in it again")
     command.add_argument("--merge", action="append", default=[], metavar="FILE", help="take over these results first")
     command.add_argument("--quick", action="store_true", help="look at the structure only, and read no content")

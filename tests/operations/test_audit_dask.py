@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
+import signal
+import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event, Semaphore
 from typing import Any
 
 import dask
 import distributed
 import pytest
 
+from inspector.__main__ import main
 from inspector.core.progress import Progress
 from inspector.operations.auditing import audit_dask
 from inspector.operations.auditing.audit import Plan, prepare
 from inspector.operations.auditing.audit_check import Result
 from inspector.operations.auditing.audit_dask import Chunk, examine_chunk, run_on_cluster
-from inspector.operations.auditing.audit_places import Choice
+from inspector.operations.auditing.audit_places import Choice, shard_of
 from inspector.operations.auditing.audit_results import Results
 from inspector.operations.refused import Refused
 from tests.operations.archives import caf
+
+ROOT = Path(__file__).parent.parent.parent
 
 
 def cluster(**options: Any) -> Any:
@@ -79,9 +87,110 @@ def test_a_task_has_many_small_archives_or_few_large_ones(place: Path, monkeypat
     with Results() as results:
         prepare(Plan(str(place)), results, Progress())
         jobs = [audit_dask.Job(found, quick=False) for found in results.missing()]
-    assert [len(chunk) for chunk in audit_dask._chunks(jobs)] == [4, 4, 1]
+    assert [len(chunk) for chunk in audit_dask._chunks(jobs, 1)] == [4, 4, 1]
+    for chunk in audit_dask._chunks(jobs, 2):
+        assert len({shard_of(job.found.name, 2) for job in chunk}) == 1
     monkeypatch.setattr(audit_dask, "CHUNK_SIZE", 1)
-    assert [len(chunk) for chunk in audit_dask._chunks(jobs)] == [1] * 9
+    assert [len(chunk) for chunk in audit_dask._chunks(jobs, 1)] == [1] * 9
+
+
+# ---- results by shards ---------------------------------------------------------------------------------------------
+
+
+def kept(path: Path) -> dict[str, int]:
+    """How often each archive that a results file knows was audited."""
+    with Results(path) as results:
+        return {Path(each.location).name: each.attempts for each in results.results()}
+
+
+def test_each_shard_has_a_file_that_an_audit_of_it_would_have_made(
+    address: str, place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    all_of_them = tmp_path / "all.sqlite"
+    arguments = ["audit", str(place), "--dask", address, "--shards", "3", "--results", str(all_of_them)]
+    for _ in range(2):
+        assert main(arguments) == 0
+        assert "9 archives" in capsys.readouterr().out
+        shards = sorted(tmp_path.glob("all.*"))
+        assert [path.name for path in shards] == [f"all.{part}-of-3.sqlite" for part in (1, 2, 3)]
+        for part, path in enumerate(shards, 1):
+            assert kept(path) == {f"{n}.caf": 1 for n in range(9) if shard_of(f"{n}.caf", 3) == part}
+    merged = tmp_path / "merged.sqlite"
+    merging = [f"--merge={path}" for path in shards]
+    assert main(["audit", str(place), "--json", "--results", str(merged), *merging]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["summary"]["done"]["archives"] == 0
+    assert len(kept(merged)) == 9
+
+
+def test_another_number_of_shards_takes_up_what_is_finished(address: str, place: Path, tmp_path: Path) -> None:
+    def audit(shards: int) -> int:
+        return main(
+            ["audit", str(place), "--dask", address, f"--shards={shards}", f"--results={tmp_path / 'a.sqlite'}"]
+        )
+
+    assert audit(2) == audit(4) == 0
+    assert len(list(tmp_path.glob("a.*-of-4.sqlite"))) == 0, "nothing was left for them"
+
+
+@pytest.mark.parametrize("more", [["--dask", "tcp://127.0.0.1:9"], ["--results", "x.sqlite"]])
+def test_shards_need_a_cluster_and_a_place_for_results(
+    place: Path, more: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["audit", str(place), "--shards", "2", *more]) == 2
+    assert "--shards N is for an audit on a Dask cluster" in capsys.readouterr().err
+
+
+class Examined:
+    """What workers of a cluster in this process have examined; after ``free`` tasks they wait for ``gate``."""
+
+    def __init__(self, free: int) -> None:
+        self.archives = Counter[str]()
+        self.gate = Event()
+        self.free = Semaphore(free)
+
+
+EXAMINED = Examined(0)
+
+
+def _count(chunk: Chunk) -> list[Result]:
+    """For a cluster in this process: a function goes there by its name, so what it counts with has to have one too."""
+    if not EXAMINED.free.acquire(blocking=False):
+        EXAMINED.gate.wait(120)
+    EXAMINED.archives.update(job.found.name for job in chunk)
+    return examine_chunk(chunk)
+
+
+def test_an_audit_that_was_killed_does_nothing_that_is_finished_again(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    for number in range(12):
+        caf(place / f"{number:02}.caf")
+    examined = Examined(free=5)
+    monkeypatch.setattr(f"{__name__}.EXAMINED", examined)
+    monkeypatch.setattr(audit_dask, "examine_chunk", _count)
+    driver = (
+        "import sys; from inspector.__main__ import main; from inspector.operations.auditing import audit_dask; "
+        "audit_dask.CHUNK_FILES = 1; sys.exit(main(sys.argv[1:]))"
+    )
+    results = tmp_path / "results.sqlite"
+    command = [sys.executable, "-c", driver, "audit", str(place), "--json", "--dask", address]
+    command += ["--shards", "3", "--results", str(results)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as running:
+        assert running.stdout is not None
+        finished = {Path(json.loads(running.stdout.readline())["source"]).name for _ in range(5)}
+        running.send_signal(signal.SIGKILL)
+    before = [kept(path) for path in sorted(tmp_path.glob("results.*-of-3.sqlite"))]
+    assert set().union(*before) == finished
+    examined.gate.set()
+    last = subprocess.run(command, stdout=subprocess.PIPE, cwd=ROOT, check=True).stdout.splitlines()[-1]
+    assert json.loads(last)["summary"]["earlier"]["archives"] == 5
+    assert json.loads(last)["summary"]["done"]["archives"] == 7
+    assert {examined.archives[name] for name in finished} == {1}
+    assert set(examined.archives) == {f"{number:02}.caf" for number in range(12)}
+    after = [kept(path) for path in sorted(tmp_path.glob("results.*-of-3.sqlite"))]
+    assert sum(map(Counter, after), Counter()) == Counter(f"{number:02}.caf" for number in range(12))
 
 
 def _die_of_the_fifth(chunk: Chunk) -> list[Result]:

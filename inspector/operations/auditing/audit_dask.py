@@ -12,7 +12,9 @@ from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.operations.auditing.audit import Plan
 from inspector.operations.auditing.audit_check import Job, Result, examine, lost
+from inspector.operations.auditing.audit_places import shard_of
 from inspector.operations.auditing.audit_results import Results
+from inspector.operations.auditing.audit_shards import ShardFiles
 from inspector.operations.refused import Refused
 from inspector.operations.serving.pool import DIED, Lost, attempt
 from inspector.operations.serving.share import CHECKING
@@ -30,17 +32,23 @@ Chunk = tuple[Job, ...]
 Answer = tuple[Chunk, list[Result]]
 
 
-def run_on_cluster(address: str, plan: Plan, results: Results, progress: Progress) -> Generator[Result]:
+def run_on_cluster(
+    address: str, plan: Plan, results: Results, progress: Progress, shards: ShardFiles | None = None
+) -> Generator[Result]:
     """Check what is left, see ``audit.run``. Locations have to be the same, and this program there, on every worker.
 
-    A task that ends its worker is done again one archive at a time, so that the one that does it is known. Raises
-    Refused where the cluster cannot be had, too.
+    With ``shards`` a task has archives of one shard, whose file keeps its results before they are given. A task that
+    ends its worker is done again one archive at a time, so that the one that does it is known. Raises Refused where the
+    cluster cannot be had, too.
     """
     left = results.amount(done=False)
     progress.begin(CHECKING, left.size)
     with _client(address) as client:
-        chunks = _chunks(Job(found, plan.quick, plan.connection) for found in results.missing())
+        count = shards.count if shards is not None else 1
+        chunks = _chunks((Job(found, plan.quick, plan.connection) for found in results.missing()), count)
         for chunk, came in _while_it_is_there(_came(client, chunks)):
+            if shards is not None:
+                shards.keep(shard_of(chunk[0].found.name, count), came)
             for result in came:
                 results.keep(result)
                 yield result
@@ -70,18 +78,16 @@ def _client(address: str) -> Any:
         raise Refused(f"No Dask scheduler answers at {visible(address)}: {error}.") from error
 
 
-def _chunks(jobs: Iterable[Job]) -> Iterator[Chunk]:
-    """The jobs, some at a time: many small archives, or a few large ones."""
-    chunk: list[Job] = []
-    size = 0
+def _chunks(jobs: Iterable[Job], shards: int) -> Iterator[Chunk]:
+    """The jobs of each shard, some at a time: many small archives, or a few large ones."""
+    open_ones: dict[int, list[Job]] = {}
     for job in jobs:
+        shard = shard_of(job.found.name, shards)
+        chunk = open_ones.setdefault(shard, [])
         chunk.append(job)
-        size += job.found.size
-        if len(chunk) == CHUNK_FILES or size >= CHUNK_SIZE:
-            yield tuple(chunk)
-            chunk, size = [], 0
-    if chunk:
-        yield tuple(chunk)
+        if len(chunk) == CHUNK_FILES or sum(each.found.size for each in chunk) >= CHUNK_SIZE:
+            yield tuple(open_ones.pop(shard))
+    yield from map(tuple, open_ones.values())
 
 
 def _came(client: Any, chunks: Iterator[Chunk]) -> Iterator[Answer]:

@@ -47,10 +47,18 @@ class Choice:
     shard: tuple[int, int] = (1, 1)
 
     def __contains__(self, name: object) -> bool:
-        digest = blake2b(encoded(str(name)), digest_size=16).digest()
         number, count = self.shard
-        sampled = int.from_bytes(digest[:8]) % (100 * _PER_CENT) < self.sample * _PER_CENT
-        return sampled and int.from_bytes(digest[8:]) % count == number - 1
+        sampled = int.from_bytes(_digest(str(name))[:8]) % (100 * _PER_CENT) < self.sample * _PER_CENT
+        return sampled and shard_of(str(name), count) == number
+
+
+def shard_of(name: str, count: int) -> int:
+    """The number, from 1, of the one of ``count`` shards that an archive of this name is in."""
+    return int.from_bytes(_digest(name)[8:]) % count + 1
+
+
+def _digest(name: str) -> bytes:
+    return blake2b(encoded(name), digest_size=16).digest()
 
 
 def archives_in(place: str, connection: Connection = DEFAULT, aside: Container[str] = ()) -> Iterator[Found]:

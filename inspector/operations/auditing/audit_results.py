@@ -24,6 +24,9 @@ _PATIENCE = 60.0
 _ROWS = 1000
 """Rows that are held at a time."""
 
+ENDINGS = ("", "-wal", "-shm", "-journal")
+"""What follows the name of a results file in those that SQLite writes."""
+
 COLUMNS = tuple(field.name for field in fields(Result))
 """The columns of the table ``results``. A location that is no UTF-8 is a BLOB of its bytes, any other text."""
 
@@ -154,7 +157,7 @@ class Results:
         if self.path is None:
             return frozenset()
         path = os.path.abspath(self.path)  # noqa: PTH100 - a link stays what it is called
-        return frozenset(path + ending for ending in ("", "-wal", "-shm", "-journal"))
+        return frozenset(path + ending for ending in ENDINGS)
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
