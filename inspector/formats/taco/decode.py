@@ -70,7 +70,7 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
         _report(
             emitter,
             header,
-            max(0, first_member(directory)),
+            first_member(directory),
             listed=directory.ending is not None and bool(directory.central),
         )
     _report_name(emitter, directory)
@@ -90,7 +90,10 @@ def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
 
 
 def _report(emitter: Emitter, header: TacoHeader, member: int, *, listed: bool) -> None:
-    """Report on the header, which is ``member``; a missing central directory (not ``listed``) is reported already."""
+    """Report on the header, which is ``member``, -1 where the central directory has no entry for it.
+
+    A missing central directory (not ``listed``) is reported already.
+    """
     place = header.payload
     if header.count > MOST_ENTRIES:
         message = f"The count is {header.count}; a TACO header has room for {MOST_ENTRIES} entries."
@@ -112,7 +115,7 @@ def _report(emitter: Emitter, header: TacoHeader, member: int, *, listed: bool) 
         message = f"The header cannot be edited in place: {'; '.join(header.obstacles)}."
         emitter.warning("taco-layout", message, (0, place.stop))
     if place.size == PAYLOAD_SIZE:
-        _report_crc(emitter, header, member)
+        _report_crc(emitter, header, member, listed=listed)
     _report_entries(emitter, header)
 
 
@@ -140,7 +143,7 @@ def _report_entries(emitter: Emitter, header: TacoHeader) -> None:
             emitter.info("taco-entries-overlap", message, one[3], other[3])
 
 
-def _report_crc(emitter: Emitter, header: TacoHeader, member: int) -> None:
+def _report_crc(emitter: Emitter, header: TacoHeader, member: int, *, listed: bool) -> None:
     """The three CRCs of the header tell how far an update of it came (TACO_HEADER.md, "Update process")."""
     local_fits = header.crc == header.local_crc
     central_fits = header.central_crc is None or header.central_crc == header.local_crc
@@ -155,14 +158,14 @@ def _report_crc(emitter: Emitter, header: TacoHeader, member: int) -> None:
     if local_fits:
         words = "an update was cut off after its second write: the central directory's CRC is the old one"
         severity, code = Severity.WARNING, "taco-torn-after-write-2"
-    elif central_fits and header.sensible:
+    elif central_fits and header.sensible and (header.central_crc is not None or not listed):
         words = "an update was cut off after its first write (payload new, both CRCs old), or the payload is damaged"
         severity, code = Severity.WARNING, "taco-torn-after-write-1"
     else:
         words = "the payload or its CRCs are damaged"
         severity, code = Severity.ERROR, "taco-crc"
     message = f"CRC of the TACO header ({numbers}): {words}."
-    emitter.find(severity, code, message, (header.payload, local, central), member)
+    emitter.find(severity, code, message, (header.payload, local, central), member if member >= 0 else None)
 
 
 def _report_name(emitter: Emitter, directory: Directory) -> None:

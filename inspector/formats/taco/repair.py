@@ -165,7 +165,9 @@ def _claim(archive: Archive, header: TacoHeader, *, restorable: bool) -> str:
     """Why finishing an update is only a claim; empty where the payload shows that a program wrote it."""
     if restorable:
         return "The byte that differs is assumed to have been written on purpose, and not to be damaged."
-    if header.central_crc is not None and header.central_crc != header.local_crc:
+    if header.central_crc is None and archive.detail.directory.listed:
+        why = "the central directory has no entry for it"
+    elif header.central_crc is not None and header.central_crc != header.local_crc:
         why = "its two CRCs differ, which no update that was cut off leaves behind"
     elif not _is_convincing(archive, header):
         why = "its entries are none, lead out of the file, or are not zero where they are not in use"

@@ -274,3 +274,16 @@ def test_whatever_is_wrong_ends_in_words(data: bytes, choice: st.DataObject) -> 
     if result.salvage is not None:
         new = checked(salvaged(result))
         assert state_of([new]) in (State.SOUND, State.WARNING)
+
+
+def test_a_torn_header_that_the_directory_does_not_know_is_finished_only_on_a_word(data: bytes) -> None:
+    """As where an archive stands in front of another one."""
+    torn = updated(data, NEW, local=False, central=False)
+    both = torn[: data.index(b"PK\1\2")] + data
+    result = planned(both)
+    assert codes(result.repairs) == []
+    assert "taco-finish-update" in codes(result.waiting)
+    claim = next(each.claim for each in result.waiting if each.code == "taco-finish-update")
+    assert "the central directory has no entry for it" in claim
+    (finding,) = (each for each in result.before.findings if each.code == "taco-crc")
+    assert finding.member is None
