@@ -31,6 +31,8 @@ from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.source import S3Source, cancelling
 
 _FINE = (State.SOUND, State.WARNING)
+_ORDER = tuple(State)
+"""The states, from the best to the worst."""
 
 
 def described(plan: Plan) -> RepairPlan:
@@ -69,7 +71,10 @@ def _outcome(plan: Plan) -> str:
     if plan.mends:
         was = "archive" if before is State.WARNING else f"{before} archive"
         will = "usable, with warnings" if after is State.WARNING else after
-        done = f"{count(len(plan.repairs), 'repair')} would make this {was} {will}."
+        repairs = count(len(plan.repairs), "repair")
+        done = f"{repairs} would make this {was} {will}."
+        if _ORDER.index(after) > _ORDER.index(before):
+            done = f"{repairs} would let more of this {was} be read, and what shows then is {will}."
         return done if after in _FINE else f"{done} {_rest(plan)}"
     if not left(plan.before):
         return "There is nothing to mend."
