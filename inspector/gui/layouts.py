@@ -35,7 +35,7 @@ class Layout(NamedTuple):
 
 _SIDES = ("Members", "Structure", "Byte")
 CHECK = Layout(("Members", "Findings", "Digests", "Repair", "Requests"), "Findings", 45)
-EDIT = Layout((*_SIDES, "Changes", "Header", "Findings", "Repair"), "Changes", 36)
+EDIT = Layout((*_SIDES, "Changes", "Header", "Findings", "Repair"), "Changes", 30)
 
 
 class Layouts(QObject):

@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from inspector.core.numbers import count
+from inspector.core.translation import tr
 from inspector.gui.coverage.legend import Legend
 from inspector.gui.coverage.source import RangeSource
 from inspector.gui.coverage.view import BandView
@@ -18,6 +19,8 @@ from inspector.operations.showing.views import LayerKind
 MOST = 300
 """Datasets that are shown; the rest is told."""
 _ORIGIN = "coverage"
+ROOM = 34
+"""Pixels around the text of a button, in any theme."""
 
 
 class CoveragePanel(QWidget):
@@ -29,7 +32,7 @@ class CoveragePanel(QWidget):
         self.source = RangeSource(document)
         self.bands: list[BandView] = []
         self.said = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
-        self.said.setAccessibleName("What the band shows")
+        self.said.setAccessibleName(tr("What the band shows"))
         self.legend = Legend()
         self._list = QWidget()
         self._rows = QVBoxLayout(self._list)
@@ -42,7 +45,7 @@ class CoveragePanel(QWidget):
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._area.setWidget(self._list)
         self._stack = Emptiable(self._area)
-        self._stack.show_sentence("The ranges are being looked up.")
+        self._stack.show_sentence(tr("The ranges are being looked up."))
         self.setFocusProxy(self._stack)
         self._lay_out()
         self.source.found.connect(self._take_datasets)
@@ -59,9 +62,9 @@ class CoveragePanel(QWidget):
         foot.addWidget(self.said, 1)
         foot.addWidget(self.legend)
         self.buttons = [
-            self._button("+", "Zoom In", "Show fewer keys (+, or the wheel)", 1),
-            self._button("−", "Zoom Out", "Show more keys (-, or the wheel)", -1),
-            self._button("All", "Show All Keys", "Show all keys of the dataset (0)", 0),
+            self._button("+", tr("Zoom In"), tr("Show fewer keys (+, or the wheel)"), 1),
+            self._button("−", tr("Zoom Out"), tr("Show more keys (-, or the wheel)"), -1),
+            self._button(tr("All"), tr("Show All Keys"), tr("Show all keys of the dataset (0)"), 0),
         ]
         for button in self.buttons:
             foot.addWidget(button)
@@ -76,7 +79,7 @@ class CoveragePanel(QWidget):
         button.setAccessibleName(name)
         button.setToolTip(tip)
         button.setFlat(True)
-        button.setMaximumWidth(button.fontMetrics().horizontalAdvance(text) + 20)
+        button.setMaximumWidth(button.fontMetrics().horizontalAdvance(text) + ROOM)
         button.clicked.connect(lambda: self._zoom(steps))
         return button
 
@@ -113,10 +116,10 @@ class CoveragePanel(QWidget):
             self._stack.show_view(self._area)
             self.setFocusProxy(self.bands[0])
             self.said.setText(
-                "A click, or Enter, opens a range; arrows go from range to range; the wheel, + and - zoom."
+                tr("A click, or Enter, opens a range; arrows go from range to range; the wheel, + and - zoom.")
             )
         else:
-            self._stack.show_sentence("There is no range here.")
+            self._stack.show_sentence(tr("There is no range here."))
 
     def _take_ranges(self, rows: list[RangeRow]) -> None:
         for band in self.bands:

@@ -8,7 +8,10 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from inspector.core.numbers import in_bytes, rounded
+from inspector.core.translation import tr
 from inspector.gui.document import Document
+from inspector.gui.panels.elided_box import ElidedBox
+from inspector.gui.panels.parts import ElidedLabel
 from inspector.gui.words import plain
 from inspector.operations.showing.views import LayerInfo, LayerKind
 
@@ -37,8 +40,8 @@ class LayerBar(QWidget):
     def __init__(self, document: Document) -> None:
         super().__init__()
         self._document = document
-        self.files = QComboBox()
-        self.files.setAccessibleName("File")
+        self.files = ElidedBox()
+        self.files.setAccessibleName(tr("File"))
         self.files.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.files.setMinimumContentsLength(12)
         self.files.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -46,16 +49,18 @@ class LayerBar(QWidget):
         self.files.activated.connect(self._choose_file)
         self._buttons = QButtonGroup(self)
         self.kinds = {
-            LayerKind.FILE: self._button(self._buttons, "File", "The bytes of the file"),
-            LayerKind.INNER: self._button(self._buttons, "Inner stream", "The file with the chunk headers taken out"),
-            LayerKind.CONTENT: self._button(self._buttons, "Content", "The decoded content of the selected member"),
+            LayerKind.FILE: self._button(self._buttons, tr("File"), tr("The bytes of the file")),
+            LayerKind.INNER: self._button(
+                self._buttons, tr("Inner stream"), tr("The file with the chunk headers taken out")
+            ),
+            LayerKind.CONTENT: self._button(
+                self._buttons, tr("Content"), tr("The decoded content of the selected member")
+            ),
         }
         self._modes = QButtonGroup(self)
         self.modes = {mode: self._button(self._modes, mode.value, f"Content as {mode.value.lower()}") for mode in Mode}
-        self.size_label = QLabel()
-        self.size_label.setTextFormat(Qt.TextFormat.PlainText)
+        self.size_label = ElidedLabel("", Qt.TextElideMode.ElideRight)
         self.size_label.setForegroundRole(self.size_label.palette().ColorRole.PlaceholderText)
-        self.size_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._arrows = [QLabel("▸"), QLabel("▸")]
         self._lay_out()
         self._buttons.buttonClicked.connect(self._choose_kind)
@@ -107,7 +112,6 @@ class LayerBar(QWidget):
             self.kinds[shown.kind].setChecked(True)
             rough = f" ({rounded(shown.size)})" if shown.size >= 1024 else ""
             self.size_label.setText(in_bytes(shown.size) + rough)
-            self.size_label.setToolTip(plain(shown.title))
             self.files.setToolTip(plain(shown.title))
         self._show_modes(is_content)
 

@@ -1,0 +1,82 @@
+"""Nothing is cut without an ellipsis and a tooltip, in a small window, in narrow panels and in any theme."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton, QLabel, QToolButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from inspector.gui import preferences
+from inspector.gui.panels.elided_box import ElidedBox
+from inspector.gui.panels.parts import BREAK, ElidedLabel
+from inspector.gui.settings import Settings
+from inspector.gui.theme import Theme
+from inspector.gui.window import Window
+from tests.gui.conftest import Show, settle
+
+SMALL = (1024, 700)
+NARROW = 220
+"""Pixels of a panel."""
+
+
+def wide(widget: QWidget, text: str) -> int:
+    return widget.fontMetrics().horizontalAdvance(text)
+
+
+def is_cut(widget: QLabel | QAbstractButton) -> bool:
+    """Whether some of a text that is on the screen is not seen."""
+    shown = widget.visibleRegion().boundingRect()
+    icon_only = isinstance(widget, QToolButton) and not widget.icon().isNull()
+    if isinstance(widget, ElidedLabel) or icon_only or shown.isEmpty() or not widget.text():
+        return False
+    if isinstance(widget, QLabel) and widget.wordWrap():
+        words = widget.text().replace(BREAK, " ").split()
+        return max((wide(widget, word) for word in words), default=0) > widget.contentsRect().width()
+    return wide(widget, widget.text().replace("&", "")) > min(widget.contentsRect().width(), shown.width())
+
+
+def cut(within: QWidget) -> list[str]:
+    every = [*within.findChildren(QLabel), *within.findChildren(QAbstractButton)]
+    return [widget.text() for widget in every if widget.isVisible() and is_cut(widget)]
+
+
+@pytest.mark.parametrize("theme", [Theme.LIGHT, Theme.CONTRAST_DARK])
+@pytest.mark.parametrize("name", ["weather", "flipped-blob-byte.rca", "two-entries.tacozip"])
+def test_nothing_is_cut_in_a_small_window(
+    show: Show, window: Window, settings: Settings, qtbot: QtBot, name: str, theme: Theme
+) -> None:
+    settings.put(preferences.THEME, theme.value)
+    window.resize(*SMALL)
+    show(name)
+    for dock in ("Findings", "Digests", "Header", "Changes", "Repair"):
+        tab = window.tab()
+        assert tab is not None
+        tab.docks[dock].raise_()
+        settle(qtbot, window)
+        assert cut(window) == []
+
+
+@pytest.mark.parametrize("dock", ["Members", "Structure", "Byte", "Digests", "Changes"])
+def test_nothing_is_cut_in_a_narrow_panel(show: Show, window: Window, qtbot: QtBot, dock: str) -> None:
+    tab = show("flipped-blob-byte.rca")
+    for name, other in tab.docks.items():
+        other.setVisible(name == dock)
+    panel = tab.docks[dock]
+    tab.area.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, panel)
+    tab.area.resizeDocks([panel], [NARROW], Qt.Orientation.Horizontal)
+    settle(qtbot, window)
+    qtbot.waitUntil(lambda: panel.width() < NARROW + 80)
+    assert cut(panel) == []
+
+
+def test_a_long_name_in_a_box_has_an_ellipsis_and_a_tooltip(show: Show, window: Window, qtbot: QtBot) -> None:
+    window.resize(*SMALL)
+    box = show("weather").hex_pane.bar.files
+    settle(qtbot, window)
+    assert isinstance(box, ElidedBox)
+    assert wide(box, box.currentText()) > box.width()
+    assert box.currentText() in box.toolTip()
+    whole = box.grab().toImage()
+    box.setItemText(box.currentIndex(), box.currentText()[:-1] + "X")
+    assert box.grab().toImage() != whole  # the end of the name is seen
