@@ -88,3 +88,24 @@ def test_fitting_takes_the_most_groups_that_have_room(size: int, cells: int) -> 
     assert layout.columns >= 8
     assert layout.cells <= cells or layout.columns == 8
     assert Layout(size, 2 * layout.columns).cells > cells
+
+
+@given(st.integers(1, 1 << 60), st.sampled_from([8, 16, 32, 64]), st.integers(0, 1 << 60))
+def test_offsets_in_decimal_are_the_numbers_and_all_of_one_width(size: int, columns: int, row: int) -> None:
+    layout = Layout(size, columns, 10)
+    text = layout.offset_text(row % layout.rows)
+
+    assert int(text) == row % layout.rows * columns
+    assert len(text) == layout.digits
+    assert layout.digits >= len(str(size - 1))
+
+
+@pytest.mark.parametrize(
+    ("columns", "base", "last"), [(16, 16, "0F"), (16, 10, "15"), (64, 10, "63"), (128, 10, "7F"), (8, 10, "07")]
+)
+def test_the_heads_of_columns_have_two_digits(columns: int, base: int, last: str) -> None:
+    heads = Layout(1000, columns, base).head_texts
+
+    assert len(heads) == columns
+    assert {len(head) for head in heads} == {2}
+    assert heads[-1] == last
