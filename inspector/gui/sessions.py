@@ -29,13 +29,19 @@ class Sessions(QObject):
     """The session of a window. Nothing is kept before it is begun: pictures and tests are no sessions."""
 
     def __init__(
-        self, settings: Settings, tabs: Tabs, page: StartPage, open_location: Callable[[str], object], parent: QObject
+        self,
+        settings: Settings,
+        tabs: Tabs,
+        page: StartPage,
+        open_location: Callable[[str], object],
+        say: Callable[[str], object],
     ) -> None:
-        super().__init__(parent)
+        super().__init__(tabs)
         self._settings = settings
         self._tabs = tabs
         self._page = page
         self._open_location = open_location
+        self._say = say
         self._slots: Slots | None = None
         self._kept = NOTHING
         self.last = NOTHING
@@ -57,7 +63,8 @@ class Sessions(QObject):
 
     def start(self) -> None:
         """Open the last session where that is set. After a crash it is only offered: it may crash again."""
-        if self._settings.get(preferences.AT_START) == preferences.LAST_SESSION and self.last.ended:
+        wanted = self._settings.get(preferences.AT_START) == preferences.LAST_SESSION
+        if wanted and self.last.tabs and self.last.ended:
             self.reopen_session()
 
     def end(self) -> None:
@@ -104,16 +111,19 @@ class Sessions(QObject):
 
     def reopen_session(self) -> None:
         """Open what was open when the program ended last, and go where one was."""
+        if not self.last.tabs:
+            self._say("There is no session to reopen: it is open already, or nothing was open when the program ended.")
+            return
         last, self.last = self.last, NOTHING
         self._offer()
-        opened: list[Tab | None] = []
+        opened = []
         for kept in last.tabs:
             self._open_location(kept.location)
             tab = self._tabs.shown()
             opened.append(tab)
             if tab is not None:
                 _go_back(tab.document, kept)
-        if opened and (shown := opened[last.current]) is not None:
+        if (shown := opened[last.current]) is not None:
             self._tabs.setCurrentWidget(shown)
 
 

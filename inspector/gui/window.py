@@ -91,7 +91,7 @@ class Window(QMainWindow):
         self._agreed = False  # that what is unfinished is lost
         self.layouts = Layouts(self.settings, self.tab, menus["Layout"], self)
         self.telling = Telling(self, self.tabs, self.settings)
-        self.sessions = Sessions(self.settings, self.tabs, self.start_page, self.open_location, self)
+        self.sessions = Sessions(self.settings, self.tabs, self.start_page, self.open_location, self.say)
         self.mishaps = Mishaps(self)
         self._connect()
         self.resize(*DEFAULT_SIZE)
