@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from threading import Event
 
+CANCELLED = "Cancelled."
+"""What is answered for work that was cancelled, where a sentence is wanted."""
+
 
 class Cancelled(Exception):  # noqa: N818 - not an error: the user asked for it
     """The work was cancelled."""

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from inspector.operations.serving.server import CANCELLED, serve
+from inspector.core.progress import CANCELLED
+from inspector.operations.serving.server import serve
 from inspector.operations.showing.views import JobState, ReportKind, SortKey, Stage
 
 WAIT = 60

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from inspector.operations.making.creating_taco import create_taco
 from inspector.sources.s3 import new_objects
 from tests.operations.creations import plant
 from tests.s3.conftest import BUCKET, Store
-from tests.s3.proxy import Fault, Forward, Reply, Seen, refuse
+from tests.s3.proxy import Forward, Reply, Seen, refuse
 from tests.s3.writing import MEBI, content, unfinished
 
 TREE = {"a.bin": b"1" * 17, "b/c.bin": b"2" * (13 * MEBI), "b/d.bin": b"", "e.bin": b"3" * (11 * MEBI), "f": b"4"}
@@ -160,72 +159,6 @@ def test_cancelling_leaves_nothing(store: Store, tmp_path: Path) -> None:
     assert any(seen.method == "PUT" for seen in store.proxy.log)
     assert keys(store, "new/cancelled") == []
     assert unfinished(store) == []
-
-
-# ---- the checksum ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.usefixtures("small_parts")
-@pytest.mark.parametrize("sizes", [[1], [6 * MEBI, 7 * MEBI]], ids=["small", "large"])
-def test_the_server_keeps_a_checksum_by_which_it_can_be_checked(
-    store: Store, tmp_path: Path, sizes: list[int], capsys: pytest.CaptureFixture[str]
-) -> None:
-    plant(tmp_path / "tree", {f"{number}.bin": bytes([number]) * size for number, size in enumerate(sizes)})
-    location = f"{HERE}/new/proof-{len(sizes)}.taco"
-    assert main(["create", "taco", location, str(tmp_path / "tree"), *store.options]) == 0
-
-    key = location.removeprefix(f"{HERE}/")
-    assert store.open(location).kept_crc32() == zlib.crc32(content(store, key))
-    store.proxy.reset()
-    assert main(["check", "--by-checksum", location, *store.options]) == 0, capsys.readouterr().err
-    assert store.proxy.moved < 2 * MEBI, "no member is read"
-
-
-@pytest.mark.usefixtures("small_parts")
-@pytest.mark.parametrize("sizes", [[1], [6 * MEBI, 7 * MEBI]], ids=["small", "large"])
-@pytest.mark.parametrize("answer", [refuse(501, "NotImplemented"), refuse(400, "InvalidArgument")])
-def test_a_server_that_knows_none_gets_the_same_object(
-    store: Store, tmp_path: Path, sizes: list[int], answer: Fault, capsys: pytest.CaptureFixture[str]
-) -> None:
-    plant(tmp_path / "tree", {f"{number}.bin": bytes([number]) * size for number, size in enumerate(sizes)})
-
-    def ignorant(seen: Seen, forward: Forward) -> Reply:
-        asks = any(name.lower().startswith("x-amz-checksum-") for name in seen.headers)
-        return answer(seen, forward) if asks and seen.method in ("PUT", "POST") else forward()
-
-    with store.proxy.failing(ignorant):
-        arguments = ["create", "caf", f"{HERE}/new/ignorant.caf", str(tmp_path / "tree"), "--overwrite"]
-        assert main([*arguments, *store.options]) == 0
-    assert capsys.readouterr().err == ""
-    assert main(["check", f"{HERE}/new/ignorant.caf", *store.options]) == 0
-    assert unfinished(store) == []
-
-
-@pytest.mark.usefixtures("small_parts")
-def test_one_that_learns_it_late_gets_it_too(store: Store, tmp_path: Path) -> None:
-    plant(tmp_path / "tree", {"1": bytes(12 * MEBI)})
-
-    def late(seen: Seen, forward: Forward) -> Reply:
-        completes = seen.method == "POST" and "uploadId" in seen.path
-        asks = any(name.lower() == "x-amz-checksum-type" for name in seen.headers)
-        return refuse(400, "InvalidRequest")(seen, forward) if completes and asks else forward()
-
-    with store.proxy.failing(late):
-        create_caf(Progress(), f"{HERE}/new/late.caf", [str(tmp_path / "tree")], connection=store.connection)
-    assert len(content(store, "new/late.caf")) > 12 * MEBI
-    assert unfinished(store) == []
-
-
-def test_bytes_that_arrive_as_others_are_not_sent_without_one(store: Store, tmp_path: Path) -> None:
-    plant(tmp_path / "tree", {"x": b"1"})
-    with store.proxy.failing(broken_on_the_way), pytest.raises(SourceError):
-        create_caf(Progress(), f"{HERE}/new/broken.caf", [str(tmp_path / "tree")], connection=store.connection)
-    assert keys(store, "new/broken") == []
-    assert len([seen for seen in store.proxy.log if seen.method == "PUT"]) == 1
-
-
-def broken_on_the_way(seen: Seen, forward: Forward) -> Reply:
-    return refuse(400, "BadDigest")(seen, forward) if seen.method == "PUT" else forward()
 
 
 # ---- datasets ----------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector.core.progress import CANCELLED
 from inspector.gui import worker
 from inspector.gui.asking import ask_for_folder
 from inspector.gui.client import Client, Job
@@ -260,6 +261,7 @@ class NewArchiveTab(SideTab):
         self.message.hide()
         self._pace = Pace(monotonic())
         self._job = job = self.client.job("create", draft, done=self._take, failed=self._fail)
+        job.binding = True  # what could not be taken away again has to be known
         job.progressed.connect(self._progressed)
         job.finished.connect(lambda: self._over(job))
         self._show_work(True)
@@ -300,7 +302,8 @@ class NewArchiveTab(SideTab):
         self.message.say(" ".join((made.sentence, *made.warnings)), "Open It")
 
     def _fail(self, sentence: str) -> None:
-        self.message.say(sentence)
+        if sentence != CANCELLED:  # which has been said
+            self.message.say(sentence)
 
     def _lose(self, sentence: str) -> None:
         self._form.setEnabled(False)

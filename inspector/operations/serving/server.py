@@ -23,7 +23,7 @@ from typing import Any
 
 from inspector.core.edit import EditError
 from inspector.core.format import MemberError
-from inspector.core.progress import Cancelled, Progress
+from inspector.core.progress import CANCELLED, Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.changing.workbench import JOBS
 from inspector.operations.refused import Refused
@@ -33,8 +33,6 @@ from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT
 from inspector.sources.s3.connection import Connection as S3Connection
 
-CANCELLED = "Cancelled."
-"""The answer of a job that was cancelled."""
 GRACE = 5.0
 """Seconds that jobs have to stop in when the loop ends."""
 _SWITCH = 0.001

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 from types import TracebackType
 from typing import Self, TypeVar
 
 from inspector.core.names import visible
-from inspector.core.progress import Progress
+from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.core.ways import Way, by
 from inspector.sources.s3.address import Address
@@ -23,6 +24,7 @@ from inspector.sources.s3.sender import (
     Part,
     Sender,
     Upload,
+    etag_of,
     knows_no_checksums,
     sender_for,
 )
@@ -34,7 +36,7 @@ _HELD = 64 << 20
 _MOST_PARTS = 10_000
 _GROWING = 1_000
 """After so many parts they become larger, so that no object needs more than are allowed."""
-_MISSING, _NOT_AS_BEFORE = 404, 412
+_MISSING, _NOT_AS_BEFORE, _SERVER = 404, 412, 500
 
 _Answer = TypeVar("_Answer")
 
@@ -109,9 +111,36 @@ class NewObject:
         self._waiting, self.upload = bytearray(), None
 
     def _let_it_be(self, condition: Kept) -> str:
-        if self.upload is None:
-            return self._sender.put(self.address, bytes(self._waiting), self._kept, condition, self._ledger)
-        return self._sender.complete(self.upload, list(self._parts.values()), condition, self._ledger)
+        try:
+            if self.upload is None:
+                return self._sender.put(self.address, bytes(self._waiting), self._kept, condition, self._ledger)
+            return self._sender.complete(self.upload, list(self._parts.values()), condition, self._ledger)
+        except S3Error as error:
+            if not self._is_there(error):
+                raise
+            return self._expected()
+
+    def _is_there(self, error: S3Error) -> bool:
+        """Whether only the answer was lost: a request that was made once more then finds the object in its way."""
+        is_lost = not error.status or error.status >= _SERVER
+        if not is_lost and error.status != _NOT_AS_BEFORE and error.code != "NoSuchUpload":
+            return False
+        try:
+            found, _ = self._sender.state(self.address, self._ledger)
+        except S3Error as unknown:
+            if unknown.status == _MISSING or error.status:
+                return False
+            raise SourceError(
+                f"It is not known whether {visible(self.address.location)} was made: the last request got no answer "
+                f"({unknown}). Look whether it is there; if it is, it is whole."
+            ) from error
+        return found.etag == self._expected()
+
+    def _expected(self) -> str:
+        """The ETag that most servers give to it."""
+        if self.upload is not None:
+            return etag_of(list(self._parts.values()))
+        return f'"{hashlib.md5(self._waiting, usedforsecurity=False).hexdigest()}"'
 
     def _asked(self, request: Callable[[], _Answer]) -> _Answer:
         """Make a request; a server that keeps no checksum of an object is asked again without one."""
@@ -216,13 +245,13 @@ class NewObjects:
                 return
         except BaseException as failure:
             left = self._discard()
-            if left and isinstance(failure, SourceError):
-                raise SourceError(f"{failure} {' '.join(left)}") from failure
+            if left and isinstance(failure, SourceError | Cancelled):
+                raise _with(failure, left) from failure
             raise
         if kind is not None:
             left = self._discard()
-            if left and isinstance(error, SourceError):
-                raise SourceError(f"{error} {' '.join(left)}") from error
+            if left and isinstance(error, SourceError | Cancelled):
+                raise _with(error, left) from error
 
     def _place(self, each: NewObject) -> None:
         condition = {} if self._replace else {"IfNoneMatch": "*"}
@@ -252,6 +281,12 @@ class NewObjects:
                     if self._sender.state(each.address, self.ledger)[0].etag == each.etag:
                         self._sender.remove(each.address, self.ledger)
         return [each for each in words if each]
+
+
+def _with(error: SourceError | Cancelled, left: list[str]) -> SourceError:
+    """What ended it, and what of it could not be taken away."""
+    why = "It was cancelled." if isinstance(error, Cancelled) else str(error)
+    return SourceError(f"{why} {' '.join(left)}")
 
 
 def _taken(address: Address) -> SourceError:
