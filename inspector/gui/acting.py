@@ -30,6 +30,7 @@ def build(
         action.setCheckable(command.check)
         action.setStatusTip(command.tip)
         action.setToolTip(_tip(command, action))
+        action.setWhatsThis(action.toolTip())
         action.triggered.connect(partial(_trigger, run, command))
         menus[command.menu].addAction(action)
         if command.name in _ROLES:

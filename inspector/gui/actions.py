@@ -24,6 +24,7 @@ class Target(StrEnum):
     LENDING = "lending"
     FOLLOWING = "following"
     PANES = "panes"
+    EXPLAINING = "explaining"
     HELPING = "helping"
     BOOKMARKS = "bookmarks"
     MAKING = "making"
@@ -316,6 +317,8 @@ COMMANDS: tuple[Command, ...] = (
         document=False,
         on=Target.HELPING,
     ),
+    Command("explain", "Help", "&What’s This?", ("Shift+F1",), "Explain what the keyboard is at", on=Target.EXPLAINING),
+    Command("point_and_ask", "Help", "&Point and Ask", tip="Explain what is clicked on next", on=Target.EXPLAINING),
     Command("show_about", "Help", "&About Archive Inspector", document=False, on=Target.HELPING),
 )
 

@@ -109,6 +109,8 @@ class Client(QObject):
         self._link = Link(*arguments, target=target)
         self._link.arrived.connect(self._arrived)
         self._link.ended.connect(self._ended)
+        self._link.buried.connect(self._buried)
+        self._doing: tuple[str, ...] = ()
         self._timer = QTimer(self)
         self._timer.setInterval(POLL)
         self._timer.timeout.connect(self._poll)
@@ -225,9 +227,11 @@ class Client(QObject):
             )
 
     def _ended(self) -> None:
-        work = tuple(job.method for job in self.jobs)
-        self._link.buried.connect(lambda status: self.died.emit(status, work))
+        self._doing = tuple(job.method for job in self.jobs)
         self._give_up("The process that was reading this location ended unexpectedly.")
+
+    def _buried(self, status: int | None) -> None:
+        self.died.emit(status, self._doing)
 
     def _give_up(self, sentence: str) -> None:
         if not self._open:

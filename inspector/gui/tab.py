@@ -11,6 +11,7 @@ from inspector.gui.checking import Checking
 from inspector.gui.coverage.dock import CoverageDock
 from inspector.gui.document import Document
 from inspector.gui.editing import Editing
+from inspector.gui.explaining import Explaining
 from inspector.gui.extracting import Extracting
 from inspector.gui.following import Following
 from inspector.gui.hex_editing import HexEditing
@@ -132,6 +133,7 @@ class Tab(QWidget):
         self.repair.copyWanted.connect(self.writing.ask_mended)
         self.repair.salvageWanted.connect(self.writing.ask_salvage)
         document.statusChanged.connect(self._title_findings)
+        self.explaining = Explaining(self)
 
     def _dock(self, name: str, panel: QWidget, side: Qt.DockWidgetArea) -> QDockWidget:
         dock = QDockWidget(name)

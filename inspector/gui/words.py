@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from inspector.core.translation import tr
+
+
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.operations.showing.views import FieldRow, Stage
 
@@ -23,6 +26,11 @@ def plain(text: str) -> str:
     return f"<qt>{_escaped(text)}</qt>" if "<" in text else text
 
 
+def paragraphs(texts: Iterable[str]) -> str:
+    """Texts one beneath the other, for a tooltip or an explanation."""
+    return "<qt>" + "".join(f"<p>{_escaped(text)}</p>" for text in texts) + "</qt>"
+
+
 def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
@@ -39,4 +47,6 @@ def path_text(fields: Iterable[FieldRow]) -> str:
 
 def not_there_yet(stage: Stage) -> str:
     """Why a view is empty before there is anything to show in any of them; empty once there may be."""
-    return {"opening": "Reading…", "decoding": "Reading…", "failed": "Nothing could be opened."}.get(stage, "")
+    return {"opening": tr("Reading…"), "decoding": tr("Reading…"), "failed": tr("Nothing could be opened.")}.get(
+        stage, ""
+    )
