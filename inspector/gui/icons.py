@@ -38,22 +38,22 @@ _VERDICTS = {
 
 def icon(name: str) -> QIcon:
     """The icon of that name in the colour of text."""
-    return marked(name, None)
+    return badged(name, None)
 
 
 def severity_icon(severity: Severity) -> QIcon:
     """The icon of a severity: another shape and another colour for each."""
-    return marked(severity.value, _SEVERITIES[severity])
+    return badged(severity.value, _SEVERITIES[severity])
 
 
 def state_icon(state: State) -> QIcon:
     """The icon of a state."""
-    return marked(*_STATES[state])
+    return badged(*_STATES[state])
 
 
 def verdict_icon(verdict: Verdict) -> QIcon:
     """The icon of a verdict: another shape for each."""
-    return marked(*_VERDICTS[verdict])
+    return badged(*_VERDICTS[verdict])
 
 
 def program_icon() -> QIcon:
@@ -71,7 +71,7 @@ def coloured(name: str, colour: str, sizes: tuple[int, ...] = SIZES) -> QIcon:
 
 
 @cache
-def marked(name: str, mark: Mark | None) -> QIcon:
+def badged(name: str, mark: Mark | None) -> QIcon:
     """The icon of that name in the colour of a mark, or of text, whatever the palette is when it is painted."""
     return QIcon(_Engine(name, mark))
 

@@ -11,18 +11,33 @@ from PySide6.QtCore import QObject, Qt
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, rounded
+from inspector.core.translation import marked, tr
 from inspector.core.verdict import State
 from inspector.gui.client import Client
 from inspector.gui.hex.palette import Mark
-from inspector.gui.icons import icon, marked, state_icon
+from inspector.gui.icons import badged, icon, state_icon
 from inspector.gui.models.paged_table import PagedTable
 from inspector.gui.words import plain, short
 from inspector.operations.auditing.audit_check import FINDINGS, NO_ARCHIVE, UNCHECKED, Result
 from inspector.operations.auditing.audit_pages import Query
 from inspector.operations.showing.views import Page
 
-TITLES = ("Location", "State", "Format", "Size", "Members", "Errors", "Warnings", "What was found")
+TITLES = (
+    marked("Location"),
+    marked("State"),
+    marked("Format"),
+    marked("Size"),
+    marked("Members"),
+    marked("Errors"),
+    marked("Warnings"),
+    marked("What was found"),
+)
 LOCATION, STATE, FORMAT, SIZE, MEMBERS, ERRORS, WARNINGS, SENTENCE = range(len(TITLES))
+_CALLED = {
+    UNCHECKED: marked("content not read"),
+    State.WARNING.value: marked("with warnings"),
+    NO_ARCHIVE: marked("no archive"),
+}
 SORTS = ("location", "state", "format", "size", "members", "errors", "warnings", "sentence")
 """What each column is sorted by."""
 _NUMBERS = frozenset((SIZE, MEMBERS, ERRORS, WARNINGS))
@@ -58,7 +73,9 @@ class AuditColumns:
         """See Columns."""
         if role == Qt.ItemDataRole.TextAlignmentRole and column in _NUMBERS:
             return _RIGHT
-        return f"Sort by {TITLES[column].lower()}" if role == Qt.ItemDataRole.ToolTipRole else None
+        return (
+            tr("Sort by {column}", column=tr(TITLES[column]).lower()) if role == Qt.ItemDataRole.ToolTipRole else None
+        )
 
     def _text(self, row: Result, column: int) -> str:
         texts: dict[int, Callable[[], str]] = {
@@ -96,7 +113,7 @@ class AuditModel(PagedTable):
 
 def state_words(state: str) -> str:
     """What the window calls a state."""
-    return {UNCHECKED: "content not read", State.WARNING.value: "with warnings"}.get(state, state)
+    return tr(_CALLED.get(state, state))
 
 
 def line(row: Result) -> str:
@@ -108,16 +125,19 @@ def described(row: Result) -> str:
     """A result in full: where, what was found, and the worst findings."""
     findings = json.loads(row.findings)
     lines = [visible(row.location), row.sentence]
-    lines += [visible(f"{each['severity']}: {each['message']} [{each['code']}]") for each in findings]
+    lines += [visible(f"{tr(each['severity'])}: {each['message']} [{each['code']}]") for each in findings]
     more = row.errors + row.warnings + row.infos - len(findings)
     if more > 0:
-        lines.append(f"{count(more, 'more finding')}; the worst {FINDINGS} are kept. Open the archive to see all.")
-    read = "the structure only" if row.quick else "everything"
-    lines.append(f"{in_bytes(row.size)}, {count(row.members, 'member')}; {read} was read, in {row.seconds:,.2f} s.")
+        text = marked("{findings}; the worst {kept} are kept. Open the archive to see all.")
+        lines.append(tr(text, findings=count(more, "more finding"), kept=FINDINGS))
+    text = marked("{size}, {members}; everything was read, in {seconds} s.")
+    if row.quick:
+        text = marked("{size}, {members}; the structure only was read, in {seconds} s.")
+    lines.append(tr(text, size=in_bytes(row.size), members=count(row.members, "member"), seconds=f"{row.seconds:,.2f}"))
     return "\n".join(filter(None, lines))
 
 
 def _icon(state: str) -> Any:
     if state == UNCHECKED:
-        return marked("not-checked", Mark.QUIET)
+        return badged("not-checked", Mark.QUIET)
     return icon("open") if state == NO_ARCHIVE else state_icon(State(state))

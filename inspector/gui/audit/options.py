@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector.core.translation import tr
 from inspector.gui.asking import ask_for_folder
 from inspector.gui.door import absolute
 from inspector.operations.serving.audit_server import Wanted
@@ -25,7 +26,6 @@ from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 MOST_WORKERS = 64
-_NOWHERE = "Say which folder, or which prefix on S3, is to be audited."
 
 
 class AuditOptions(QWidget):
@@ -42,28 +42,30 @@ class AuditOptions(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.place = QLineEdit()
-        self.place.setAccessibleName("Folder or prefix to be audited")
-        self.place.setPlaceholderText("a folder, or s3://bucket/prefix/")
+        self.place.setAccessibleName(tr("Folder or prefix to be audited"))
+        self.place.setPlaceholderText(tr("a folder, or s3://bucket/prefix/"))
         self.results = QLineEdit()
-        self.results.setAccessibleName("File that keeps the results")
-        self.results.setPlaceholderText("none: results are kept until this tab is closed")
-        self.results.setToolTip("With a file, an audit that was stopped goes on where it was: what is in it is skipped")
-        self.quick = QCheckBox("Structure on&ly")
-        self.quick.setToolTip("Look at the structure and read no content: quicker, and finds less")
+        self.results.setAccessibleName(tr("File that keeps the results"))
+        self.results.setPlaceholderText(tr("none: results are kept until this tab is closed"))
+        self.results.setToolTip(
+            tr("With a file, an audit that was stopped goes on where it was: what is in it is skipped")
+        )
+        self.quick = QCheckBox(tr("Structure on&ly"))
+        self.quick.setToolTip(tr("Look at the structure and read no content: quicker, and finds less"))
         self.sample = QDoubleSpinBox()
         self.sample.setRange(0.01, 100.0)
         self.sample.setValue(100.0)
         self.sample.setDecimals(2)
         self.sample.setSuffix(" %")
-        self.sample.setAccessibleName("Share of the archives in per cent")
-        self.sample.setToolTip("Audit only this share of the archives, the same ones every time")
+        self.sample.setAccessibleName(tr("Share of the archives in per cent"))
+        self.sample.setToolTip(tr("Audit only this share of the archives, the same ones every time"))
         self.workers = QSpinBox()
         self.workers.setRange(0, MOST_WORKERS)
-        self.workers.setSpecialValueText("as processors")
-        self.workers.setAccessibleName("Processes at a time")
-        self.workers.setToolTip("How many archives are checked at a time")
-        self._browse = QPushButton("&Browse…")
-        self._choose = QPushButton("Choose…")
+        self.workers.setSpecialValueText(tr("as processors"))
+        self.workers.setAccessibleName(tr("Processes at a time"))
+        self.workers.setToolTip(tr("How many archives are checked at a time"))
+        self._browse = QPushButton(tr("&Browse…"))
+        self._choose = QPushButton(tr("Choose…"))
         self._lay_out()
         self._browse.clicked.connect(self._ask_place)
         self._choose.clicked.connect(self._ask_results)
@@ -77,7 +79,7 @@ class AuditOptions(QWidget):
         grid.setContentsMargins(10, 8, 8, 2)
         grid.setHorizontalSpacing(8)
         grid.setVerticalSpacing(4)
-        rows = (("Fol&der or prefix", self.place, self._browse), ("&Results file", self.results, self._choose))
+        rows = ((tr("Fol&der or prefix"), self.place, self._browse), (tr("&Results file"), self.results, self._choose))
         for at, (text, field, button) in enumerate(rows):
             grid.addWidget(_label(text, field), at, 0)
             grid.addWidget(field, at, 1)
@@ -86,10 +88,10 @@ class AuditOptions(QWidget):
         more.setSpacing(8)
         more.addWidget(self.quick)
         more.addSpacing(8)
-        more.addWidget(_label("&Share", self.sample))
+        more.addWidget(_label(tr("&Share"), self.sample))
         more.addWidget(self.sample)
         more.addSpacing(8)
-        more.addWidget(_label("&Processes", self.workers))
+        more.addWidget(_label(tr("&Processes"), self.workers))
         more.addWidget(self.workers)
         more.addStretch(1)
         grid.addLayout(more, len(rows), 1, 1, 2)
@@ -109,18 +111,18 @@ class AuditOptions(QWidget):
 
     def trouble(self) -> str:
         """Why this cannot be done, empty where it can."""
-        return "" if self.place.text().strip() else _NOWHERE
+        return "" if self.place.text().strip() else tr("Say which folder, or which prefix on S3, is to be audited.")
 
     def _ask_place(self) -> None:
-        ask_for_folder(self, "Folder to Audit", lambda found: self.place.setText(found[0]))
+        ask_for_folder(self, tr("Folder to Audit"), lambda found: self.place.setText(found[0]))
 
     def _ask_results(self) -> None:
-        dialog = QFileDialog(self, "File That Keeps the Results")
+        dialog = QFileDialog(self, tr("File That Keeps the Results"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setFileMode(QFileDialog.FileMode.AnyFile)
         dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # one that is there is taken up
-        dialog.setLabelText(QFileDialog.DialogLabel.Accept, "Use")
-        dialog.setNameFilters(["Results of audits (*.audit)", "All files (*)"])
+        dialog.setLabelText(QFileDialog.DialogLabel.Accept, tr("Use"))
+        dialog.setNameFilters([tr("Results of audits (*.audit)"), tr("All files (*)")])
         dialog.setDefaultSuffix("audit")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         known = self.results.text().strip()

@@ -11,6 +11,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QProgressBar, QPushButton, QVBoxLayout
 
 from inspector.core.numbers import count, grouped
+from inspector.core.translation import marked, tr
 from inspector.gui import worker
 from inspector.gui.audit.filters import Filters
 from inspector.gui.audit.model import (
@@ -43,9 +44,9 @@ from inspector.sources.s3.connection import DEFAULT, Connection
 WIDTHS = {LOCATION: 250, STATE: 120, FORMAT: 65, SIZE: 75, MEMBERS: 75, ERRORS: 60, WARNINGS: 75}
 LOOK = 700
 """Milliseconds between two looks at the results while the audit runs."""
-BEGIN = "Say what is to be audited and press Start: every archive in it and beneath it is checked."
-NOTHING = "No archive was found there."
-NONE_CHOSEN = "No result is like this; choose other states, formats or another text."
+BEGIN = marked("Say what is to be audited and press Start: every archive in it and beneath it is checked.")
+NOTHING = marked("No archive was found there.")
+NONE_CHOSEN = marked("No result is like this; choose other states, formats or another text.")
 
 
 class AuditTab(SideTab):
@@ -58,34 +59,34 @@ class AuditTab(SideTab):
     chosen = Signal(str)
 
     def __init__(self, connection_of: Callable[[str], Connection] = lambda _: DEFAULT) -> None:
-        super().__init__("Audit")
+        super().__init__(tr("Audit"))
         self._connection_of = connection_of
         self.client = Client(parent=self, target=worker.audit)
         self._job: Job | None = None
         self._pace = Pace(0.0)
         self.standing = Standing()
         self.options = AuditOptions()
-        self.begin = QPushButton("S&tart")
+        self.begin = QPushButton(tr("S&tart"))
         self.begin.setDefault(True)
-        self.pause = QPushButton("Pa&use")
+        self.pause = QPushButton(tr("Pa&use"))
         self.pause.setCheckable(True)
-        self.pause.setToolTip("Let the archives that were begun be finished, and wait")
-        self.stop = QPushButton("&Cancel")
-        self.stop.setToolTip("Stop; what was finished stays (Esc)")
+        self.pause.setToolTip(tr("Let the archives that were begun be finished, and wait"))
+        self.stop = QPushButton(tr("&Cancel"))
+        self.stop.setToolTip(tr("Stop; what was finished stays (Esc)"))
         self.sentence = SelectableLabel()
-        self.sentence.setAccessibleName("How far the audit is")
+        self.sentence.setAccessibleName(tr("How far the audit is"))
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName("How much of the audit is done")
+        self.bar.setAccessibleName(tr("How much of the audit is done"))
         self.message = Message()
         self.message.hide()
         self.filters = Filters()
         self.model = AuditModel(self.client, self)
-        self.table = RowTable(self.model, WIDTHS, "Results of the audit", line)
-        self.about = Details("The selected result in full")
-        self.open = QPushButton("&Open")
-        self.open.setToolTip("Open the selected archive (Enter)")
-        self.exporting = {kind: QPushButton(f"Export {kind.value.upper()}…") for kind in ExportKind}
+        self.table = RowTable(self.model, WIDTHS, tr("Results of the audit"), line)
+        self.about = Details(tr("The selected result in full"))
+        self.open = QPushButton(tr("&Open"))
+        self.open.setToolTip(tr("Open the selected archive (Enter)"))
+        self.exporting = {kind: QPushButton(tr("Export {format}…", format=kind.value.upper())) for kind in ExportKind}
         self._stack = Emptiable(self.table)
         self._looking = QTimer(self)
         self._looking.setInterval(LOOK)
@@ -170,12 +171,12 @@ class AuditTab(SideTab):
         self._job.finished.connect(self._over)
         self.pause.setChecked(False)
         self.bar.setRange(0, 0)
-        self.sentence.setText("Looking for archives…")
+        self.sentence.setText(tr("Looking for archives…"))
         self._looking.start()
         self._refresh()
 
     def _pause(self, paused: bool) -> None:
-        self.pause.setText("Go O&n" if paused else "Pa&use")
+        self.pause.setText(tr("Go O&n") if paused else tr("Pa&use"))
         if self._job is not None and self.running:
             self._job.pause(paused)
 
@@ -183,7 +184,7 @@ class AuditTab(SideTab):
         """See SideTab."""
         if self._job is not None and self.running:
             self._job.cancel()
-            self.sentence.setText("Stopping…")
+            self.sentence.setText(tr("Stopping…"))
 
     def end(self) -> None:
         """See SideTab."""
@@ -196,7 +197,9 @@ class AuditTab(SideTab):
         self.bar.setRange(0, STEPS if state.total else 0)
         self.bar.setValue(STEPS * state.done // state.total if state.total else 0)
         done, left = self.standing.done.files, self.standing.left.files
-        files = f"{grouped(done)} of {count(done + left, 'file')}" if state.unit == "bytes" and done + left else ""
+        files = ""
+        if state.unit == "bytes" and done + left:
+            files = tr("{done} of {files}", done=grouped(done), files=count(done + left, "file"))
         self.sentence.setText(self._pace.tell(state, monotonic(), files))
 
     def _look(self) -> None:
@@ -222,8 +225,8 @@ class AuditTab(SideTab):
 
     def _lose(self, sentence: str) -> None:
         self._looking.stop()
-        kept = "What was finished is kept in the results file." if self.options.results.text().strip() else ""
-        self.message.say(f"{sentence} {kept} Close this tab and start the audit again.".replace("  ", " "))
+        kept = tr("What was finished is kept in the results file.") if self._keeps else ""
+        self.message.say(" ".join(filter(None, (sentence, kept, tr("Close this tab and start the audit again.")))))
         self._refresh()
 
     # ---- words -------------------------------------------------------------------------------------------------
@@ -233,17 +236,23 @@ class AuditTab(SideTab):
         if not known.done.files and not known.left.files:
             return ""
         states = ", ".join(f"{grouped(number)} {state_words(state)}" for state, number in known.states)
-        words = [f"{count(sum(number for _, number in known.states), 'archive')}: {states or 'nothing was audited'}."]
+        archives = count(sum(number for _, number in known.states), "archive")
+        words = [f"{archives}: {states or tr('nothing was audited')}."]
         if known.others:
-            words.append(f"{count(known.others, 'other file')} left out.")
+            words.append(tr("{files} left out.", files=count(known.others, "other file")))
         if known.earlier.files:
-            words.append(f"{count(known.earlier.files, 'file')} finished earlier.")
+            words.append(tr("{files} finished earlier.", files=count(known.earlier.files, "file")))
         if known.left.files:
-            words.append(f"{count(known.left.files, 'file')} not audited yet; Start goes on{self._from()}.")
+            text = marked("{files} not audited yet; Start goes on.")
+            if not self._keeps:
+                text = marked("{files} not audited yet; Start goes on from the beginning, as there is no results file.")
+            words.append(tr(text, files=count(known.left.files, "file")))
         return " ".join(words)
 
-    def _from(self) -> str:
-        return "" if self.options.results.text().strip() else " from the beginning, as there is no results file"
+    @property
+    def _keeps(self) -> bool:
+        """Whether results are kept in a file."""
+        return bool(self.options.results.text().strip())
 
     def _refresh(self, *_: object) -> None:
         running, rows = self.running, self.model.rowCount()
@@ -262,10 +271,10 @@ class AuditTab(SideTab):
 
     def _why_empty(self) -> str:
         if self.filters.any and self.standing.done.files:
-            return NONE_CHOSEN
+            return tr(NONE_CHOSEN)
         if self.running:
-            return "The first results come in a moment."
-        return NOTHING if self._job is not None and not self.standing.states else BEGIN
+            return tr("The first results come in a moment.")
+        return tr(NOTHING) if self._job is not None and not self.standing.states else tr(BEGIN)
 
     def _selected(self) -> Result | None:
         return self.model.row(self.table.currentIndex())
@@ -281,12 +290,12 @@ class AuditTab(SideTab):
 
     def _offer(self, menu: QMenu) -> None:
         """What the menu of the table has beside copying; sorting too, which titles offer to the pointer alone."""
-        opening = menu.addAction("Open")
+        opening = menu.addAction(tr("Open"))
         opening.setEnabled(self._selected() is not None)
         opening.triggered.connect(self._open_selected)
-        sorting = menu.addMenu("Sort By")
+        sorting = menu.addMenu(tr("Sort By"))
         for column, title in enumerate(TITLES):
-            sorting.addAction(title).triggered.connect(partial(self._sort, column))
+            sorting.addAction(tr(title)).triggered.connect(partial(self._sort, column))
         menu.addSeparator()
 
     def _sort(self, column: int, _: bool = False) -> None:
@@ -304,10 +313,10 @@ class AuditTab(SideTab):
             self.chosen.emit(row.location)
 
     def _ask_export(self, kind: ExportKind) -> None:
-        dialog = QFileDialog(self, f"Export Results as {kind.value.upper()}")
+        dialog = QFileDialog(self, tr("Export Results as {format}", format=kind.value.upper()))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix(kind.value)
-        dialog.setNameFilters([f"{kind.value.upper()} (*.{kind.value})", "All files (*)"])
+        dialog.setNameFilters([f"{kind.value.upper()} (*.{kind.value})", tr("All files (*)")])
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(lambda path: self.export(path, kind))
         dialog.open()

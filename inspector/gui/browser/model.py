@@ -13,11 +13,12 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistent
 from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, rounded
+from inspector.core.translation import marked, tr
 from inspector.gui.icons import icon, severity_icon
 from inspector.gui.words import plain, short
 from inspector.operations.showing.browse_views import EntryKind, RemoteEntry, RemotePage
 
-TITLES = ("Name", "Size", "Last changed (UTC)")
+TITLES = (marked("Name"), marked("Size"), marked("Last changed (UTC)"))
 NAME, SIZE, CHANGED = range(len(TITLES))
 BUCKETS = ""
 """The location that stands for all buckets."""
@@ -33,8 +34,8 @@ List = Callable[[str, str, Callable[[RemotePage], None], Callable[[str], None]],
 class Note(StrEnum):
     """A last row that is no entry: why there is nothing, or not all."""
 
-    LOADING = "Listing…"
-    NOTHING = "There is nothing here."
+    LOADING = "loading"
+    NOTHING = "nothing"
     MORE = "more"
     FAILED = "failed"
 
@@ -111,14 +112,16 @@ class BrowserModel(QAbstractItemModel):
         def fail(sentence: str) -> None:
             if generation == self._generation:
                 node.waiting = False
-                self._set_note(number, Note.FAILED, f"{sentence} (Activate this row to ask again.)")
+                self._set_note(
+                    number, Note.FAILED, tr("{sentence} (Activate this row to ask again.)", sentence=sentence)
+                )
                 self.refused.emit(sentence)
 
         self._list(node.entry.location if node.entry is not None else self._start, node.following, take, fail)
 
     def _say_loading(self, number: int, generation: int) -> None:
         if generation == self._generation and self._nodes[number].waiting:
-            self._set_note(number, Note.LOADING, Note.LOADING)
+            self._set_note(number, Note.LOADING, tr("Listing…"))
 
     def _note(self, node: _Node) -> Note | None:
         """What the last row beneath a node says where that is no entry."""
@@ -137,9 +140,9 @@ class BrowserModel(QAbstractItemModel):
         node.following = page.following
         if page.following:
             shown = count(len(node.children), "entry", "entries")
-            self._set_note(number, Note.MORE, f"{shown} listed. Activate this row to list more.")
+            self._set_note(number, Note.MORE, tr("{entries} listed. Activate this row to list more.", entries=shown))
         elif not node.children:
-            self._set_note(number, Note.NOTHING, Note.NOTHING)
+            self._set_note(number, Note.NOTHING, tr("There is nothing here."))
         self.listed.emit(page)
 
     def _set_note(self, number: int, note: Note | None, text: str = "") -> None:
@@ -153,7 +156,7 @@ class BrowserModel(QAbstractItemModel):
         if note is not None:
             at = len(node.children)
             self.beginInsertRows(index, at, at)
-            self._nodes.append(_Node(number, at, note=note, text=str(text)))
+            self._nodes.append(_Node(number, at, note=note, text=text))
             node.children.append(len(self._nodes) - 1)
             self.endInsertRows()
 
@@ -206,7 +209,7 @@ class BrowserModel(QAbstractItemModel):
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """See QAbstractItemModel."""
         if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return TITLES[section]
+            return tr(TITLES[section])
         return None
 
     def _is_folder(self, index: Index) -> bool:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLineEdit, QProgre
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.core.source import SourceError
+from inspector.core.translation import marked, tr
 from inspector.gui import worker
 from inspector.gui.asking import ask_for_folder
 from inspector.gui.browser.connecting import ConnectDialog
@@ -28,8 +29,8 @@ from inspector.sources.s3.connection import Connection
 
 WIDTHS = {NAME: 520, SIZE: 110, CHANGED: 170}
 STEPS = 1_000
-CANCELLED = "The listing was cancelled."
-WELCOME = (
+CANCELLED = marked("The listing was cancelled.")
+WELCOME = marked(
     "Name a bucket or a prefix above and press List. All buckets are listed only when you ask for them: "
     "many credentials have no right to."
 )
@@ -57,27 +58,27 @@ class BrowserTab(SideTab):
         self._pace = Pace(0.0)
         self._told = ""
         self.model = BrowserModel(self._list, self)
-        self.tree = tree_view(self.model, WIDTHS, "Buckets, prefixes and objects")
+        self.tree = tree_view(self.model, WIDTHS, tr("Buckets, prefixes and objects"))
         self.tree.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.tree.setExpandsOnDoubleClick(False)  # activating a row does it, with the keyboard too
         self.location = QLineEdit()
-        self.location.setAccessibleName("Bucket or prefix")
+        self.location.setAccessibleName(tr("Bucket or prefix"))
         self.location.setPlaceholderText("s3://bucket/prefix/")
-        self.list_ = push_button("&List", "List what lies at this address")
-        self.buckets = push_button("List &Buckets", "List all buckets of these credentials")
-        self.connect_ = push_button("Connectio&n…", "Choose profile, region and endpoint")
-        self.open_ = push_button("&Open", "Open the object, or the dataset beneath the prefix (Return)")
-        self.check = push_button("Chec&k", "Check what is selected, and all beneath it")
-        self.extract = push_button("E&xtract…", "Extract the members of this archive to a folder")
-        self.download = push_button("&Download…", "Copy what is selected, and all beneath it, to a folder")
+        self.list_ = push_button(tr("&List"), tr("List what lies at this address"))
+        self.buckets = push_button(tr("List &Buckets"), tr("List all buckets of these credentials"))
+        self.connect_ = push_button(tr("Connectio&n…"), tr("Choose profile, region and endpoint"))
+        self.open_ = push_button(tr("&Open"), tr("Open the object, or the dataset beneath the prefix (Return)"))
+        self.check = push_button(tr("Chec&k"), tr("Check what is selected, and all beneath it"))
+        self.extract = push_button(tr("E&xtract…"), tr("Extract the members of this archive to a folder"))
+        self.download = push_button(tr("&Download…"), tr("Copy what is selected, and all beneath it, to a folder"))
         self.message = Message()
         self.sentence = SelectableLabel()
-        self.sentence.setAccessibleName("How far it is")
+        self.sentence.setAccessibleName(tr("How far it is"))
         self.bar = QProgressBar()
-        self.bar.setAccessibleName("Bytes downloaded")
+        self.bar.setAccessibleName(tr("Bytes downloaded"))
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(160)
-        self.stop = push_button("Cancel", "Stop; files that are whole stay (Esc)")
+        self.stop = push_button(tr("Cancel"), tr("Stop; files that are whole stay (Esc)"))
         self.stack = Emptiable(self.tree)
         self.stack.show_sentence(WELCOME)
         self._lay_out()
@@ -117,7 +118,7 @@ class BrowserTab(SideTab):
         self.open_.clicked.connect(self._open)
         self.check.clicked.connect(self._check)
         self.extract.clicked.connect(self._extract)
-        self.download.clicked.connect(lambda: ask_for_folder(self, "Download To", self._download_to))
+        self.download.clicked.connect(lambda: ask_for_folder(self, tr("Download To"), self._download_to))
         self.stop.clicked.connect(self.cancel)
         self.model.listed.connect(self._listed)
         self.model.refused.connect(self._refused)
@@ -278,7 +279,7 @@ class BrowserTab(SideTab):
 
     def _over(self) -> None:
         if self._job is not None and self._job.cancelled:
-            self.message.say("The download was cancelled; files that were whole by then stay.")
+            self.message.say(tr("The download was cancelled; files that were whole by then stay."))
         self._job = None
         self._show_work()
         self._enable()
@@ -290,4 +291,4 @@ class BrowserTab(SideTab):
         how = "without signing" if self.connection.anonymous else f"with profile {visible(self.connection.profile)}"
         where = f" at {visible(self.connection.endpoint)}" if self.connection.endpoint else ""
         signed = how if self.connection.anonymous or self.connection.profile else "with the default credentials"
-        self.sentence.setText("Downloading…" if busy else f"Asked {signed}{where}. {self._told}".strip())
+        self.sentence.setText(tr("Downloading…") if busy else f"Asked {signed}{where}. {self._told}".strip())

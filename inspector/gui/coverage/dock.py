@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow
 
+from inspector.core.translation import tr
 from inspector.gui.document import Document
 
 if TYPE_CHECKING:  # it brings numpy, for which only collections wait
@@ -23,7 +24,7 @@ class CoverageDock(QDockWidget):
     """Holds the panel, which is made when there is a collection."""
 
     def __init__(self, document: Document) -> None:
-        super().__init__("Coverage")
+        super().__init__(tr("Coverage"))
         self.setObjectName("Coverage")
         self.panel: CoveragePanel | None = None
         self._document = document

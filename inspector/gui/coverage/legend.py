@@ -7,8 +7,9 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from inspector.core.kinds import Role
+from inspector.core.translation import marked, tr
 from inspector.gui.coverage.bands import GAP, ORPHAN, OVERLAP, Band, bit, states_in
-from inspector.gui.coverage.painting import fill, overlap_brush, word
+from inspector.gui.coverage.painting import fill, overlap_brush, short_word
 from inspector.gui.hex.painting import hatching, scheme_for
 from inspector.gui.hex.palette import COLOURS, Colours
 from inspector.operations.opening.coverage import FAILED, RANGE_STATES
@@ -16,7 +17,7 @@ from inspector.operations.opening.coverage import FAILED, RANGE_STATES
 _SWATCH = 14
 _SPACE = 5
 _BETWEEN = 12
-_MORE = {GAP: "gap", OVERLAP: "overlap", ORPHAN: "orphan"}
+_MORE = {GAP: marked("gap"), OVERLAP: marked("overlap"), ORPHAN: marked("orphan")}
 
 
 class Legend(QWidget):
@@ -26,7 +27,7 @@ class Legend(QWidget):
         super().__init__()
         self._shown = 0
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Meaning of the colours")
+        self.setAccessibleName(tr("Meaning of the colours"))
 
     def show_bands(self, bands: list[Band], states: bytes) -> None:
         """Explain what these bands show."""
@@ -45,8 +46,8 @@ class Legend(QWidget):
         return [text for text, _ in self._entries()]
 
     def _entries(self) -> list[tuple[str, int]]:
-        found = [(word(state), bit(state)) for state in states_in(self._shown)]
-        return found + [(text, mark) for mark, text in _MORE.items() if self._shown & mark]
+        found = [(short_word(state), bit(state)) for state in states_in(self._shown)]
+        return found + [(tr(text), mark) for mark, text in _MORE.items() if self._shown & mark]
 
     def sizeHint(self) -> QSize:
         """Qt override."""

@@ -8,11 +8,13 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QBrush, QColor, QIcon, QPainter, QPen
 
 from inspector.core.kinds import Role
+from inspector.core.translation import tr
 from inspector.core.verdict import State
 from inspector.gui.coverage.bands import GAP, ORPHAN, OVERLAP, Run, bit, states_in
 from inspector.gui.hex.painting import hatching
 from inspector.gui.hex.palette import Colours
 from inspector.gui.icons import state_icon
+from inspector.gui.vocabulary import word
 from inspector.operations.opening.coverage import FAILED, RangeState
 
 _FILLS = {
@@ -26,8 +28,6 @@ _FILLS = {
     RangeState.DAMAGED: (Role.DIGEST, 0),
     RangeState.UNREADABLE: (Role.DIGEST, 0),
 }
-SHORT = {RangeState.SOUND: "sound"}
-"""Words for a band, where a state's own are too long."""
 _ICONS = {
     RangeState.VERIFIED: State.SOUND,
     RangeState.WARNING: State.WARNING,
@@ -44,9 +44,9 @@ _TOP = 5
 _FAILED = sum(bit(state) for state in FAILED)
 
 
-def word(state: RangeState) -> str:
-    """What a band calls a state."""
-    return SHORT.get(state, state.value)
+def short_word(state: RangeState) -> str:
+    """What a band calls a state: its word, or a shorter one where that is too long."""
+    return tr("sound") if state is RangeState.SOUND else word(state)
 
 
 def icon_of(state: RangeState) -> QIcon | None:
@@ -148,12 +148,12 @@ def _caption(shown: int) -> tuple[str, QIcon | None, bool]:
     states = states_in(shown)
     failed = [state for state in states if state in FAILED]
     if failed:
-        return word(failed[-1]), icon_of(failed[-1]), True
+        return short_word(failed[-1]), icon_of(failed[-1]), True
     if shown & ORPHAN and not states:
-        return "orphan", state_icon(State.DAMAGED), True
+        return tr("orphan"), state_icon(State.DAMAGED), True
     if shown & GAP and not states:
-        return "gap", None, False
-    return (word(states[0]), icon_of(states[0]), False) if len(states) == 1 else ("", None, False)
+        return tr("gap"), None, False
+    return (short_word(states[0]), icon_of(states[0]), False) if len(states) == 1 else ("", None, False)
 
 
 def _joined(runs: list[Run], wanted: int) -> list[Run]:

@@ -109,7 +109,10 @@ class CoveragePanel(QWidget):
             self.bands.append(band)
             self._rows.addWidget(band)
         if len(datasets) > MOST:
-            rest = f"{count(len(datasets) - MOST, 'more dataset')} not shown here; the members tree has all."
+            rest = tr(
+                "{datasets} not shown here; the members tree has all.",
+                datasets=count(len(datasets) - MOST, "more dataset"),
+            )
             self._rows.addWidget(sentence_label(rest))
         self._rows.addStretch(1)
         if self.bands:

@@ -20,6 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 
 from inspector.core.names import visible
+from inspector.core.translation import tr
 from inspector.gui.coverage.bands import Band, Run
 from inspector.gui.coverage.keys import Keys, limits_of
 from inspector.gui.coverage.painting import BandPainter
@@ -69,7 +70,7 @@ class BandView(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(f"Coverage of {visible(dataset.name)}")
+        self.setAccessibleName(tr("Coverage of {dataset}", dataset=visible(dataset.name)))
         self._describe()
 
     # ---- what is shown -----------------------------------------------------------------------------------------

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from inspector.core.names import visible
-from inspector.core.numbers import count, rounded
+from inspector.core.numbers import count, grouped, rounded
+from inspector.core.translation import tr
 from inspector.gui.coverage.bands import Band
+from inspector.gui.vocabulary import word
 from inspector.operations.opening.coverage import Beside, DatasetRow, RangeRow, RangeState
-
-_NOTHING = "No range and no gap: the dataset has no keys here."
 
 
 def keys_words(first: int, last: int) -> str:
     """``key 7`` or ``keys 7 to 9,000``."""
-    return f"key {first:,}" if first == last else f"keys {first:,} to {last:,}"
+    if first == last:
+        return tr("key {key}", key=grouped(first))
+    return tr("keys {first} to {last}", first=grouped(first), last=grouped(last))
 
 
 def range_words(row: RangeRow, state: RangeState, number: int, of: int) -> str:
     """All that is known of one range; ``number`` is counted from 1."""
-    return f"Range {number:,} of {of:,}: {keys_words(row.first, row.last)}; {rounded(row.size)}, {row.beside}; {state}."
+    return tr(
+        "Range {number} of {all}: {keys}; {size}, {beside}; {state}.",
+        number=grouped(number),
+        all=grouped(of),
+        keys=keys_words(row.first, row.last),
+        size=rounded(row.size),
+        beside=word(row.beside),
+        state=word(state),
+    )
 
 
 def summary_words(dataset: DatasetRow) -> str:
@@ -36,24 +46,31 @@ def trouble_words(dataset: DatasetRow, band: Band | None) -> str:
         found.append(count(len(dataset.orphans), "orphan"))
     kinds = dict(dataset.beside)
     if len(kinds) == 1:
-        found += [str(kind).replace(", the later layout", "") for kind in kinds]
+        found += [_short(kind) for kind in kinds]
     else:
-        found += [f"{kinds[kind]:,} {_SHORT[kind]}" for kind in Beside if kind in kinds]
+        found += [f"{kinds[kind]:,} {_short(kind)}" for kind in Beside if kind in kinds]
     return ", ".join(found)
 
 
-_SHORT = {Beside.METADATA: "with metadata", Beside.INDEX: "with an index", Beside.NOTHING: "without metadata"}
+def _short(kind: Beside) -> str:
+    return tr("with an index") if kind is Beside.INDEX else word(kind)
 
 
 def dataset_words(dataset: DatasetRow, band: Band | None) -> str:
     """A dataset in sentences, for those who do not see the band."""
-    name = f"Dataset {visible(dataset.name)}: {summary_words(dataset)}, {keys_words(dataset.first, dataset.last)}"
-    words = f"{name}; {trouble_words(dataset, band)}."
+    words = tr(
+        "Dataset {name}: {summary}, {keys}; {remarks}.",
+        name=visible(dataset.name),
+        summary=summary_words(dataset),
+        keys=keys_words(dataset.first, dataset.last),
+        remarks=trouble_words(dataset, band),
+    )
     if any(kind is Beside.INDEX for kind, _ in dataset.beside):
-        words += " Ranges with an index are of the later layout."
+        words += " " + tr("Ranges with an index are of the later layout.")
     if dataset.orphans:
         names = ", ".join(visible(each.name) for each in dataset.orphans[:3])
-        words += f" Metadata without its archive: {names}{', …' if len(dataset.orphans) > 3 else '.'}"
+        more = ", …" if len(dataset.orphans) > 3 else "."
+        words += " " + tr("Metadata without its archive: {names}", names=names + more)
     return words
 
 
@@ -65,12 +82,17 @@ def place_words(band: Band, rows: list[RangeRow], states: bytes, keys: tuple[int
     if number == 1 and (at := band.at(first, stop)) is not None:
         sentences.append(range_words(rows[at], list(RangeState)[states[at]], at + 1, len(rows)))
     elif number:
-        parts = ", ".join(f"{each:,} {state}" for state, each in band.tally(first, stop))
-        sentences.append(f"{number:,} ranges at the {keys_words(first, stop - 1)}: {parts}.")
+        parts = ", ".join(f"{each:,} {word(state)}" for state, each in band.tally(first, stop))
+        keys_in = keys_words(first, stop - 1)
+        sentences.append(
+            tr("{number} ranges at the {keys}: {states}.", number=grouped(number), keys=keys_in, states=parts)
+        )
     if (gap := band.gaps.first(first, stop)) is not None:
-        sentences.append(f"Gap: the {keys_words(*gap)}: in no range, which is allowed.")
+        sentences.append(tr("Gap: the {keys}: in no range, which is allowed.", keys=keys_words(*gap)))
     if (shared := band.overlaps.first(first, stop)) is not None:
-        sentences.append(f"Overlap: two ranges share the {keys_words(*shared)}.")
+        sentences.append(tr("Overlap: two ranges share the {keys}.", keys=keys_words(*shared)))
     if (lost := band.orphans.first(first, stop)) is not None:
-        sentences.append(f"Orphan: the archive of the {keys_words(*lost)} is missing, its metadata is there.")
-    return " ".join(sentences) or _NOTHING
+        sentences.append(
+            tr("Orphan: the archive of the {keys} is missing, its metadata is there.", keys=keys_words(*lost))
+        )
+    return " ".join(sentences) or tr("No range and no gap: the dataset has no keys here.")

@@ -9,11 +9,12 @@ from PySide6.QtCore import QObject, Qt
 from inspector.core.edit import Edit
 from inspector.core.numbers import hexadecimal, in_bytes
 from inspector.core.span import Span
+from inspector.core.translation import marked, tr
 from inspector.gui.hex.fonts import fixed_font
 from inspector.gui.models.titled_table import Index, TitledTable
 from inspector.gui.words import plain
 
-TITLES = ("Bytes", "What stands there, and what is to be written")
+TITLES = (marked("Bytes"), marked("What stands there, and what is to be written"))
 BYTES, BOTH = range(len(TITLES))
 _SHOWN = 64
 """Bytes of one write that are shown; there is more in the hex view."""
@@ -69,10 +70,10 @@ def _place(span: Span) -> str:
 def _both(span: Span, old: bytes | None, new: bytes | None) -> str:
     """What stands there over what is to stand there, byte under byte."""
     if old is None or new is None:
-        return f"\N{MINUS SIGN} {in_bytes(span.size)}\n+ cut off"
+        return tr("\N{MINUS SIGN} {size}\n+ cut off", size=in_bytes(span.size))
     first = next((at for at in range(len(old)) if old[at] != new[at]), len(old))
     start = max(0, first - _BEFORE) if len(new) > _SHOWN else 0
-    is_new = "" if old else "behind the end of the file"
+    is_new = "" if old else tr("behind the end of the file")
     return f"\N{MINUS SIGN} {is_new or _piece(old, start)}\n+ {_piece(new, start)}"
 
 

@@ -11,18 +11,20 @@ from PySide6.QtCore import QObject, Qt
 from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped
+from inspector.core.translation import marked, tr
 from inspector.core.verdict import State
 from inspector.gui.icons import icon, state_icon
 from inspector.gui.models.titled_table import Index, TitledTable
+from inspector.gui.vocabulary import word
 from inspector.gui.words import plain, short
 from inspector.operations.checking.many import Outcome
 from inspector.operations.opening.folders import Wanted
 
-TITLES = ("Location", "State", "Errors", "Warnings", "What was found")
+TITLES = (marked("Location"), marked("State"), marked("Errors"), marked("Warnings"), marked("What was found"))
 LOCATION, STATE, ERRORS, WARNINGS, SENTENCE = range(len(TITLES))
-WAITING, CHECKING, LEFT_OUT, CANCELLED = "waiting", "being checked", "no archive", "not checked"
+WAITING, CHECKING = marked("waiting"), marked("being checked")
+LEFT_OUT, CANCELLED = marked("no archive"), marked("not checked")
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_TOLD = {State.WARNING: "with warnings"}
 _COUNTED = {ERRORS: Severity.ERROR, WARNINGS: Severity.WARNING}
 
 
@@ -82,13 +84,23 @@ class CheckListModel(TitledTable):
         """What is known, in a sentence."""
         outcomes = [row.outcome for row in self._rows if row.outcome is not None]
         states = Counter(outcome.state for outcome in outcomes if not outcome.left_out)
-        parts = [f"{grouped(states[state])} {_TOLD.get(state, state)}" for state in State if states[state]]
-        words = f"{count(states.total(), 'archive')} checked" + (f": {', '.join(parts)}" if parts else "")
+        parts = [f"{grouped(states[state])} {_told(state)}" for state in State if states[state]]
+        archives, told = count(states.total(), "archive"), ", ".join(parts)
+        words = (
+            tr("{archives} checked: {states}", archives=archives, states=told)
+            if parts
+            else tr("{archives} checked", archives=archives)
+        )
         left_out = sum(outcome.left_out for outcome in outcomes)
         rest = len(self._rows) - len(outcomes)
         if left_out:
-            words += f"; {count(left_out, 'other file')} {'is no archive' if left_out == 1 else 'are no archives'}"
-        return f"{words}; {grouped(rest)} not checked." if rest else f"{words}."
+            files = count(left_out, "other file")
+            words += "; " + (
+                tr("{files} is no archive", files=files)
+                if left_out == 1
+                else tr("{files} are no archives", files=files)
+            )
+        return f"{words}; " + tr("{number} not checked.", number=grouped(rest)) if rest else f"{words}."
 
     # ---- overrides ---------------------------------------------------------------------------------------------
 
@@ -115,12 +127,16 @@ class CheckListModel(TitledTable):
             return short(visible(row.location.removeprefix(self._start)))
         outcome = row.outcome
         if column == STATE:
-            return row.doing or (str(outcome.state) if outcome is not None else "")
+            return tr(row.doing) if row.doing else (word(outcome.state) if outcome is not None else "")
         if outcome is None:
             return ""
         if column in _COUNTED:
             return grouped(dict(outcome.counts).get(_COUNTED[column], 0)) if not outcome.left_out else ""
-        return "It is of no format that is known here." if outcome.left_out else short(visible(outcome.sentence))
+        return tr("It is of no format that is known here.") if outcome.left_out else short(visible(outcome.sentence))
+
+
+def _told(state: State) -> str:
+    return tr("with warnings") if state is State.WARNING else word(state)
 
 
 def _icon(row: _Row) -> Any:

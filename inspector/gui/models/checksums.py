@@ -7,15 +7,24 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 
-from inspector.core.numbers import hexadecimal, in_bytes
+from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Spans, total
+from inspector.core.translation import marked, tr
 from inspector.gui.client import Client
 from inspector.gui.icons import verdict_icon
 from inspector.gui.models.findings import where
+from inspector.gui.vocabulary import word
 from inspector.gui.words import plain, short
 from inspector.operations.showing.views import ChecksumRow, Page
 
-TITLES = ("Checksum", "State", "Algorithm", "Stored", "Computed", "Covers")
+TITLES = (
+    marked("Checksum"),
+    marked("State"),
+    marked("Algorithm"),
+    marked("Stored"),
+    marked("Computed"),
+    marked("Covers"),
+)
 NAME, STATE, ALGORITHM, STORED, COMPUTED, COVERS = range(len(TITLES))
 
 
@@ -51,24 +60,27 @@ def _text(row: ChecksumRow, column: int) -> str:
         return where(row.covers)
     texts = {
         NAME: row.name,
-        STATE: str(row.verdict),
+        STATE: word(row.verdict),
         ALGORITHM: row.algorithm,
         STORED: row.stored,
-        COMPUTED: row.computed or "not computed",
+        COMPUTED: row.computed or tr("not computed"),
     }
     return short(texts[column])
 
 
 def line(row: ChecksumRow) -> str:
     """A checksum as a line of text."""
-    computed = f"computed {row.computed}" if row.computed else "not computed"
-    return f"{row.verdict}: {row.name}, {row.algorithm}: stored {row.stored}, {computed}. {described(row)}"
+    computed = tr("computed {value}", value=row.computed) if row.computed else tr("not computed")
+    stored = tr("stored {value}", value=row.stored)
+    return f"{word(row.verdict)}: {row.name}, {row.algorithm}: {stored}, {computed}. {described(row)}"
 
 
 def described(row: ChecksumRow) -> str:
     """All about a checksum in sentences: how it compares, what it covers, leaves out, and where it stands."""
-    stored = f"The stored value is in {_stretches(row.place)}." if row.place else "The stored value is in another file."
-    left_out = f"It leaves out {_stretches(row.omits)}." if row.omits else ""
+    stored = tr("The stored value is in another file.")
+    if row.place:
+        stored = tr("The stored value is in {bytes}.", bytes=_stretches(row.place))
+    left_out = tr("It leaves out {bytes}.", bytes=_stretches(row.omits)) if row.omits else ""
     note = row.note if not row.note or row.note.endswith(".") else f"{row.note[0].upper()}{row.note[1:]}."
     return " ".join(part for part in (covered(row), left_out, stored, note) if part)
 
@@ -76,17 +88,17 @@ def described(row: ChecksumRow) -> str:
 def covered(row: ChecksumRow) -> str:
     """What a checksum is computed over, in a sentence."""
     if not row.covers:
-        return "It is computed over bytes that are not in this file."
+        return tr("It is computed over bytes that are not in this file.")
     size = f" ({in_bytes(total(row.covers))})" if len(row.covers) > 1 else ""
-    return f"It covers {_stretches(row.covers)}{size}."
+    return tr("It covers {bytes}.", bytes=_stretches(row.covers) + size)
 
 
 def _stretches(spans: Spans) -> str:
-    told = [f"{hexadecimal(start)} to {hexadecimal(stop)}" for start, stop in spans[:TOLD]]
+    told = [tr("{start} to {stop}", start=hexadecimal(start), stop=hexadecimal(stop)) for start, stop in spans[:TOLD]]
     if len(spans) > TOLD:
-        told.append(f"{len(spans) - TOLD:,} stretches more")
+        told.append(tr("{number} stretches more", number=grouped(len(spans) - TOLD)))
     size = f" ({in_bytes(spans[0].size)})" if len(spans) == 1 else ""
-    return f"bytes {' and '.join(told)}{size}"
+    return tr("bytes {stretches}", stretches=tr(" and ").join(told)) + size
 
 
 TOLD = 4

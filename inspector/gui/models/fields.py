@@ -12,12 +12,14 @@ from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPixmap
 from inspector.core.kinds import Role
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import total
+from inspector.core.translation import marked, tr
 from inspector.gui.client import Client
 from inspector.gui.icons import severity_icon
+from inspector.gui.vocabulary import word
 from inspector.gui.words import plain, short
 from inspector.operations.showing.views import FieldRow, Page
 
-TITLES = ("Field", "Value", "Offset", "Size", "Meaning")
+TITLES = (marked("Field"), marked("Value"), marked("Offset"), marked("Size"), marked("Meaning"))
 NAME, VALUE, OFFSET, SIZE, MEANING = range(len(TITLES))
 
 
@@ -69,10 +71,13 @@ def _text(row: FieldRow, column: int) -> str:
 
 def _tip(row: FieldRow, column: int) -> str:
     if column == OFFSET and row.spans:
-        return " and ".join(f"bytes {grouped(start)} to {grouped(stop)}" for start, stop in row.spans[:8])
+        places = (
+            tr("bytes {start} to {stop}", start=grouped(start), stop=grouped(stop)) for start, stop in row.spans[:8]
+        )
+        return tr(" and ").join(places)
     if column == SIZE and row.spans:
         return in_bytes(total(row.spans))
-    mark = f" · {row.wrong}" if row.wrong is not None else ""
+    mark = f" · {word(row.wrong)}" if row.wrong is not None else ""
     texts = {NAME: f"{row.name} · {row.kind}{mark}", VALUE: row.value, MEANING: row.note}
     return plain(short(texts.get(column, "")))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt
@@ -10,12 +10,14 @@ from PySide6.QtCore import Qt
 from inspector.core.finding import Severity
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span, Spans
+from inspector.core.translation import marked, tr
 from inspector.gui.client import Client
 from inspector.gui.icons import severity_icon
+from inspector.gui.vocabulary import word
 from inspector.gui.words import plain, short
 from inspector.operations.showing.views import FindingRow, Page
 
-TITLES = ("Severity", "What was found", "Bytes", "Member", "Code")
+TITLES = (marked("Severity"), marked("What was found"), marked("Bytes"), marked("Member"), marked("Code"))
 SEVERITY, MESSAGE, BYTES, MEMBER, CODE = range(len(TITLES))
 MOST_PLACES = 8
 """The most stretches of bytes named in full."""
@@ -52,7 +54,7 @@ class FindingColumns:
 def _text(row: FindingRow, column: int) -> str:
     if column == BYTES:
         return where(row.spans)
-    texts = {SEVERITY: str(row.severity), MESSAGE: row.message, MEMBER: row.member_name, CODE: row.code}
+    texts = {SEVERITY: word(row.severity), MESSAGE: row.message, MEMBER: row.member_name, CODE: row.code}
     return short(texts[column])
 
 
@@ -60,10 +62,14 @@ def described(row: FindingRow) -> str:
     """A finding in full: what it says, and beneath that its bytes, its member and its code."""
     places = [f"{_range(span, hexadecimal)} ({_range(span, grouped)})" for span in row.spans[:MOST_PLACES]]
     if len(row.spans) > MOST_PLACES:
-        places.append(f"and {len(row.spans) - MOST_PLACES:,} more")
-    bytes_ = f"bytes {', '.join(places)}" if places else ""
-    member = f"member {row.member_name}" if row.member_name else ""
-    return f"{row.message}\n{' · '.join(filter(None, (bytes_, member, row.code)))}"
+        places.append(tr("and {number} more", number=grouped(len(row.spans) - MOST_PLACES)))
+    return f"{row.message}\n{' · '.join(filter(None, (*_whose(row, places), row.code)))}"
+
+
+def _whose(row: FindingRow, places: Sequence[str]) -> tuple[str, str]:
+    """Which bytes, and which member: each empty where there is none."""
+    bytes_ = tr("bytes {places}", places=", ".join(places)) if places else ""
+    return bytes_, tr("member {name}", name=row.member_name) if row.member_name else ""
 
 
 def _range(span: Span, written: Callable[[int], str]) -> str:
@@ -72,9 +78,8 @@ def _range(span: Span, written: Callable[[int], str]) -> str:
 
 def line(row: FindingRow) -> str:
     """A finding as a line of text."""
-    places = ", ".join(_range(span, hexadecimal) for span in row.spans)
-    details = (row.code, f"bytes {places}" if places else "", f"member {row.member_name}" if row.member_name else "")
-    return f"{row.severity}: {row.message} [{', '.join(filter(None, details))}]"
+    details = (row.code, *_whose(row, [_range(span, hexadecimal) for span in row.spans]))
+    return f"{word(row.severity)}: {row.message} [{', '.join(filter(None, details))}]"
 
 
 def where(spans: Spans) -> str:
@@ -82,5 +87,5 @@ def where(spans: Spans) -> str:
     if not spans:
         return ""
     start, stop = spans[0]
-    more = f" and {len(spans) - 1} more" if len(spans) > 1 else ""
-    return f"{hexadecimal(start)} ({in_bytes(stop - start)}){more}"
+    first = f"{hexadecimal(start)} ({in_bytes(stop - start)})"
+    return tr("{first} and {number} more", first=first, number=len(spans) - 1) if len(spans) > 1 else first

@@ -8,13 +8,15 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QFont
 
 from inspector.core.finding import Severity
+from inspector.core.numbers import grouped, hexadecimal
+from inspector.core.translation import marked, tr
 from inspector.gui.icons import severity_icon
 from inspector.gui.models.titled_table import Index, TitledTable
 from inspector.gui.words import plain, short
 from inspector.operations.changing.header_draft import EntryView, HeaderView, parse_number
 from inspector.operations.refused import Refused
 
-TITLES = ("Entry", "Offset", "Length", "Points to")
+TITLES = (marked("Entry"), marked("Offset"), marked("Length"), marked("Points to"))
 ENTRY, OFFSET, LENGTH, TARGET = range(len(TITLES))
 EDITABLE = (OFFSET, LENGTH)
 
@@ -102,7 +104,7 @@ class HeaderEntries(TitledTable):
 
     def _text(self, entry: EntryView, column: int, editing: bool) -> str:
         if column == ENTRY:
-            return f"{entry.index}" if entry.used else f"{entry.index} (unused)"
+            return f"{entry.index}" if entry.used else tr("{number} (unused)", number=entry.index)
         if column == TARGET:
             return short(entry.words)
         number = entry.offset if column == OFFSET else entry.length
@@ -111,10 +113,11 @@ class HeaderEntries(TitledTable):
         return f"{number}" if editing else f"{number:,}"
 
     def _tip(self, entry: EntryView) -> str:
-        numbers = f"Offset {entry.offset:,} (0x{entry.offset:X}), length {entry.length:,} (0x{entry.length:X})"
-        use = "" if entry.used else " Not in use: readers ignore it."
-        doubt = " Readers of this file cannot follow it." if entry.doubtful else ""
-        return f"{numbers}: {short(entry.words)}.{use}{doubt}"
+        offset, length = (f"{grouped(number)} ({hexadecimal(number)})" for number in (entry.offset, entry.length))
+        where = tr("Offset {offset}, length {length}: {words}.", offset=offset, length=length, words=short(entry.words))
+        use = "" if entry.used else tr("Not in use: readers ignore it.")
+        doubt = tr("Readers of this file cannot follow it.") if entry.doubtful else ""
+        return " ".join(filter(None, (where, use, doubt)))
 
     def _font(self, entry: EntryView) -> QFont | None:
         changed = self.view is not None and entry.index in self.view.changed

@@ -9,14 +9,25 @@ from typing import Any
 from PySide6.QtCore import Qt
 
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, rounded
+from inspector.core.translation import marked, tr
 from inspector.core.verdict import Verdict
 from inspector.gui.client import Client
 from inspector.gui.icons import icon, severity_icon, verdict_icon
 from inspector.gui.models.naming import Naming
+from inspector.gui.vocabulary import word
 from inspector.gui.words import plain, short
 from inspector.operations.showing.views import MemberRow, Page, SortKey, TreeRow
 
-TITLES = ("Name", "Verdict", "Size", "Mark", "Stored", "Codec", "Digest", "Offset")
+TITLES = (
+    marked("Name"),
+    marked("Verdict"),
+    marked("Size"),
+    marked("Mark"),
+    marked("Stored"),
+    marked("Codec"),
+    marked("Digest"),
+    marked("Offset"),
+)
 SORT_KEYS: tuple[SortKey | None, ...] = (
     SortKey.NAME,
     None,
@@ -29,10 +40,10 @@ SORT_KEYS: tuple[SortKey | None, ...] = (
 )
 NAME, VERDICT, SIZE, MARK, STORED, CODEC, DIGEST, OFFSET = range(len(TITLES))
 _VERDICTS = {
-    Verdict.VERIFIED: "Its bytes are those that a checksum was computed over.",
-    Verdict.MISMATCH: "Its bytes do not fit what was recorded of them.",
-    Verdict.NOT_CHECKABLE: "Nothing was recorded that its bytes could be compared with.",
-    Verdict.NOT_CHECKED: "Nothing is known of its bytes yet.",
+    Verdict.VERIFIED: marked("Its bytes are those that a checksum was computed over."),
+    Verdict.MISMATCH: marked("Its bytes do not fit what was recorded of them."),
+    Verdict.NOT_CHECKABLE: marked("Nothing was recorded that its bytes could be compared with."),
+    Verdict.NOT_CHECKED: marked("Nothing is known of its bytes yet."),
 }
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
@@ -58,8 +69,8 @@ def _text(row: MemberRow, name: str, column: int) -> str:
     texts: dict[int, Callable[[], str]] = {
         NAME: lambda: short(name) if row.read else f"{short(name)}…",
         SIZE: lambda: "…" if not row.read else "" if row.folder and not row.size else grouped(row.size),
-        VERDICT: lambda: str(row.verdict),
-        MARK: lambda: str(row.wrong) if row.wrong is not None else "",
+        VERDICT: lambda: word(row.verdict),
+        MARK: lambda: word(row.wrong) if row.wrong is not None else "",
         STORED: lambda: "…" if not row.read else "" if row.folder and not row.stored else grouped(row.stored),
         CODEC: lambda: row.codec,
         DIGEST: lambda: row.digest,
@@ -70,16 +81,16 @@ def _text(row: MemberRow, name: str, column: int) -> str:
 
 def _tip(row: MemberRow, column: int) -> str | None:
     if not row.read and column in (NAME, SIZE, STORED):
-        return "Its header has not come yet: the metadata beside the archive says where it is."
+        return tr("Its header has not come yet: the metadata beside the archive says where it is.")
     if column == NAME:
         return plain(short(row.name))
     if column in (SIZE, STORED):
         size = row.size if column == SIZE else row.stored
         return f"{in_bytes(size)} ({rounded(size)})" if size >= 1024 else in_bytes(size)
     if column == OFFSET and row.offset >= 0:
-        return f"byte {grouped(row.offset)} of the file"
+        return tr("byte {offset} of the file", offset=grouped(row.offset))
     if column == VERDICT:
-        return _VERDICTS[row.verdict]
+        return tr(_VERDICTS[row.verdict])
     if column == DIGEST:
         return row.digest
     return None

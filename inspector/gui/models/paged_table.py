@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer
 
+from inspector.core.translation import tr
 from inspector.gui.models.dragging import Drags
 from inspector.operations.showing.views import Page
 
@@ -150,6 +151,6 @@ class PagedTable(Drags, QAbstractTableModel):
         """See QAbstractItemModel."""
         if orientation is not Qt.Orientation.Horizontal:
             return None
-        return (
-            self.columns.titles[section] if role == Qt.ItemDataRole.DisplayRole else self.columns.header(section, role)
-        )
+        if role == Qt.ItemDataRole.DisplayRole:
+            return tr(self.columns.titles[section])
+        return self.columns.header(section, role)

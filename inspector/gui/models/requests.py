@@ -10,12 +10,22 @@ from PySide6.QtCore import QObject, Qt
 from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes
+from inspector.core.translation import marked, tr
 from inspector.gui.icons import severity_icon
 from inspector.gui.models.titled_table import NOWHERE, Index, TitledTable
 from inspector.gui.words import plain, short
 from inspector.sources.s3.ledger import Request
 
-TITLES = ("When", "Request", "Range", "Bytes", "ms", "Status", "Why", "Of")
+TITLES = (
+    marked("When"),
+    marked("Request"),
+    marked("Range"),
+    marked("Bytes"),
+    marked("ms"),
+    marked("Status"),
+    marked("Why"),
+    marked("Of"),
+)
 WHEN, METHOD, RANGE, BYTES, TOOK, STATUS, WHY, WHERE = range(len(TITLES))
 NUMBERS = frozenset((BYTES, TOOK, STATUS))
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -25,14 +35,16 @@ _REFUSED = 400
 def range_text(request: Request) -> str:
     """Which bytes were asked for, half-open."""
     if request.start < 0:
-        return f"last {in_bytes(-request.start)}"
+        return tr("last {size}", size=in_bytes(-request.start))
     return f"{request.start:,}..{request.stop:,}" if request.stop else ""
 
 
 def status_text(request: Request) -> str:
     """What the server answered."""
-    again = f" after {request.attempts} tries" if request.attempts > 1 else ""
-    return (str(request.status) if request.status else "no answer") + again
+    answer = str(request.status) if request.status else tr("no answer")
+    return (
+        tr("{answer} after {number} tries", answer=answer, number=request.attempts) if request.attempts > 1 else answer
+    )
 
 
 def texts(request: Request) -> tuple[str, ...]:

@@ -7,12 +7,14 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from inspector.core.translation import tr
+
 Index = QModelIndex | QPersistentModelIndex
 NOWHERE = QModelIndex()
 
 
 class TitledTable(QAbstractTableModel):
-    """``count`` rows under ``titles``; what the cells say is for those that derive from it."""
+    """``count`` rows under ``titles``, which are marked texts; what cells say is for those that derive from it."""
 
     def __init__(self, titles: Sequence[str], parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -36,5 +38,5 @@ class TitledTable(QAbstractTableModel):
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """See QAbstractItemModel."""
         if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return self._titles[section]
+            return tr(self._titles[section])
         return None

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayou
 
 from inspector.core.names import visible
 from inspector.core.numbers import grouped
+from inspector.core.translation import tr
 from inspector.gui.check_many import ManyChecks
 from inspector.gui.models.check_list import ERRORS, LOCATION, SENTENCE, STATE, WARNINGS, CheckListModel
 from inspector.gui.panels.parts import Emptiable, SelectableLabel, table_view
@@ -33,20 +34,20 @@ class CheckTab(SideTab):
     chosen = Signal(str)
 
     def __init__(self, locations: list[str], connection: Connection = DEFAULT) -> None:
-        super().__init__("Check")
+        super().__init__(tr("Check"))
         self._locations = locations
         self.checks = ManyChecks(locations, self, connection)
         self.model = CheckListModel(self)
-        self.table = table_view(self.model, WIDTHS, "Archives that are checked")
+        self.table = table_view(self.model, WIDTHS, tr("Archives that are checked"))
         self.sentence = SelectableLabel()
-        self.sentence.setAccessibleName("How far the checks are")
+        self.sentence.setAccessibleName(tr("How far the checks are"))
         self.bar = QProgressBar()
-        self.bar.setAccessibleName("Archives checked")
+        self.bar.setAccessibleName(tr("Archives checked"))
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(160)
         self.bar.setRange(0, 0)
-        self.stop = QPushButton("Cancel")
-        self.stop.setToolTip("Stop checking; what was checked stays (Esc)")
+        self.stop = QPushButton(tr("Cancel"))
+        self.stop.setToolTip(tr("Stop checking; what was checked stays (Esc)"))
         self._stack = Emptiable(self.table)
         self.setFocusProxy(self._stack)
         self._told = QTimer(self)
@@ -60,7 +61,7 @@ class CheckTab(SideTab):
         self.checks.finished.connect(self._finished)
         self.stop.clicked.connect(self.cancel)
         self.table.activated.connect(self._open)
-        self._stack.show_sentence("Looking for archives…")
+        self._stack.show_sentence(tr("Looking for archives…"))
         self._tell()
 
     def _lay_out(self) -> None:
@@ -98,7 +99,7 @@ class CheckTab(SideTab):
         if wanted:
             self._stack.show_view(self.table)
         else:
-            self._stack.show_sentence("There is no file here that could be checked.")
+            self._stack.show_sentence(tr("There is no file here that could be checked."))
         self._tell()
 
     def _came(self, at: int, outcome: Outcome) -> None:
@@ -117,9 +118,12 @@ class CheckTab(SideTab):
         total = self.model.rowCount()
         if self.checks.running:
             self.bar.setValue(self.model.done)
-            where = visible(self._locations[0]) if len(self._locations) == 1 else "several places"
-            done = f"{grouped(self.model.done)} of {grouped(total)} archives" if total else "looking for archives"
-            self.sentence.setText(f"Checking {where}: {done}. {self.model.summary() if total else ''}".strip())
+            where = visible(self._locations[0]) if len(self._locations) == 1 else tr("several places")
+            done = tr("looking for archives")
+            if total:
+                done = tr("{done} of {all} archives", done=grouped(self.model.done), all=grouped(total))
+            told = tr("Checking {place}: {done}.", place=where, done=done)
+            self.sentence.setText(f"{told} {self.model.summary() if total else ''}".strip())
         else:
             self.sentence.setText(self.model.summary())
 

@@ -7,6 +7,7 @@ from PySide6.QtGui import QImage, QImageReader, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
 from inspector.core.numbers import grouped, in_bytes
+from inspector.core.translation import marked, tr
 from inspector.gui.hex.fonts import fixed_font
 from inspector.gui.panels.parts import sentence_label
 
@@ -39,7 +40,7 @@ class TextView(QWidget):
         super().__init__()
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
-        self.text.setAccessibleName("Content as text")
+        self.text.setAccessibleName(tr("Content as text"))
         self.restyle()
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.sentence = _sentence_above(self.text, self)
@@ -57,13 +58,12 @@ class TextView(QWidget):
         lines = text.replace("\0", "␀").splitlines()
         cut = any(len(line) > LINE_LIMIT for line in lines)
         self.text.setPlainText("\n".join(line[:LINE_LIMIT] for line in lines))
-        said = f"Text in {encoding}, {grouped(len(lines))} lines."
+        said = tr("Text in {encoding}, {number} lines.", encoding=encoding, number=grouped(len(lines)))
         if size > len(data):
-            said += (
-                f" Only the first {in_bytes(len(data))} of {in_bytes(size)} are shown as text; the hex view has all."
-            )
+            text = marked("Only the first {part} of {size} are shown as text; the hex view has all.")
+            said += " " + tr(text, part=in_bytes(len(data)), size=in_bytes(size))
         if cut:
-            said += f" Lines longer than {grouped(LINE_LIMIT)} characters are cut."
+            said += " " + tr("Lines longer than {number} characters are cut.", number=grouped(LINE_LIMIT))
         self.sentence.setText(said)
 
 
@@ -75,9 +75,9 @@ class ImageView(QWidget):
         self._picture = QPixmap()
         self.image = QLabel()
         self.image.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.image.setAccessibleName("Content as an image")
+        self.image.setAccessibleName(tr("Content as an image"))
         self._area = QScrollArea()
-        self._area.setAccessibleName("Content as an image")
+        self._area.setAccessibleName(tr("Content as an image"))
         self._area.setWidget(self.image)
         self._area.setWidgetResizable(True)
         self._area.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -87,7 +87,8 @@ class ImageView(QWidget):
         """Show the image whose file is ``data``, or say why it cannot be shown."""
         self._picture = QPixmap()
         if size > len(data):
-            self.sentence.setText(f"The image has {in_bytes(size)}; none larger than {in_bytes(IMAGE_LIMIT)} is shown.")
+            text = marked("The image has {size}; none larger than {limit} is shown.")
+            self.sentence.setText(tr(text, size=in_bytes(size), limit=in_bytes(IMAGE_LIMIT)))
         else:
             image, said = read_image(data, kind)
             self._picture = QPixmap.fromImage(image)
@@ -121,5 +122,7 @@ def read_image(data: bytes, kind: str) -> tuple[QImage, str]:
     size = reader.size()
     image = reader.read()
     if image.isNull():
-        return image, f"This {kind.upper()} image cannot be shown: {reader.errorString().rstrip('.')}."
-    return image, f"{kind.upper()} image, {grouped(size.width())} × {grouped(size.height())} pixels."
+        text = marked("This {format} image cannot be shown: {trouble}.")
+        return image, tr(text, format=kind.upper(), trouble=reader.errorString().rstrip("."))
+    text = marked("{format} image, {width} × {height} pixels.")
+    return image, tr(text, format=kind.upper(), width=grouped(size.width()), height=grouped(size.height()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from inspector.core.translation import tr
 from inspector.gui.document import Document
 from inspector.gui.models.checksums import (
     ALGORITHM,
@@ -33,9 +34,9 @@ class DigestsPanel(QWidget):
         super().__init__()
         self._document = document
         self.model = PagedTable(ChecksumColumns(document.client), self)
-        self.table = RowTable(self.model, WIDTHS, "Checksums", line)
+        self.table = RowTable(self.model, WIDTHS, tr("Checksums"), line)
         self.table.setTextElideMode(Qt.TextElideMode.ElideRight)
-        self.about = Details("About the selected checksum")
+        self.about = Details(tr("About the selected checksum"))
         self._stack = Emptiable(self.table)
         self.setFocusProxy(self._stack)
         layout = QVBoxLayout(self)
@@ -95,16 +96,16 @@ class DigestsPanel(QWidget):
         if row.place:
             self._document.go_to(row.layer, *row.place[0], ORIGIN)
         else:
-            self._document.said.emit(f"The stored value is in another file. {row.note}".strip())
+            self._document.said.emit(f"{tr('The stored value is in another file.')} {row.note}".strip())
 
 
 def _why_empty(status: Status) -> str:
     if early := not_there_yet(status.stage):
         return early
     if status.format == "caf":
-        return "The format records no checksums; a file of digests beside it would be compared."
+        return tr("The format records no checksums; a file of digests beside it would be compared.")
     if status.format == "bytes":
-        return "These bytes are of no known format, so no checksums are known in them."
+        return tr("These bytes are of no known format, so no checksums are known in them.")
     if status.checked:
-        return "No checksum is recorded here."
-    return "No checksum was seen while the structure was read. A check (Ctrl+K) looks further."
+        return tr("No checksum is recorded here.")
+    return tr("No checksum was seen while the structure was read. A check (Ctrl+K) looks further.")

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QMenu, QToolButton, QVBo
 
 from inspector.core.finding import Severity
 from inspector.core.numbers import grouped
+from inspector.core.translation import marked, tr
 from inspector.gui.document import Document
 from inspector.gui.icons import icon, severity_icon
 from inspector.gui.models.findings import BYTES, CODE, MEMBER, MESSAGE, SEVERITY, FindingColumns, described, line
@@ -17,9 +18,8 @@ from inspector.gui.words import not_there_yet
 from inspector.operations.showing.views import FindingRow, Stage
 
 ORIGIN = "findings"
-MEND = "Plan how to mend the selected finding: nothing is written yet"
 WIDTHS = {SEVERITY: 80, BYTES: 140, MEMBER: 110, CODE: 130}
-_WORDS = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.INFO: "Information"}
+_WORDS = {Severity.ERROR: marked("Errors"), Severity.WARNING: marked("Warnings"), Severity.INFO: marked("Information")}
 
 
 class FindingsPanel(QWidget):
@@ -38,26 +38,26 @@ class FindingsPanel(QWidget):
         self._document = document
         self._columns = FindingColumns(document.client)
         self.model = PagedTable(self._columns, self)
-        self.table = RowTable(self.model, WIDTHS, "Findings", line)
+        self.table = RowTable(self.model, WIDTHS, tr("Findings"), line)
         header = self.table.horizontalHeader()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(MESSAGE, QHeaderView.ResizeMode.Stretch)
         self.table.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.severities = {severity: self._severity_button(severity) for severity in Severity}
-        self.copying = _button("Copy", "Copy findings as text")
+        self.copying = _button(tr("Copy"), tr("Copy findings as text"))
         self.copying.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(self.copying)
-        menu.addAction("&Selected Findings").triggered.connect(self.table.copy)
-        menu.addAction("&All Findings Shown").triggered.connect(self.table.copy_all)
+        menu.addAction(tr("&Selected Findings")).triggered.connect(self.table.copy)
+        menu.addAction(tr("&All Findings Shown")).triggered.connect(self.table.copy_all)
         self.copying.setMenu(menu)
-        self.exporting = _button("Export…", "Write a report as text, JSON or HTML")
+        self.exporting = _button(tr("Export…"), tr("Write a report as text, JSON or HTML"))
         self.exporting.clicked.connect(self.exportWanted)
-        self.mending = _button("Mend…", MEND)
+        self.mending = _button(tr("Mend…"), tr("Plan how to mend the selected finding: nothing is written yet"))
         self.mending.setIcon(icon("mend"))
         self.mending.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.mending.clicked.connect(self.mend)
         self.table.wanted = self._actions
-        self.about = Details("The selected finding in full")
+        self.about = Details(tr("The selected finding in full"))
         self._stack = Emptiable(self.table)
         self.setFocusProxy(self._stack)
         self._lay_out()
@@ -73,7 +73,7 @@ class FindingsPanel(QWidget):
         self._refresh()
 
     def _severity_button(self, severity: Severity) -> QToolButton:
-        button = _button(_WORDS[severity], f"Show findings that are {_WORDS[severity].lower()}")
+        button = _button(words := tr(_WORDS[severity]), tr("Show findings that are {severity}", severity=words.lower()))
         button.setIcon(severity_icon(severity))
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         button.setCheckable(True)
@@ -122,7 +122,7 @@ class FindingsPanel(QWidget):
     def _refresh(self, *_: object) -> None:
         counts = dict(self._document.status.counts)
         for severity, button in self.severities.items():
-            button.setText(f"{_WORDS[severity]} ({grouped(counts.get(severity, 0))})")
+            button.setText(f"{tr(_WORDS[severity])} ({grouped(counts.get(severity, 0))})")
         self.copying.setEnabled(self.model.rowCount() > 0)
         self.exporting.setEnabled(self._document.status.stage in (Stage.READY, Stage.CANCELLED))
         if self.model.rowCount():
@@ -135,8 +135,8 @@ class FindingsPanel(QWidget):
         if early := not_there_yet(status.stage):
             return early
         if status.counts:
-            return "All findings are of severities that are not shown."
-        return status.judgement or "Nothing wrong was seen until reading was cancelled."
+            return tr("All findings are of severities that are not shown.")
+        return status.judgement or tr("Nothing wrong was seen until reading was cancelled.")
 
     def _describe(self, *_: object) -> None:
         """The cell of a finding is often too narrow for what it says."""
@@ -151,7 +151,7 @@ class FindingsPanel(QWidget):
 
     def _actions(self, menu: QMenu) -> None:
         if self._repair():
-            menu.addAction("&Mend…").triggered.connect(self.mend)
+            menu.addAction(tr("&Mend…")).triggered.connect(self.mend)
             menu.addSeparator()
 
     def mend(self) -> None:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 from inspector.core.field import Run
 from inspector.core.kinds import Role
 from inspector.core.span import Span, Spans
+from inspector.core.translation import tr
 from inspector.gui.client import Job
 from inspector.gui.document import Document
 from inspector.gui.hex.copying import CopyFormat
@@ -173,7 +174,7 @@ class HexPane(QWidget):
             self._model = HexModel(info.size, partial(self._fetch, info.layer))
             self.hex.setModel(self._model)
             self.map.setSize(info.size)
-            self.hex.setEmptyText("There is not a single byte here.")
+            self.hex.setEmptyText(tr("There is not a single byte here."))
         self._changed()
 
     def _changed(self) -> None:

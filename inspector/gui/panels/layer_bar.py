@@ -8,11 +8,11 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from inspector.core.numbers import in_bytes, rounded
-from inspector.core.translation import tr
+from inspector.core.translation import marked, tr
 from inspector.gui.document import Document
 from inspector.gui.panels.elided_box import ElidedBox
 from inspector.gui.panels.parts import ElidedLabel
-from inspector.gui.words import plain
+from inspector.gui.words import escaped, plain
 from inspector.operations.showing.views import LayerInfo, LayerKind
 
 LONGEST_TITLE = 40
@@ -23,9 +23,9 @@ WIDEST = 420
 class Mode(StrEnum):
     """How content is shown."""
 
-    HEX = "Hex"
-    TEXT = "Text"
-    IMAGE = "Image"
+    HEX = marked("Hex")
+    TEXT = marked("Text")
+    IMAGE = marked("Image")
 
 
 class LayerBar(QWidget):
@@ -58,7 +58,7 @@ class LayerBar(QWidget):
             ),
         }
         self._modes = QButtonGroup(self)
-        self.modes = {mode: self._button(self._modes, mode.value, f"Content as {mode.value.lower()}") for mode in Mode}
+        self.modes = {mode: self._mode_button(tr(mode.value)) for mode in Mode}
         self.size_label = ElidedLabel("", Qt.TextElideMode.ElideRight)
         self.size_label.setForegroundRole(self.size_label.palette().ColorRole.PlaceholderText)
         self._arrows = [QLabel("▸"), QLabel("▸")]
@@ -81,6 +81,9 @@ class LayerBar(QWidget):
         button.setAutoRaise(True)
         group.addButton(button)
         return button
+
+    def _mode_button(self, word: str) -> QToolButton:
+        return self._button(self._modes, word, tr("Content as {mode}", mode=word.lower()))
 
     def _lay_out(self) -> None:
         layout = QHBoxLayout(self)
@@ -117,9 +120,9 @@ class LayerBar(QWidget):
 
     def _content_text(self, shown: LayerInfo | None) -> str:
         if shown is None or shown.kind is not LayerKind.CONTENT:
-            return "Content"
+            return tr("Content")
         title = shown.title if len(shown.title) <= LONGEST_TITLE else "…" + shown.title[1 - LONGEST_TITLE :]
-        return f"Content of {title}".replace("&", "&&")
+        return escaped(tr("Content of {member}", member=title))
 
     def _fill_files(self, files: list[LayerInfo], shown: LayerInfo | None) -> None:
         if [self.files.itemData(i) for i in range(self.files.count())] != [info.layer for info in files]:

@@ -7,6 +7,7 @@ from html import escape
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
+from inspector.core.translation import tr
 from inspector.gui.document import Document
 from inspector.gui.panels.parts import breakable
 from inspector.gui.words import short
@@ -22,7 +23,7 @@ class Leads(QLabel):
         self._asking = False
         self._again = False
         self.references: tuple[Reference, ...] = ()
-        self.setAccessibleName("Leads to")
+        self.setAccessibleName(tr("Leads to"))
         self.setTextFormat(Qt.TextFormat.RichText)
         self.setWordWrap(True)
         self.setTextInteractionFlags(
@@ -51,7 +52,7 @@ class Leads(QLabel):
             return
         self.references = references
         links = [f'<a href="{at}">{escape(breakable(short(each.words)))}</a>' for at, each in enumerate(references)]
-        self.setText("<br>".join(("Leads to (F12):", *links)))
+        self.setText("<br>".join((tr("Leads to (F12):"), *links)))
         self.setVisible(bool(links))
 
     def _go(self, link: str) -> None:

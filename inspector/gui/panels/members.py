@@ -8,6 +8,7 @@ from functools import partial
 from PySide6.QtCore import QMimeData, QModelIndex, QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
+from inspector.core.translation import tr
 from inspector.core.verdict import State
 from inspector.gui.document import Document
 from inspector.gui.models.members import (
@@ -61,11 +62,11 @@ class MembersPanel(QWidget):
         self.table_model = PagedTable(MemberColumns(document.client, self._naming), self)
         self.tree_model = PagedTree(MemberPaths(document.client, self._naming), self)
         self.filter = QLineEdit()
-        self.filter.setPlaceholderText("Filter names")
+        self.filter.setPlaceholderText(tr("Filter names"))
         self.filter.setClearButtonEnabled(True)
-        self.filter.setAccessibleName("Filter members by name")
-        self.tree = tree_view(self.tree_model, WIDTHS, "Members as a tree")
-        self.table = table_view(self.table_model, WIDTHS, "Members as a table")
+        self.filter.setAccessibleName(tr("Filter members by name"))
+        self.tree = tree_view(self.tree_model, WIDTHS, tr("Members as a tree"))
+        self.table = table_view(self.table_model, WIDTHS, tr("Members as a table"))
         self._fits = [FirstColumnFits(view, SIZE) for view in (self.tree, self.table)]
         for view in (self.tree, self.table):
             view.setColumnHidden(VERDICT, True)
@@ -73,8 +74,8 @@ class MembersPanel(QWidget):
             view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self._stack = Emptiable(self.tree, self.table)
         self._buttons = QButtonGroup(self)
-        self.as_tree = self._button("Tree", "Members in their folders")
-        self.as_table = self._button("Table", "All members in one table; click a column's title to sort")
+        self.as_tree = self._button(tr("Tree"), tr("Members in their folders"))
+        self.as_table = self._button(tr("Table"), tr("All members in one table; click a column's title to sort"))
         self.as_tree.setChecked(True)
         self._lay_out()
         self._debounce = QTimer(self)
@@ -182,12 +183,12 @@ class MembersPanel(QWidget):
         if early := not_there_yet(status.stage):
             return early
         if self._document.filter:
-            return "No member's name holds this text."
+            return tr("No member's name holds this text.")
         if status.state in BROKEN:
-            return (
+            return tr(
                 "No member could be found: the archive is damaged before the first. Mend… (Ctrl+M) says what may help."
             )
-        return "These bytes have no members." if status.format == "bytes" else "The archive has no members."
+        return tr("These bytes have no members.") if status.format == "bytes" else tr("The archive has no members.")
 
     # ---- filtering and sorting ---------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex
 from PySide6.QtWidgets import QLineEdit, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from inspector.core.finding import Severity
+from inspector.core.translation import tr
 from inspector.gui.hex.painting import scheme_for
 from inspector.gui.hex.palette import COLOURS
 from inspector.gui.icons import severity_icon
@@ -35,7 +36,7 @@ class NumberEditor(QStyledItemDelegate):
     ) -> QWidget:
         """Qt override."""
         editor = QLineEdit(parent)
-        editor.setAccessibleName("Offset" if index.column() == OFFSET else "Length")
+        editor.setAccessibleName(tr("Offset") if index.column() == OFFSET else tr("Length"))
         editor.addAction(severity_icon(Severity.ERROR), QLineEdit.ActionPosition.TrailingPosition).setVisible(False)
         place = (index.row(), index.column())
         editor.textChanged.connect(lambda text: self._judge(editor, place, text))

@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector.core.translation import tr
 from inspector.gui.words import plain
 
 BREAK = "\u200b"
@@ -282,7 +283,7 @@ class SelectableLabel(QLabel):
         """See QWidget."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction("Copy").triggered.connect(self.copy)
+        menu.addAction(tr("Copy")).triggered.connect(self.copy)
         menu.popup(event.globalPos())
 
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from inspector.core.names import visible
 from inspector.core.source import SourceError
+from inspector.core.translation import tr
 from inspector.gui.browser.connecting import ConnectDialog
 from inspector.gui.client import Client
 from inspector.gui.connections import Connections
@@ -27,8 +28,8 @@ class Reach(QWidget):
         self._location = ""
         self._chosen: Connection | None = None
         self.text = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
-        self.text.setAccessibleName("How S3 is reached")
-        self.button = push_button("Connectio&n…", "Choose profile, region and endpoint")
+        self.text.setAccessibleName(tr("How S3 is reached"))
+        self.button = push_button(tr("Connectio&n…"), tr("Choose profile, region and endpoint"))
         self.button.clicked.connect(lambda _: self.ask())
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -75,16 +76,19 @@ class Reach(QWidget):
             self._connections.remember(self._location, self.connection)
 
     def _tell(self) -> None:
-        sure = "" if self.is_sure else " This bucket was not reached before: that is asked first."
-        self.text.setText(f"S3 is reached {words(self.connection)}.{sure}")
+        told = tr("S3 is reached {how}.", how=words(self.connection))
+        sure = "" if self.is_sure else tr("This bucket was not reached before: that is asked first.")
+        self.text.setText(f"{told} {sure}".strip())
 
 
 def words(connection: Connection) -> str:
     """A connection in words."""
-    who = f"with the profile {visible(connection.profile)}" if connection.profile else "with the usual credentials"
-    parts = ["without signing" if connection.anonymous else who]
-    parts += [f"at {visible(connection.endpoint)}"] if connection.endpoint else []
-    parts += [f"in the region {visible(connection.region)}"] if connection.region else []
+    who = tr("with the usual credentials")
+    if connection.profile:
+        who = tr("with the profile {name}", name=visible(connection.profile))
+    parts = [tr("without signing") if connection.anonymous else who]
+    parts += [tr("at {address}", address=visible(connection.endpoint))] if connection.endpoint else []
+    parts += [tr("in the region {name}", name=visible(connection.region))] if connection.region else []
     return ", ".join(parts)
 
 

@@ -6,6 +6,7 @@ from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QLabel, QTableView, QVBoxLayout, QWidget
 
 from inspector.core.numbers import count, grouped, in_bytes, rounded
+from inspector.core.translation import marked, tr
 from inspector.gui.models.requests import BYTES, METHOD, RANGE, STATUS, TOOK, WHEN, WHY, RequestsModel
 from inspector.gui.panels.parts import Emptiable, SelectableLabel, dress_table
 from inspector.gui.request_watch import RequestWatch
@@ -13,23 +14,28 @@ from inspector.operations.showing.browse_views import RemoteState
 from inspector.sources.s3.ledger import KEPT, Request
 
 WIDTHS = {WHEN: 100, METHOD: 70, RANGE: 210, BYTES: 90, TOOK: 60, STATUS: 90, WHY: 150}
-HERE = "This is on this computer: nothing is asked of a network."
-NONE_YET = "No request has been made yet."
+HERE = marked("This is on this computer: nothing is asked of a network.")
+NONE_YET = marked("No request has been made yet.")
 
 
 def totals_text(state: RemoteState) -> str:
     """``12 requests, 3.4 MiB of 1.2 GiB``."""
     made = f"{count(state.totals.requests, 'request')}, {rounded(state.totals.received)}"
-    return f"{made} of {rounded(state.size)}" if state.size else made
+    return tr("{requests} of {size}", requests=made, size=rounded(state.size)) if state.size else made
 
 
 def told(state: RemoteState) -> str:
     """The same exactly, with the time that was waited."""
+    text = marked("{requests}, {received} received, {time} ms waited")
+    if state.size:
+        text = marked("{requests}, {received} received of {size}, {time} ms waited")
     totals = state.totals
-    of = f" of {in_bytes(state.size)}" if state.size else ""
-    return (
-        f"{count(totals.requests, 'request')}, {in_bytes(totals.received)} received{of}, "
-        f"{grouped(round(totals.milliseconds))} ms waited"
+    return tr(
+        text,
+        requests=count(totals.requests, "request"),
+        received=in_bytes(totals.received),
+        size=in_bytes(state.size),
+        time=grouped(round(totals.milliseconds)),
     )
 
 
@@ -39,7 +45,7 @@ class RequestTable(QTableView):
     def __init__(self, model: RequestsModel) -> None:
         super().__init__()
         self._rows = model
-        dress_table(self, model, WIDTHS, "Requests to S3")
+        dress_table(self, model, WIDTHS, tr("Requests to S3"))
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
 
     def copy(self) -> None:
@@ -58,11 +64,11 @@ class RequestsPanel(QWidget):
         self.table = RequestTable(self.model)
         self.sentence = SelectableLabel()
         self.sentence.setContentsMargins(8, 4, 8, 4)
-        self.sentence.setAccessibleName("What the requests cost together")
+        self.sentence.setAccessibleName(tr("What the requests cost together"))
         self.sentence.hide()
         self.stack = Emptiable(self.table)
         self.setFocusProxy(self.stack)
-        self.stack.show_sentence(NONE_YET if watch.is_remote else HERE)
+        self.stack.show_sentence(tr(NONE_YET) if watch.is_remote else tr(HERE))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -79,7 +85,7 @@ class RequestsPanel(QWidget):
         state = self._watch.state
         if state is None or not self.isVisible():
             return
-        kept = f"; the last {grouped(KEPT)} are listed" if state.totals.requests > KEPT else ""
+        kept = "; " + tr("the last {number} are listed", number=grouped(KEPT)) if state.totals.requests > KEPT else ""
         self.sentence.setText(f"{told(state)}{kept}.")
         self.sentence.show()
         self._watch.document.client.call("requests", done=self._take)
@@ -98,7 +104,7 @@ class RequestTotals(QLabel):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setAccessibleName("Requests to S3")
+        self.setAccessibleName(tr("Requests to S3"))
         self.setContentsMargins(8, 0, 8, 0)
         self._watch: RequestWatch | None = None
         self.hide()

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QTableView
 
+from inspector.core.translation import tr
 from inspector.gui.models.paged_table import PagedTable
 from inspector.gui.panels.parts import dress_table
 from inspector.operations.showing.views import Page
@@ -48,8 +49,8 @@ class RowTable(QTableView):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if self.wanted is not None:
             self.wanted(menu)
-        menu.addAction("Copy").triggered.connect(self.copy)
-        menu.addAction("Copy All").triggered.connect(self.copy_all)
+        menu.addAction(tr("Copy")).triggered.connect(self.copy)
+        menu.addAction(tr("Copy All")).triggered.connect(self.copy_all)
         menu.popup(event.globalPos())
 
 

@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from inspector.core.kinds import Role
+from inspector.core.translation import tr
 from inspector.gui.document import Document
 from inspector.gui.models.fields import NAME, OFFSET, SIZE, VALUE, FieldTree
 from inspector.gui.models.paged_tree import PagedTree
@@ -30,7 +31,7 @@ class StructurePanel(QWidget):
         self._layer = document.layer
         self.fields = FieldTree(document.client, document.layer, swatch)
         self.model = PagedTree(self.fields, self)
-        self.tree = tree_view(self.model, WIDTHS, "Fields")
+        self.tree = tree_view(self.model, WIDTHS, tr("Fields"))
         self.tree.setTextElideMode(Qt.TextElideMode.ElideRight)
         FirstColumnFits(self.tree, VALUE)
         self._stack = Emptiable(self.tree)
@@ -70,13 +71,13 @@ class StructurePanel(QWidget):
             return
         info = self._document.layer_info(self._layer)
         if self._document.status.stage is Stage.FAILED:
-            self._stack.show_sentence("Nothing could be opened.")
+            self._stack.show_sentence(tr("Nothing could be opened."))
         elif info is not None and info.kind is LayerKind.CONTENT:
-            self._stack.show_sentence("The content of a member has no structure that is known here.")
+            self._stack.show_sentence(tr("The content of a member has no structure that is known here."))
         elif info is not None and not info.size:
-            self._stack.show_sentence("There is not a single byte here.")
+            self._stack.show_sentence(tr("There is not a single byte here."))
         else:
-            self._stack.show_sentence("Reading…")
+            self._stack.show_sentence(tr("Reading…"))
 
     def _chosen(self, index: QModelIndex) -> None:
         row = self.model.row(index)

@@ -8,17 +8,18 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from inspector.core.finding import Severity
 from inspector.core.numbers import grouped
+from inspector.core.translation import marked, tr
 from inspector.gui.models.fixed_table import FixedRow, FixedTable
 from inspector.gui.panels.parts import Details, table_view
 from inspector.operations.extracting.extraction_views import ExtractionPlan, ExtractionResult, Troubles
 
 WHAT, MEMBER, WHY = range(3)
 _KINDS = (
-    ("refused", "refused", Severity.ERROR),
-    ("damaged", "damaged", Severity.ERROR),
-    ("unproved", "nothing proves it", Severity.WARNING),
-    ("doubtful", "needs your word", Severity.WARNING),
-    ("conflicts", "name is taken", Severity.WARNING),
+    ("refused", marked("refused"), Severity.ERROR),
+    ("damaged", marked("damaged"), Severity.ERROR),
+    ("unproved", marked("nothing proves it"), Severity.WARNING),
+    ("doubtful", marked("needs your word"), Severity.WARNING),
+    ("conflicts", marked("name is taken"), Severity.WARNING),
 )
 
 
@@ -27,9 +28,9 @@ class TroubleTable(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.model = FixedTable(("What", "Member", "Why"), parent=self)
-        self.table = table_view(self.model, {WHAT: 145, MEMBER: 200, WHY: 250}, "Members with trouble")
-        self.details = Details("The selected trouble in full")
+        self.model = FixedTable((marked("What"), marked("Member"), marked("Why")), parent=self)
+        self.table = table_view(self.model, {WHAT: 145, MEMBER: 200, WHY: 250}, tr("Members with trouble"))
+        self.details = Details(tr("The selected trouble in full"))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -41,12 +42,13 @@ class TroubleTable(QWidget):
     def show_troubles(self, found: ExtractionPlan | ExtractionResult) -> None:
         """Show what is wrong with a plan or a result."""
         rows: list[FixedRow] = []
-        for name, words, mark in _KINDS:
+        for name, text, mark in _KINDS:
+            words = tr(text)
             troubles = getattr(found, name, Troubles())
             rows += [FixedRow((words, each.path, _why(each.path, each.sentence)), mark) for each in troubles.told]
             if troubles.count > len(troubles.told):
                 left = grouped(troubles.count - len(troubles.told))
-                rows.append(FixedRow((words, "…", f"and {left} more"), mark))
+                rows.append(FixedRow((words, "…", tr("and {number} more", number=left)), mark))
         self.fill(rows)
 
     def fill(self, rows: Sequence[FixedRow]) -> None:

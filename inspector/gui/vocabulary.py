@@ -1,0 +1,22 @@
+"""The words for what the program judges. Programs read the values themselves; the window shows them in its language."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from inspector.core.translation import marked, tr
+
+WORDS = (
+    *(marked("error"), marked("warning"), marked("info")),
+    *(marked("not checked"), marked("verified"), marked("mismatch"), marked("not checkable")),
+    *(marked("sound"), marked("torn"), marked("damaged"), marked("unreadable")),
+    *(marked("not read yet"), marked("being checked"), marked("with warnings")),
+    marked("sound, but without hashes for all of it"),
+    *(marked("with metadata"), marked("with an index, the later layout"), marked("without metadata")),
+)
+"""The values of Severity, Verdict, State, RangeState and Beside."""
+
+
+def word(value: StrEnum) -> str:
+    """What the window calls one of these values."""
+    return tr(value.value)
