@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -113,11 +112,21 @@ class Program:
         self.process.wait(timeout=PATIENCE)
 
 
-def start(display: Display, bus: Bus, arguments: Sequence[object], environment: dict[str, str], log: Path) -> Program:
-    """Start the program; what it says on standard error goes to ``log``."""
+MODULE = (sys.executable, "-m", "inspector")
+
+
+def start(
+    display: Display,
+    bus: Bus,
+    arguments: Sequence[object],
+    environment: dict[str, str],
+    log: Path,
+    command: Sequence[str] = MODULE,
+) -> Program:
+    """Start the program; what it says goes to ``log``."""
     with log.open("ab") as said:
         process = subprocess.Popen(
-            [sys.executable, "-m", "inspector", *map(os.fspath, map(str, arguments))],
+            [*command, *map(str, arguments)],
             env={**display.environment, **environment},
             stdout=said,
             stderr=said,
