@@ -79,14 +79,25 @@ class FieldTable(LazyRows[Field]):
 
 
 class Unread(LazyRows[Field]):
-    """The children of a field, made by ``make`` when they are first looked at: a look at their parent reads nothing."""
+    """The children of a field, made by ``make`` when they are first looked at: a look at their parent reads nothing.
+
+    There is at least one, so that whether there are any is known before.
+    """
 
     def __init__(self, make: Callable[[], Sequence[Field]]) -> None:
         self._make = make
         self._made: Sequence[Field] | None = None
 
+    def __bool__(self) -> bool:
+        return True
+
     def __len__(self) -> int:
         return len(self._read())
+
+    @property
+    def known(self) -> int:
+        """How many there are as far as is known without making them."""
+        return 1 if self._made is None else len(self._made)
 
     def row(self, at: int) -> Field:
         """See LazyRows."""

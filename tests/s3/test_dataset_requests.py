@@ -134,6 +134,29 @@ def test_only_rows_that_are_in_view_are_named(store: Store) -> None:
     assert [row.index for row in session.member_rows(0, 30).rows if row.read] == [12, 13, 21]
 
 
+def test_the_structure_is_shown_without_headers_until_one_is_looked_into(store: Store) -> None:
+    session = Session(dataset(store, "structure", 2, size=LARGE), store.connection)
+    session.decode(Progress())
+    store.proxy.reset()
+    rows = session.field_rows(1, (0,), 0, 10).rows
+    assert [(row.name, row.children > 0) for row in rows] == [(f"{key:020d}", True) for key in range(11, 21)]
+    assert len(session.overview(Progress(), 1, 100)) == 100
+    assert not store.proxy.log
+    assert [row.name for row in session.field_rows(1, (0, 4), 0, 10).rows] == [
+        "header",
+        "data",
+        "padding",
+        "metadata row",
+    ]
+    assert session.field_rows(1, (0,), 4, 1).rows[0].name == f"{15:020d}.txt"
+    assert 1 <= len(store.proxy.log) <= 2
+
+
+def test_that_headers_were_left_out_is_said_once(store: Store) -> None:
+    archives = far(store, dataset(store, "said", 3))
+    assert [[each.code for each in archive.findings] for archive in archives] == [["datas3t-headers-not-read"], [], []]
+
+
 def test_a_tree_needs_no_names_and_a_filter_does(store: Store) -> None:
     session = Session(dataset(store, "tree", 2), store.connection)
     session.decode(Progress())

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
-from inspector.core.field import Field, FieldTable, Value, parent
+from inspector.core.field import Field, FieldTable, Unread, Value, parent
 from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.member import Members
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.core.source import Source
+from inspector.core.source import Source, is_sparing
 from inspector.core.span import Span
 from inspector.formats._tar import header as heads
 from inspector.formats._tar.cursor import Layout
@@ -65,6 +65,22 @@ def archive_fields(source: Source, members: Members, layout: Layout, extras: Ext
 
 def member_field(source: Source, members: Members, index: int, extras: Extras) -> Field:
     """Everything about one member: extended headers, header, data, padding."""
+    if not is_sparing(source):
+        return _member_field(source, members, index, extras)
+    heads_column = members.heads
+    assert heads_column is not None
+    head, start = heads_column[index], members.starts[index]
+    return Field(
+        visible(members.path(index)),
+        Kind.MEMBER,
+        (Span(head, min(source.size, start + aligned(members.stops[index] - start))),),
+        note="Its header was not read yet." if members.unread(index) else in_bytes(members.size(index)),
+        children=Unread(lambda: _member_field(source, members, index, extras).children),
+        member=index,
+    )
+
+
+def _member_field(source: Source, members: Members, index: int, extras: Extras) -> Field:
     members.learn((index,))
     heads_column = members.heads
     assert heads_column is not None

@@ -15,7 +15,6 @@ from typing import NamedTuple
 from inspector.core.archive import Archive, Emitter
 from inspector.core.kinds import Kind
 from inspector.core.member import UNREAD, Members
-from inspector.core.numbers import count
 from inspector.core.progress import Progress
 from inspector.core.source import SplicedSource, gather
 from inspector.core.span import Span
@@ -26,6 +25,8 @@ from inspector.formats._tar.header import BLOCK, EXTENSIONS, PAX_GLOBAL, ZEROS, 
 from inspector.formats.datas3t.datapoints import Beside
 from inspector.formats.datas3t.keys import DIGITS, RangeName, datapoint_key
 
+NOT_READ = "datas3t-headers-not-read"
+"""The code of the finding that headers were left out, which is said of all ranges when it is said of one."""
 _PLAIN = frozenset((b"0", b"\0"))
 """Type flags of regular files."""
 
@@ -94,10 +95,9 @@ def decode(emitter: Emitter, progress: Progress, beside: Beside, found: Sequence
     emitter.lay(archive_fields(source, members, layout, beside.extras))
     members.reader = partial(_read, archive, members, end)
     emitter.info(
-        "datas3t-headers-not-read",
-        f"The tar headers of {count(len(found), 'datapoint')} were not read, which would take requests: what stands "
-        "beside the tar says where each is. Names and exact sizes come with what is looked at; a check reads and "
-        "compares all of them.",
+        NOT_READ,
+        "Tar headers were not read, which would take requests: what stands beside a tar says where each datapoint is. "
+        "Names and exact sizes come with what is looked at; a check reads and compares all of them.",
     )
 
 

@@ -12,6 +12,7 @@ from inspector.core.collection import Collection
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource, SourceError, expect
+from inspector.formats.datas3t.spared import NOT_READ
 from inspector.operations.opening.collection import collection_in, overlaps_in
 from inspector.operations.opening.opening import AT_ONCE, Opened, decode, open_place, start
 from inspector.operations.serving.share import READING, together
@@ -103,6 +104,8 @@ class Location:
         archive.told = partial(overlaps_in, self.collection, at, archive)
         if at == 0:
             archive.foretold = self.collection.findings
+        else:
+            archive.said = frozenset((NOT_READ,))
         return archive
 
     def decode(self, at: int, progress: Progress) -> None:

@@ -54,8 +54,9 @@ class Opened(Archive):
     ``unreadable`` says why there is nothing in it, empty where that is not so; ``decoded_findings`` are how many
     findings decoding made, ``decoded_dropped`` how many more it only counted: those after them are a check's.
     ``decoded_checksums`` are those that decoding gave. ``foretold`` is what is known of it from other archives before
-    it is decoded, ``told`` gives what is known once it is. ``cut_short``: its bytes could not be had while it was
-    decoded, so there is nothing to check it by. ``checking``: a check of it is going on, ``checked``: one is over.
+    it is decoded, ``told`` gives what is known once it is, ``said`` are codes of findings that are made once for all of
+    them. ``cut_short``: its bytes could not be had while it was decoded, so there is nothing to check it by.
+    ``checking``: a check of it is going on, ``checked``: one is over.
     """
 
     decoder: Format | None = None
@@ -65,6 +66,7 @@ class Opened(Archive):
     decoded_checksums: Sequence[Checksum] = ()
     foretold: Sequence[Finding] = ()
     told: Callable[[], Iterable[Finding]] = tuple
+    said: frozenset[str] = frozenset()
     checking: bool = False
     checked: bool = False
     cut_short: bool = False
@@ -192,6 +194,8 @@ def _decode(archive: Opened, progress: Progress) -> None:
         except SourceError as error:
             archive.cut_short = True
             emitter.error("unreadable", f"{error} What follows could not be decoded.")
+    if archive.said:
+        archive.findings = [each for each in archive.findings if each.code not in archive.said]
     archive.findings.extend(archive.told())
     archive.decoded_findings = len(archive.findings)
     archive.decoded_dropped = archive.findings_dropped

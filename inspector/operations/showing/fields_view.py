@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from inspector.core.field import Field, locate
+from inspector.core.field import Field, Unread, locate
 from inspector.core.kinds import Role, role_of
 from inspector.core.span import Span, subtract
 from inspector.operations.showing.layers import Layer
@@ -44,7 +44,7 @@ class View:
             field.shown,
             field.note,
             field.specification,
-            len(field.children),
+            field.children.known if isinstance(field.children, Unread) else len(field.children),
             self.member(field),
             self.marks.of_spans(self.layer.in_file(tuple(subtract(field.spans, field.foreign)))),
         )

@@ -159,7 +159,10 @@ class ContentInfo:
 
 @dataclass(frozen=True, slots=True)
 class FieldRow:
-    """One field. ``path`` are the positions in the tree from the root; ``wrong`` the worst finding that meets it."""
+    """One field. ``path`` are the positions in the tree from the root; ``wrong`` the worst finding that meets it.
+
+    ``children`` is how many there are, at least 1 where that takes reading and there are any.
+    """
 
     path: tuple[int, ...]
     name: str
