@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from inspector.core.translation import tr
 
-
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.operations.showing.views import FieldRow, Stage
 

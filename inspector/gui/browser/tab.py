@@ -50,7 +50,7 @@ class BrowserTab(SideTab):
     checkWanted = Signal(list, object)
 
     def __init__(self, connections: Connections, location: str, connection: Connection) -> None:
-        super().__init__("Browse S3")
+        super().__init__(tr("Browse S3"))
         self._connections = connections
         self.connection = connection
         self.client = self._new_client()
@@ -80,7 +80,7 @@ class BrowserTab(SideTab):
         self.bar.setFixedWidth(160)
         self.stop = push_button(tr("Cancel"), tr("Stop; files that are whole stay (Esc)"))
         self.stack = Emptiable(self.tree)
-        self.stack.show_sentence(WELCOME)
+        self.stack.show_sentence(tr(WELCOME))
         self._lay_out()
         self._connect()
         self._show_work()
@@ -189,10 +189,10 @@ class BrowserTab(SideTab):
             job = self.client.job("buckets", self.connection, done=done, failed=failed)
         else:
             job = self.client.job("page", self.connection, location, after, done=done, failed=failed)
-        job.finished.connect(lambda: failed(CANCELLED) if job.cancelled else None)
+        job.finished.connect(lambda: failed(tr(CANCELLED)) if job.cancelled else None)
 
     def _listed(self, page: RemotePage) -> None:
-        self._told = f"{count(page.totals.requests, 'request')} for listings."
+        self._told = tr("{requests} for listings.", requests=count(page.totals.requests, "request"))
         self._show_work()
         if not self.tree.currentIndex().isValid():
             self.tree.setCurrentIndex(self.model.index(0, 0))
@@ -275,7 +275,7 @@ class BrowserTab(SideTab):
             self.bar.setValue(min(STEPS, state.done * STEPS // state.total))
 
     def _downloaded(self, result: Downloaded) -> None:
-        self.message.say(f"Downloaded: {result.sentence}")
+        self.message.say(tr("Downloaded: {sentence}", sentence=result.sentence))
 
     def _over(self) -> None:
         if self._job is not None and self._job.cancelled:
@@ -288,7 +288,16 @@ class BrowserTab(SideTab):
         busy = self._job is not None
         self.bar.setVisible(busy)
         self.stop.setVisible(bool(self.client.jobs))
-        how = "without signing" if self.connection.anonymous else f"with profile {visible(self.connection.profile)}"
-        where = f" at {visible(self.connection.endpoint)}" if self.connection.endpoint else ""
-        signed = how if self.connection.anonymous or self.connection.profile else "with the default credentials"
-        self.sentence.setText(tr("Downloading…") if busy else f"Asked {signed}{where}. {self._told}".strip())
+        self.sentence.setText(tr("Downloading…") if busy else f"{_asked(self.connection)} {self._told}".strip())
+
+
+def _asked(connection: Connection) -> str:
+    """How S3 is asked, in a sentence."""
+    how = tr("with the default credentials")
+    if connection.anonymous:
+        how = tr("without signing")
+    elif connection.profile:
+        how = tr("with profile {name}", name=visible(connection.profile))
+    if connection.endpoint:
+        return tr("Asked {how} at {address}.", how=how, address=visible(connection.endpoint))
+    return tr("Asked {how}.", how=how)
