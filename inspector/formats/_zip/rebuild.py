@@ -97,7 +97,8 @@ def rebuild(
     base = max(0, shift)
     place, found = _place(source, directory, base, proved, progress, follow=follow)
     limit = ending.anchor if ending is not None else source.size
-    listed = list(_listed(source, place.start, limit, shift))
+    other = ending.shift - shift if ending is not None and ending.shift != shift else -shift
+    listed = [_led(source, header, other) for header in _listed(source, place.start, limit, shift)]
     kept = _kept(_trusted(source, listed, place.start, limit, found), found, place.start, proved)
     known = {header.head for header in kept}
     made = tuple(each for each in found.members if each.head not in known and each.stop <= place.start)
@@ -227,6 +228,21 @@ def _listed(source: Source, start: int, limit: int, shift: int) -> Iterator[Head
         stored = stored if wide.stored is None else wide.stored
         offset = offset if wide.offset is None else wide.offset
         yield Header(source.read(at, stop - at), name, offset + shift, (stored, size, codec_of(header[4], header[3])))
+
+
+def _led(source: Source, header: Header, other: int) -> Header:
+    """The header as it leads to its member, also where that lies by ``other`` bytes elsewhere.
+
+    So it is with members behind a place where bytes were put in or taken out, while those before it stayed.
+    """
+    if other and not _stands(source, header.head, header.name) and _stands(source, header.head + other, header.name):
+        return header._replace(head=header.head + other)
+    return header
+
+
+def _stands(source: Source, head: int, name: bytes) -> bool:
+    local = read_local(source, head)
+    return local is not None and local[1] == name
 
 
 def _moved(header: Header, offset: int) -> bytes:

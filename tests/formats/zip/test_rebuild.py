@@ -325,3 +325,17 @@ def test_what_lies_beyond_4_gib_is_found_again(tmp_path: Path) -> None:
     archive = opening.start(FileSource(path))
     opening.decode(archive, Progress())
     assert {each.code for each in archive.findings} <= {"zip-local-needed"}
+
+
+@pytest.mark.parametrize("data", [WHOLE, STREAMED], ids=["whole", "streamed"])
+@pytest.mark.parametrize("change", [-40, -1, 1, 40, 5_000])
+def test_where_bytes_were_put_in_or_taken_out_all_other_members_come_back(data: bytes, change: int) -> None:
+    """Members before that place are where the directory says, those behind it are moved."""
+    at = data.index(b"folder/b.bin") + 60
+    torn = data[:at] + bytes(max(0, change)) + data[at + max(0, -change) :]
+    known = verified(checked(data))
+    known.pop(b"folder/b.bin")
+    before, result = checked(torn), planned(torn)
+    assert not known.items() <= verified(before).items()
+    assert known.items() <= verified(result.after).items()
+    assert not any(repair.loses or repair.claim for repair in result.repairs)
