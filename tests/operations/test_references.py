@@ -169,3 +169,22 @@ def test_the_data_of_a_member_lead_back_to_the_entry_of_the_taco_header(sample: 
     session = opened(sample("two-entries.tacozip"))
     found = session.references(0, 5_200)
     assert ("Entry 0 of the TACO header", (Span(45, 61),)) in [(each.words, each.covers) for each in found]
+
+
+@pytest.mark.parametrize("name", ["float-offset.caf", "huge-offset.caf", "string-offset.caf", "negative-offset.caf"])
+def test_an_entry_whose_offsets_are_nonsense_leads_to_no_data(sample: Sample, name: str) -> None:
+    session = opened(sample(name))
+    size = session.layers()[0].size
+    for entry in of_kind(session, Kind.INDEX_ENTRY):
+        found = lead(session, entry)
+        assert all(span.stop <= size for each in found for span in each.covers)
+        assert entry.member is not None
+        known = session._now.archives[0].members[entry.member].readable
+        assert any(each.words.startswith("The data of") for each in found) is known
+
+
+def test_an_entry_that_leads_out_of_the_file_is_not_about_its_own_header(sample: Sample) -> None:
+    session = opened(sample("header-only.bin"))
+    used = [entry for entry in of_kind(session, Kind.TACO_ENTRY) if not entry.value.startswith("[0, 0]")]
+    assert used
+    assert [lead(session, entry) for entry in used] == [()] * len(used)

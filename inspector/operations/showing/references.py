@@ -13,7 +13,7 @@ from inspector.core.archive import Archive
 from inspector.core.field import Field, FieldTable, at_path, locate
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
-from inspector.core.span import Span, Spans
+from inspector.core.span import Span, Spans, intersect
 from inspector.core.verdict import Checksum
 from inspector.operations.showing.views import LayerKind, Reference
 
@@ -93,7 +93,9 @@ class Referrer:
             return ()
         around = {field.spans for field in chain}
         found: dict[Spans, Reference] = {}
-        for each in list(self._own(chain)) or self._of_member(chain):
+        # What leads out of the file leads nowhere: it is not about the header that it stands in.
+        is_entry = any(field.kind is Kind.TACO_ENTRY for field in chain)
+        for each in list(self._own(chain)) or (() if is_entry else self._of_member(chain)):
             if each.covers and each.covers not in around:
                 found.setdefault(each.covers, each)
         return tuple(found.values())[:MOST]
@@ -185,6 +187,12 @@ class Referrer:
             case _:
                 return Span(0, 0)
 
+    def _entered(self, leaf: Field) -> Iterator[Reference]:
+        """The entries of a TACO header that lead to some of the bytes of a field."""
+        for entry in self.taco_entries():
+            if intersect((self.led_by(entry),), leaf.spans):
+                yield self._to(f"{entry.name} of the TACO header", entry.spans)
+
     def _taco(self, entry: Field) -> Iterator[Reference]:
         span = self.led_by(entry)
         if span.size:
@@ -222,18 +230,22 @@ class Referrer:
         if row:
             yield from self._children(chain[row - 1], (Kind.TAR_HEADER,))
         yield from self._covered(chain)
+        yield from self._entered(chain[-1])
         member = next((field.member for field in reversed(chain) if field.member is not None), None)
         if member is None or not member < len(self.archive.members):
             return
         if any(field.kind is Kind.CENTRAL_HEADER for field in chain):
             yield from self._head(member)
         data = self._data(member)
-        yield data
+        if data.covers:
+            yield data
         yield from self._at(chain[-1], data.covers)
         yield from self._described(member, chain)
 
     def _data(self, member: int) -> Reference:
-        spans = self.layer.from_file(self.archive.members[member].spans)
+        """The data of a member, of which nothing is covered where it is not known where they are."""
+        found = self.archive.members[member]
+        spans = self.layer.from_file(found.spans) if found.readable else ()
         return self._to(f"The data of {self._name(member)}", spans, member)
 
     def _head(self, member: int) -> Iterator[Reference]:
@@ -244,13 +256,10 @@ class Referrer:
                     yield self._to(f"The {field.name} of {self._name(member)}", field.spans)
 
     def _described(self, member: int, chain: Chain) -> Iterator[Reference]:
-        """Where the archive tells of a member: beside its data, in a TACO header, and in an index."""
+        """Where the archive tells of a member: beside its data, and in an index."""
         for field in chain:
             if field.kind is Kind.MEMBER:
                 yield from self._children(field, DESCRIBING)
-        for entry in self.taco_entries():
-            if self.led_by(entry).start in [span.start for span in self.archive.members[member].spans]:
-                yield self._to(f"{entry.name} of the TACO header", entry.spans)
         for listing in self.layer.fields():
             listed = self.entry_of(member, listing) if listing.kind in LISTS else None
             if listed is not None:
