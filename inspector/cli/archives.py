@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from inspector.cli.output import complain
@@ -50,13 +51,15 @@ def say_interrupted(location: str) -> None:
             complain(f"{found.story}{ways}")
 
 
-def parts(location: str, connection: Connection = DEFAULT, *, sparing: bool = False) -> list[Part]:
+def parts(
+    location: str, connection: Connection = DEFAULT, *, sparing: bool = False, names: Iterable[str] = ()
+) -> list[Part]:
     """Open and decode ``location``, with a bar on standard error; raises SourceError.
 
-    ``connection`` and ``sparing`` are as in open_place.
+    ``connection``, ``sparing`` and ``names`` are as in load.
     """
     say_interrupted(location)
     with ProgressBar(Progress()) as progress:
-        archives = load(location, progress, connection, sparing=sparing)
+        archives = load(location, progress, connection, sparing=sparing, names=names)
     keys = [inside(location, archive.source.name) for archive in archives]
     return [Part(archive, key or location, key) for archive, key in zip(archives, keys, strict=True)]

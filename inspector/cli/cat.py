@@ -9,7 +9,8 @@ from inspector.cli.connecting import connection_of
 from inspector.cli.output import complain, flush, put
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.operations.opening.listing import NoSuchMember, find_member
+from inspector.operations.opening.listing import NoSuchMember, SeveralMembers, find_member
+from inspector.operations.opening.opening import Opened
 from inspector.operations.opening.reading import Reading
 
 FINE = 0
@@ -24,16 +25,7 @@ def run(options: argparse.Namespace) -> int:
     It is NOT_SOUND, with a sentence on standard error, where something speaks against what was written. Raises
     NoSuchMember, MemberError (some of the content may have been written by then) and SourceError.
     """
-    opened = parts(options.location, connection_of(options), sparing=True)
-    name = options.member
-    named = [part for part in opened if part.key and name.startswith(f"{part.key}/")]
-    if named:
-        # In a folder the range may be said before the member, as list does in text.
-        opened, name = named[:1], name.removeprefix(f"{named[0].key}/")
-    try:
-        archive, index = find_member([part.archive for part in opened], name)
-    except NoSuchMember as error:
-        raise NoSuchMember(f"{error} What there is, list {options.location} shows.") from None
+    archive, index = _found(options)
     reading = Reading(archive, index)
     for piece in reading.pieces(Progress()):
         put(piece)
@@ -42,5 +34,26 @@ def run(options: argparse.Namespace) -> int:
     for doubt in doubts[:_SAID]:
         complain(doubt)
     if doubts:
-        complain(f"So what was written of {visible(name)} may not be what was archived.")
+        complain(f"So what was written of {visible(options.member)} may not be what was archived.")
     return NOT_SOUND if doubts else FINE
+
+
+def _found(options: argparse.Namespace) -> tuple[Opened, int]:
+    """The archive and the index of the member; raises NoSuchMember.
+
+    Of a dataset only the range is opened that the name belongs to, and all of them only where it is not there.
+    """
+    for names in ((options.member,), ()):
+        opened = parts(options.location, connection_of(options), sparing=True, names=names)
+        name = options.member
+        named = [part for part in opened if part.key and name.startswith(f"{part.key}/")]
+        if named:
+            # In a folder the range may be said before the member, as list does in text.
+            opened, name = named[:1], name.removeprefix(f"{named[0].key}/")
+        try:
+            return find_member([part.archive for part in opened], name)
+        except NoSuchMember as error:
+            missing = NoSuchMember(f"{error} What there is, list {options.location} shows.")
+            if isinstance(error, SeveralMembers) or not any(part.key for part in opened):
+                break
+    raise missing

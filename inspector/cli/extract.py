@@ -12,8 +12,8 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.extracting.extraction import Extraction, folder_at
 from inspector.operations.extracting.extraction_views import ExtractionOptions, ExtractionResult, OnConflict, Troubles
-from inspector.operations.extracting.extraction_wanted import everything, named
-from inspector.operations.opening.listing import NoSuchMember, load
+from inspector.operations.extracting.extraction_wanted import Wanted, everything, named
+from inspector.operations.opening.listing import NoSuchMember, SeveralMembers, load
 from inspector.operations.opening.opening import UNKNOWN
 
 FINE = 0
@@ -27,15 +27,7 @@ def run(options: argparse.Namespace) -> int:
     """
     folder = folder_at(options.to)
     with ProgressBar(Progress(), logged=options.progress) as progress:
-        archives = load(options.location, progress, connection_of(options))
-        if all(archive.decoder is None for archive in archives):
-            raise SourceError(f"{options.location}: {UNKNOWN}")
-        wanted = everything(options.location, archives)
-        if options.members:
-            try:
-                wanted = named(wanted, options.members)
-            except NoSuchMember as error:
-                raise NoSuchMember(f"{error} What there is, list {options.location} shows.") from None
+        wanted = _wanted(options, progress)
         how = ExtractionOptions(
             OnConflict(options.on_conflict or OnConflict.REFUSE),
             options.doubtful,
@@ -45,6 +37,27 @@ def run(options: argparse.Namespace) -> int:
         result = Extraction(wanted, folder, how).run(progress)
     _say(result, how)
     return FINE if result.whole else NOT_ALL
+
+
+def _wanted(options: argparse.Namespace, progress: Progress) -> list[Wanted]:
+    """What is to be extracted; raises NoSuchMember and SourceError.
+
+    Of a dataset only ranges are opened that the names belong to, and all of them only where one is not there.
+    """
+    for names in (options.members, ()):
+        archives = load(options.location, progress, connection_of(options), names=names)
+        if all(archive.decoder is None for archive in archives):
+            raise SourceError(f"{options.location}: {UNKNOWN}")
+        wanted = everything(options.location, archives)
+        if not options.members:
+            return wanted
+        try:
+            return named(wanted, options.members)
+        except NoSuchMember as error:
+            missing = NoSuchMember(f"{error} What there is, list {options.location} shows.")
+            if isinstance(error, SeveralMembers) or not any(each.folder for each in wanted):
+                break
+    raise missing
 
 
 def _say(result: ExtractionResult, options: ExtractionOptions) -> None:

@@ -171,7 +171,32 @@ def test_a_tree_needs_no_names_and_a_filter_does(store: Store) -> None:
 
 def test_a_datapoint_is_found_and_written_by_its_name(store: Store, hundred: str, output: Output) -> None:
     assert output("cat", *store.options, hundred, f"{555:020d}.txt") == (0, "x" * 555)
-    assert kinds(store.proxy)["tar"] <= 2
+    assert kinds(store.proxy) == {"LIST": 1, "metadata": 1, "tar": 1}
+    name = f"datapoints/{541:020d}-{550:020d}.tar/{542:020d}.txt"
+    assert output("cat", *store.options, hundred, name) == (0, "x" * 542)
+    assert output("cat", *store.options, hundred, f"{1001:020d}.txt") == (2, "")
+
+
+def test_a_datapoint_whose_range_is_named_wrongly_is_found_all_the_same(store: Store, output: Output) -> None:
+    location = dataset(store, "misnamed", 2)
+    folder = "misnamed/dataset/weather/datapoints"
+    for end in ("", ".metadata"):
+        copied = f"{folder}/{1:020d}-{10:020d}.tar{end}"
+        store.client.copy_object(
+            Bucket=BUCKET, Key=f"{folder}/{51:020d}-{60:020d}.tar{end}", CopySource={"Bucket": BUCKET, "Key": copied}
+        )
+        store.client.delete_object(Bucket=BUCKET, Key=copied)
+    assert output("cat", *store.options, location, f"{7:020d}.txt") == (0, "x" * 7)
+
+
+def test_of_a_dataset_only_the_range_is_read_that_is_extracted_from(
+    store: Store, hundred: str, output: Output, tmp_path: Path
+) -> None:
+    names = [f"{key:020d}.txt" for key in (7, 555)]
+    assert output("extract", *store.options, hundred, *names, "--to", str(tmp_path / "out"))[0] == 0
+    found = {path.name: path.stat().st_size for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    assert found == dict(zip(names, (7, 555), strict=True))
+    assert kinds(store.proxy) == {"LIST": 1, "metadata": 2, "tar": 2}
 
 
 def test_members_are_extracted_under_their_names(store: Store, tmp_path: Path) -> None:

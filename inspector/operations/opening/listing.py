@@ -38,13 +38,24 @@ class SeveralMembers(NoSuchMember):
     """More than one has it."""
 
 
-def load(location: str, progress: Progress, connection: Connection = DEFAULT, *, sparing: bool = False) -> list[Opened]:
+def load(
+    location: str,
+    progress: Progress,
+    connection: Connection = DEFAULT,
+    *,
+    sparing: bool = False,
+    names: Iterable[str] = (),
+) -> list[Opened]:
     """The archives at ``location``, wholly decoded: one for a file, one a range for a folder of ranges.
 
-    ``connection`` and ``sparing`` are as in open_place. Raises SourceError where there is nothing to open, and
-    Cancelled.
+    ``connection`` and ``sparing`` are as in open_place. ``names``: of a folder of ranges only those are wanted whose
+    own names tell that they may hold datapoints of these names, where it has any. Raises SourceError where there is
+    nothing to open, and Cancelled.
     """
     opened = open_location(location, connection, sparing=sparing)
+    keys = [datapoint_key(encoded(name.rpartition("/")[2])) for name in names]
+    if keys and None not in keys:
+        opened.narrow([key[0] for key in keys if key is not None])
     deque(opened.read_all(progress), maxlen=0)
     return opened.archives
 

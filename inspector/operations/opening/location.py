@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -114,6 +115,15 @@ class Location:
             archive = self.known(at)
             if not archive.complete:
                 decode(archive, progress)
+
+    def narrow(self, keys: Sequence[int]) -> None:
+        """Be only about the ranges whose names tell that they hold one of these keys, where there are any."""
+        if self.collection is None:
+            return
+        ranges = tuple(each for each in self.collection.ranges if any(each.first <= key <= each.last for key in keys))
+        if ranges:
+            self.collection = replace(self.collection, ranges=ranges, findings=(), overlaps=())
+            self.total = len(ranges)
 
     def read(self, at: int, progress: Progress) -> Opened:
         """The archive ``at``, opened and decoded wherever it stands. Raises Cancelled."""
