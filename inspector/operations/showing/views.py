@@ -67,7 +67,9 @@ class Status:
         """The same where whoever was reading it has gone."""
         if self.stage is Stage.OPENING:
             return replace(self, stage=Stage.FAILED, sentence="Nothing of it was read.")
-        return replace(self, stage=Stage.CANCELLED) if self.stage is Stage.DECODING else self
+        if self.stage is Stage.DECODING:
+            return replace(self, stage=Stage.CANCELLED)
+        return self if self.checked else replace(self, judgement="")
 
 
 @dataclass(frozen=True, slots=True)
