@@ -162,12 +162,22 @@ class Workbench(Taking):
             self._disk = self._afresh(progress)
             try:
                 if edit is not None:
-                    with cancelling(progress):
-                        see_that_it_fits(edit, self._file(), "The pending change")
+                    self._see_that_it_still_fits(edit, progress)
                 self._show(self._disk if edit is None else self._scene(edit, progress))
             except BaseException:
                 self._disk = before
                 raise
+
+    def _see_that_it_still_fits(self, edit: Edit, progress: Progress) -> None:
+        """Raise Refused where what is pending is no change of what is there now."""
+        with cancelling(progress):
+            try:
+                see_that_it_fits(edit, self._file(), "The pending change")
+            except Refused as error:
+                raise Refused(
+                    f"{error} It stays pending over what was read before: export it as a patch, or discard it, and "
+                    "reload then."
+                ) from error
 
     def _read_again(self, progress: Progress) -> None:
         source = self._disk.archives[0].source
