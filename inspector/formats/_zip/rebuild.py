@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from operator import gt
 from typing import NamedTuple
 
 from inspector.core.edit import Edit, Patch
@@ -98,7 +99,7 @@ def rebuild(
     place, found = _place(source, directory, base, proved, progress, follow=follow)
     limit = ending.anchor if ending is not None else source.size
     other = ending.shift - shift if ending is not None and ending.shift != shift else -shift
-    listed = [_led(source, header, other) for header in _listed(source, place.start, limit, shift)]
+    listed = [_led(source, header, other, base, proved) for header in _listed(source, place.start, limit, shift)]
     kept = _kept(_trusted(source, listed, place.start, limit, found), found, place.start, proved)
     known = {header.head for header in kept}
     made = tuple(each for each in found.members if each.head not in known and each.stop <= place.start)
@@ -139,10 +140,11 @@ def _shift(source: Source, directory: Directory) -> int:
     ending, span = directory.ending, directory.span
     if ending is None or span is None or not ending.shift:
         return 0
-    heads = [header.head for header in islice(_listed(source, span.start, ending.anchor, 0), _SAMPLED)]
-    stands = [source.read(head, 4) == LOCAL for head in heads]
-    moved = [source.read(head + ending.shift, 4) == LOCAL for head in heads]
-    return 0 if sum(stands) > sum(moved) else ending.shift
+    sample = list(islice(_listed(source, span.start, ending.anchor, 0), _SAMPLED))
+    stands = [_stands(source, header.head, header.name) for header in sample]
+    moved = [_stands(source, header.head + ending.shift, header.name) for header in sample]
+    # Where some are in one place and some only in the other, nothing was put before the archive but into it.
+    return 0 if sum(stands) > sum(moved) or any(map(gt, stands, moved)) else ending.shift
 
 
 def _place(
@@ -230,14 +232,15 @@ def _listed(source: Source, start: int, limit: int, shift: int) -> Iterator[Head
         yield Header(source.read(at, stop - at), name, offset + shift, (stored, size, codec_of(header[4], header[3])))
 
 
-def _led(source: Source, header: Header, other: int) -> Header:
+def _led(source: Source, header: Header, other: int, base: int, proved: Proved) -> Header:
     """The header as it leads to its member, also where that lies by ``other`` bytes elsewhere.
 
     So it is with members behind a place where bytes were put in or taken out, while those before it stayed.
     """
-    if other and not _stands(source, header.head, header.name) and _stands(source, header.head + other, header.name):
-        return header._replace(head=header.head + other)
-    return header
+    here, there = header.head, header.head + other
+    if not other or there < base or not _narrow(header.data) or here in proved or _stands(source, here, header.name):
+        return header
+    return header._replace(head=there) if there in proved or _stands(source, there, header.name) else header
 
 
 def _stands(source: Source, head: int, name: bytes) -> bool:
