@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 Found = TypeVar("Found")
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds after which something that has not come to pass on a busy machine has failed."""
 AGAIN = 0.02
 """Seconds between two looks."""

@@ -1,0 +1,61 @@
+"""What was open comes back: after the window manager has closed the window, and after the program was killed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.screen.conftest import Start
+from tests.screen.program import Program
+from tests.screen.waiting import until
+
+Sample = Callable[[str], Path]
+NAMES = ["journey.caf", "two-chunks.rca"]
+PLACE = "0x00000064 (100)"
+
+
+@pytest.fixture
+def used(start: Start, sample: Sample) -> Program:
+    """Two archives are open, and one is not at the beginning of the second."""
+    program = start(*map(sample, NAMES))
+    program.appear("two-chunks.rca")
+    program.says("RCA archive")
+    program.keys("ctrl+g")
+    program.write("100")
+    program.keys("Return")
+    program.says(PLACE)
+    return program
+
+
+def reopened(program: Program) -> None:
+    program.click(program.enabled("push button", "Reopen the Last Session"))
+    until(lambda: program.tabs() == NAMES, program.texts)
+    program.says(PLACE)
+    assert program.title.startswith("two-chunks.rca")
+
+
+def test_a_session_is_taken_up_where_it_ended(used: Program, start: Start) -> None:
+    used.close()
+    assert used.ended() == 0
+
+    again = start()
+    again.appear()
+    assert "did not come to its end" not in " ".join(again.texts())
+    reopened(again)
+
+
+def test_so_is_one_that_was_killed(used: Program, start: Start, home: dict[str, str]) -> None:
+    def kept() -> bool:
+        sessions = [path for path in Path(home["XDG_CONFIG_HOME"]).rglob("sessions/*") if path.is_file()]
+        return any(b"two-chunks.rca" in (text := path.read_bytes()) and b"100" in text for path in sessions)
+
+    until(kept, lambda: list(Path(home["XDG_CONFIG_HOME"]).rglob("*")))
+    used.process.kill()
+    used.process.wait()
+
+    again = start()
+    again.appear()
+    again.says("The program did not come to its end as it should.")
+    reopened(again)
