@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QWidget
 
+from inspector.core.translation import tr
 from inspector.gui.document import Document
 from inspector.gui.panels.hex_pane import HexPane
 
@@ -116,7 +117,9 @@ class Panes(QObject):
         dock = self._docks[name]
         panel = dock.widget()
         if panel is None or not dock.toggleViewAction().isVisible():
-            self._document.said.emit(f"There is nothing to show in the panel {name} of this archive.")
+            self._document.said.emit(
+                tr("There is nothing to show in the panel {name} of this archive.", name=dock.windowTitle())
+            )
             return
         dock.show()
         dock.raise_()

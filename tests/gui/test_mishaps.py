@@ -14,6 +14,7 @@ from PySide6.QtGui import QGuiApplication, QPaintEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
+from inspector.gui.dialogs.mishap import MishapDialog
 from inspector.gui.mishaps import Mishaps
 from inspector.gui.window import Window
 from tests.gui.conftest import WAIT, Show, overwrite, press, previewed, settle
@@ -46,7 +47,7 @@ def test_a_mistake_in_a_slot_is_told_without_what_is_the_users(
     mishaps: Mishaps, qtbot: QtBot, capsys: pytest.CaptureFixture[str]
 ) -> None:
     QTimer.singleShot(0, fail)
-    with qtbot.waitSignal(mishaps.noted):
+    with qtbot.waitSignal(mishaps.noted, timeout=WAIT):
         pass
     assert "LookupError" in told(mishaps)
     assert CANARY not in told(mishaps)
@@ -66,21 +67,21 @@ class Bad(QWidget):
 def test_a_mistake_in_painting_is_told_once_however_often_it_happens(mishaps: Mishaps, qtbot: QtBot) -> None:
     bad = Bad()
     qtbot.addWidget(bad)
-    with qtbot.waitSignal(mishaps.noted):
+    with qtbot.waitSignal(mishaps.noted, timeout=WAIT):
         bad.show()
-    for _ in range(20):
+    for _ in range(5):
         happened = mishaps.happened
-        with qtbot.waitSignal(mishaps.noted):
+        with qtbot.waitSignal(mishaps.noted, timeout=WAIT):
             bad.update()
         assert mishaps.happened > happened
     assert told(mishaps).count("LookupError") == 1
     assert mishaps.dialog is not None
     assert "times" in mishaps.dialog.sentence.text()
-    assert len(QApplication.topLevelWidgets()) < 20
+    assert sum(isinstance(widget, MishapDialog) for widget in QApplication.topLevelWidgets()) == 1
 
 
 def test_a_mistake_in_a_thread_is_told_in_the_windows(mishaps: Mishaps, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(mishaps.noted):
+    with qtbot.waitSignal(mishaps.noted, timeout=WAIT):
         threading.Thread(target=fail).start()
     qtbot.waitUntil(lambda: mishaps.dialog is not None)
     assert "window, in a thread" in told(mishaps)

@@ -7,11 +7,12 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
 
 from inspector.core.numbers import count
+from inspector.core.translation import marked, tr
 from inspector.gui.hex.fonts import fixed_font
 from inspector.gui.panels.parts import sentence_label
 
-SENTENCE = "Something in the program went wrong. It goes on, but what you see may be out of date."
-SAFE = (
+SENTENCE = marked("Something in the program went wrong. It goes on, but what you see may be out of date.")
+SAFE = marked(
     "Archives on disk are as they were: only Write and making new files change any. The report names no files and "
     "holds nothing of what is in them, so that it can be given to those who can mend this."
 )
@@ -29,21 +30,21 @@ class MishapDialog(QDialog):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setWindowTitle("A Mistake in the Program")
+        self.setWindowTitle(tr("A Mistake in the Program"))
         self.setModal(False)
         self.resize(*SIZE)
-        self.sentence = sentence_label(SENTENCE)
-        self.note = sentence_label(SAFE)
+        self.sentence = sentence_label(tr(SENTENCE))
+        self.note = sentence_label(tr(SAFE))
         self.report = QPlainTextEdit()
         self.report.setReadOnly(True)
         self.report.setTabChangesFocus(True)
         self.report.setFont(fixed_font())
-        self.report.setAccessibleName("Report")
+        self.report.setAccessibleName(tr("Report"))
         buttons = QDialogButtonBox()
-        self.copy = buttons.addButton("&Copy Report", QDialogButtonBox.ButtonRole.ActionRole)
-        self.save = buttons.addButton("&Save and Go On", QDialogButtonBox.ButtonRole.AcceptRole)
-        self.close_button = buttons.addButton("&Go On", QDialogButtonBox.ButtonRole.RejectRole)
-        self.save.setToolTip("Keep what is open for the next start, and ask where pending changes are to be kept")
+        self.copy = buttons.addButton(tr("&Copy Report"), QDialogButtonBox.ButtonRole.ActionRole)
+        self.save = buttons.addButton(tr("&Save and Go On"), QDialogButtonBox.ButtonRole.AcceptRole)
+        self.close_button = buttons.addButton(tr("&Go On"), QDialogButtonBox.ButtonRole.RejectRole)
+        self.save.setToolTip(tr("Keep what is open for the next start, and ask where pending changes are to be kept"))
         self.copy.clicked.connect(self._copy)
         buttons.accepted.connect(self._save)
         buttons.rejected.connect(self.reject)
@@ -56,8 +57,8 @@ class MishapDialog(QDialog):
 
     def show_reports(self, reports: list[str], happened: int) -> None:
         """Show reports of so many mistakes; those that were alike have one report together."""
-        times = f" It happened {count(happened, 'time')}." if happened > 1 else ""
-        self.sentence.setText(SENTENCE + times)
+        times = tr("It happened {times}.", times=count(happened, "time")) if happened > 1 else ""
+        self.sentence.setText(f"{tr(SENTENCE)} {times}".rstrip())
         text = "\n\n".join(reports)
         if text != self.report.toPlainText():
             self.report.setPlainText(text)

@@ -21,8 +21,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAccessibleWidget, QWidget
 
-from inspector.core.numbers import in_bytes
+from inspector.core.numbers import grouped, in_bytes
 from inspector.core.span import Span
+from inspector.core.translation import tr
 
 
 class Bytes(Protocol):
@@ -94,10 +95,10 @@ class _AccessibleBytes(QAccessibleWidget):
 def value_of(view: Bytes) -> str:
     """What a view of bytes is at, in words."""
     if not view.byteCount():
-        return "no bytes"
+        return tr("no bytes")
     selected = view.selection().size
-    mark = f", {in_bytes(selected)} selected" if selected else ""
-    return f"{view.accessibleDescription() or f'offset {view.caret():,}'}{mark}"
+    words = view.accessibleDescription() or tr("offset {offset}", offset=grouped(view.caret()))
+    return tr("{words}, {bytes} selected", words=words, bytes=in_bytes(selected)) if selected else words
 
 
 _made: list[QAccessibleInterface] = []

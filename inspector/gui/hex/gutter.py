@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QLine, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygon, QShowEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from inspector.core.numbers import count as counted
+from inspector.core.numbers import count, grouped, hexadecimal
+from inspector.core.translation import marked, tr
 from inspector.gui.hex.lanes import Stroke, strokes
 from inspector.gui.hex.painting import Look
 from inspector.gui.words import plain
@@ -19,6 +20,7 @@ LANE = 5
 """Pixels between two lanes."""
 HEAD = 4
 """Pixels that the head of an arrow is long, and half of its height."""
+UP, DOWN = marked("At byte {place}, {rows} further up."), marked("At byte {place}, {rows} further down.")
 _BESIDE = HEAD + 4
 """Pixels between the first lane and the rows: the heads are there."""
 _NEAR = 3
@@ -46,8 +48,8 @@ class Gutter(QWidget):
         self._strokes: list[Stroke] = []
         self.setMouseTracking(True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self.setAccessibleName("References")
-        self.setAccessibleDescription("Arrows from what says a place to the bytes at that place")
+        self.setAccessibleName(tr("References"))
+        self.setAccessibleDescription(tr("Arrows from what says a place to the bytes at that place"))
 
     @property
     def strokes(self) -> list[Stroke]:
@@ -119,8 +121,9 @@ class Gutter(QWidget):
         if away is not None:
             columns, top, _, _ = self._place
             rows = away.start // columns - top - next(row for row in (stroke.source, stroke.target) if row is not None)
-            side = "up" if rows < 0 else "down"
-            lines.append(f"At byte {away.start:,} (0x{away.start:X}), {counted(abs(rows), 'row')} further {side}.")
+            place = f"{grouped(away.start)} ({hexadecimal(away.start)})"
+            words = UP if rows < 0 else DOWN
+            lines.append(tr(words, place=place, rows=count(abs(rows), "row")))
         return "\n".join(lines)
 
     # ---- Qt overrides ------------------------------------------------------------------------------------------
@@ -131,23 +134,23 @@ class Gutter(QWidget):
         try:
             if self._look is not None:
                 painter.fillRect(self.rect(), self._look.base)
-                for stroke in reversed(self._strokes):  # the one at the caret lies over the others
-                    self._draw(painter, stroke, self._look)
+                # Those at the caret lie over the others.
+                for lit in (False, True):
+                    self._draw(painter, [stroke for stroke in self._strokes if stroke.lit is lit], lit, self._look)
         finally:
             painter.end()
 
-    def _draw(self, painter: QPainter, stroke: Stroke, look: Look) -> None:
-        colour = QColor(look.colours.outline if stroke.lit else look.colours.quiet)
-        painter.setPen(QPen(colour, 2 if stroke.lit else 1))
-        corners = self.line_of(stroke)
-        painter.drawPolyline(QPolygon(corners))
+    def _draw(self, painter: QPainter, alike: list[Stroke], lit: bool, look: Look) -> None:
+        colour = QColor(look.colours.outline if lit else look.colours.quiet)
+        lines = [(stroke, self.line_of(stroke)) for stroke in alike]
+        painter.setPen(QPen(colour, 2 if lit else 1))
+        painter.drawLines([QLine(*pair) for _, corners in lines for pair in pairwise(corners)])
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colour)
-        for way, point in ((corners[-2:], corners[-1]), (corners[1::-1], corners[0])):
-            # Every line has a head where it leads to, and one where it leaves.
-            if point is corners[-1] or (stroke.leaves is not None and stroke.source is None):
-                painter.drawPolygon(_head(way[0], point))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for stroke, corners in lines:
+            painter.drawPolygon(_head(corners[-2], corners[-1]))
+            if stroke.leaves is not None and stroke.source is None:  # it comes from where nothing is shown
+                painter.drawPolygon(_head(corners[1], corners[0]))
 
     def showEvent(self, event: QShowEvent) -> None:
         """Qt override."""
