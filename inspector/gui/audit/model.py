@@ -128,8 +128,8 @@ def described(row: Result) -> str:
     lines += [visible(f"{tr(each['severity'])}: {each['message']} [{each['code']}]") for each in findings]
     more = row.errors + row.warnings + row.infos - len(findings)
     if more > 0:
-        text = marked("{findings}; the worst {kept} are kept. Open the archive to see all.")
-        lines.append(tr(text, findings=count(more, "more finding"), kept=FINDINGS))
+        rest = marked("{findings}; the worst {kept} are kept. Open the archive to see all.")
+        lines.append(tr(rest, findings=count(more, "more finding"), kept=FINDINGS))
     text = marked("{size}, {members}; everything was read, in {seconds} s.")
     if row.quick:
         text = marked("{size}, {members}; the structure only was read, in {seconds} s.")

@@ -122,7 +122,7 @@ def read_image(data: bytes, kind: str) -> tuple[QImage, str]:
     size = reader.size()
     image = reader.read()
     if image.isNull():
-        text = marked("This {format} image cannot be shown: {trouble}.")
-        return image, tr(text, format=kind.upper(), trouble=reader.errorString().rstrip("."))
+        why = reader.errorString().rstrip(".")
+        return image, tr("This {format} image cannot be shown: {trouble}.", format=kind.upper(), trouble=why)
     text = marked("{format} image, {width} × {height} pixels.")
     return image, tr(text, format=kind.upper(), width=grouped(size.width()), height=grouped(size.height()))

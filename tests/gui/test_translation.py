@@ -1,0 +1,268 @@
+"""Every text of the window is one that a catalogue can translate."""
+
+from __future__ import annotations
+
+import ast
+import gettext
+import re
+import string
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from inspector.core import translation
+from inspector.core.finding import Severity
+from inspector.core.verdict import State, Verdict
+from inspector.gui import vocabulary
+from inspector.gui.window import Window
+from inspector.operations.opening.coverage import Beside, RangeState
+from tests.gui.conftest import Show, press, settle
+from tests.gui.test_accessible_names import OPENING, ROOT, TABS, dialogs
+from tests.gui.texts import texts_of
+
+PACKAGE = Path(translation.__file__).parents[1]
+__all__ = ["dialogs"]
+COVERED = ("audit", "browser", "coverage", "models", "panels")
+"""Parts of ``inspector.gui`` whose texts are translated: the names of packages and modules."""
+NOT_YET = ("panels.changes", "panels.header", "panels.new_archive", "panels.repair")
+"""Modules in them whose texts are not."""
+DYNAMIC = {
+    "LayerBar.files": "the names of files",
+    "BytePanel.leads": "where an operation says that a field leads",
+    "BytePanel.path": "the names of fields",
+    "BytePanel.title": "the name of a field",
+    "BytePanel.facts": "the value of a field, and what the specification says of it",
+    "BrowserTab.location": "what an address looks like",
+    "CafOptionsPage.limit": "what a size looks like",
+    "FindingsPanel._stack": "what an operation says",
+    "NewArchiveTab.kind": "the names of formats",
+    "RepairPanel.sentence": "what an operation says",
+}
+"""What shows no text of the window's own, and why."""
+
+
+# ---- the source ------------------------------------------------------------------------------------------------
+
+
+def parsed() -> list[tuple[Path, ast.Module]]:
+    return [(path, ast.parse(path.read_text(encoding="utf-8"))) for path in sorted(PACKAGE.rglob("*.py"))]
+
+
+SOURCES = parsed()
+
+
+def calls(tree: ast.AST, *names: str) -> Iterator[ast.Call]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
+            yield node
+
+
+def literal(node: ast.expr) -> str | None:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def known() -> set[str]:
+    """All texts that extraction finds."""
+    found = (literal(call.args[0]) for _, tree in SOURCES for call in calls(tree, "tr", "marked"))
+    return {text for text in found if text}
+
+
+def placeholders(text: str) -> set[str]:
+    """The names in braces; raises ValueError for a brace that is alone."""
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+
+
+def marked_as(tree: ast.AST, name: str) -> list[str]:
+    """The texts that are marked and called ``name``."""
+    return [
+        text
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and any(isinstance(to, ast.Name) and to.id == name for to in node.targets)
+        for call in calls(node.value, "marked")
+        if (text := literal(call.args[0])) is not None
+    ]
+
+
+def around(call: ast.Call, tree: ast.Module) -> ast.AST:
+    """The innermost function that a call is in, else the module."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and call in ast.walk(node)]
+    return functions[-1] if functions else tree
+
+
+def is_looked_up(node: ast.expr) -> bool:
+    """Whether an argument is a text that was marked elsewhere: a name, an attribute, what a table holds."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Attribute) and node.func.attr == "get"
+    return isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
+
+
+def problem(call: ast.Call, tree: ast.Module) -> str:
+    """What is wrong with a call of ``tr`` or ``marked``."""
+    assert isinstance(call.func, ast.Name)
+    text = literal(call.args[0]) if len(call.args) == 1 else None
+    if call.func.id == "marked":
+        return "" if text and not call.keywords else "marked() takes a literal"
+    given = {keyword.arg for keyword in call.keywords}
+    if text is not None:
+        return "" if placeholders(text) == given else f"{placeholders(text)} are not {given}"
+    if len(call.args) != 1 or not is_looked_up(call.args[0]):
+        return "tr() takes a literal, or what was marked"
+    texts = marked_as(around(call, tree), call.args[0].id) if isinstance(call.args[0], ast.Name) else []
+    missing = [each for each in texts if not placeholders(each) <= given]
+    return f"{missing} need more than {given}" if missing else ""
+
+
+def test_extraction_finds_every_text() -> None:
+    wrong = [
+        f"{path.relative_to(PACKAGE)}:{call.lineno}: {what}"
+        for path, tree in SOURCES
+        for call in calls(tree, "tr", "marked")
+        if (what := problem(call, tree))
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        ("tr(f'{n} files')", "literal"),
+        ("tr('a' if x else 'b')", "literal"),
+        ("tr('a' + b)", "literal"),
+        ("tr('{n} files')", "are not"),
+        ("tr('{n} files', m=1)", "are not"),
+        ("text = marked('{n} files')\ntr(text, m=1)", "need more"),
+        ("marked(x)", "literal"),
+        ("marked('a', n=1)", "literal"),
+    ],
+)
+def test_what_extraction_would_miss_is_seen(source: str, what: str) -> None:
+    tree = ast.parse(source)
+    assert what in " ".join(problem(call, tree) for call in calls(tree, "tr", "marked"))
+
+
+def too_early(tree: ast.Module) -> list[int]:
+    """The lines of calls of ``tr`` that come when a module is imported: its language is not known yet."""
+    found: list[int] = []
+
+    def visit(node: ast.AST, later: bool) -> None:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "tr" and not later:
+            found.append(node.lineno)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            outside = [*node.args.defaults, *node.args.kw_defaults, *getattr(node, "decorator_list", [])]
+            for child in filter(None, outside):
+                visit(child, later=False)
+            for child in node.body if isinstance(node.body, list) else [node.body]:
+                visit(child, later=True)
+        else:
+            for child in ast.iter_child_nodes(node):
+                visit(child, later)
+
+    visit(tree, later=False)
+    return found
+
+
+def test_nothing_is_translated_before_the_language_is_known() -> None:
+    assert {path.name: lines for path, tree in SOURCES if (lines := too_early(tree))} == {}
+
+
+def test_what_is_translated_too_early_is_seen() -> None:
+    source = "A = tr('a')\nclass B:\n    c = tr('c')\n    def d(self, e=tr('e')):\n        tr('f')\ng = lambda: tr('g')"
+    assert too_early(ast.parse(source)) == [1, 3, 4]
+
+
+@pytest.mark.parametrize("kind", [Severity, Verdict, State, RangeState, Beside])
+def test_words_of_what_is_judged_are_in_the_catalogue(kind: type[Severity]) -> None:
+    assert {value.value for value in kind} <= set(vocabulary.WORDS)
+
+
+# ---- the window ------------------------------------------------------------------------------------------------
+
+
+class Bracketed(gettext.NullTranslations):
+    """Puts brackets around what it translates: around what extraction finds, that is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._known = known()
+        self.unknown: set[str] = set()
+
+    def gettext(self, message: str) -> str:
+        if message not in self._known:
+            self.unknown.add(message)
+            return message
+        return f"⟦{message}⟧"
+
+
+@pytest.fixture(autouse=True)
+def catalogue() -> Iterator[Bracketed]:
+    spoken = Bracketed()
+    before = translation.speak_with(spoken)
+    yield spoken
+    translation.speak_with(before)
+
+
+def left_over(words: str) -> str:
+    """The words of a text that are in no brackets; those that are counted (``3 bytes``) are in no catalogue."""
+    words = re.sub(r"<[^>]*>|[\d.,]+ \w+", "", words)
+    while words != (words := re.sub(r"⟦[^⟦⟧]*⟧", "", words)):
+        pass
+    return " ".join(re.findall(r"[^\W\d_]{2,}", re.sub(r"⟦.*", "", words, flags=re.DOTALL)))
+
+
+def is_covered(module: str) -> bool:
+    name = module.removeprefix("inspector.gui.")
+    return name != module and name not in NOT_YET and name.partition(".")[0] in COVERED
+
+
+def english(root: QWidget) -> set[tuple[str, str]]:
+    """What is said in English although it is the window's own: where, and the words."""
+    return {
+        (text.place, text.words)
+        for text in texts_of(root)
+        if is_covered(text.module) and text.place not in DYNAMIC and left_over(text.words)
+    }
+
+
+def assert_translated(root: QWidget, catalogue: Bracketed) -> None:
+    assert sorted(english(root)) == []
+    assert catalogue.unknown == set()
+
+
+def test_brackets_are_seen() -> None:
+    assert left_over("⟦Errors⟧ (3)") == ""
+    assert left_over("1,234 bytes of it") == "of it"
+    assert left_over("⟦Content of ⟦a⟧ b⟧ and more") == "and more"
+    assert left_over("<b>⟦Cut off…") == ""
+
+
+@pytest.mark.parametrize("name", ["two-entries.tacozip", "two-resets-spec.rca", "gap.caf", "weather"])
+def test_an_archive_with_all_its_panels(show: Show, window: Window, catalogue: Bracketed, name: str) -> None:
+    tab = show(ROOT / name)
+    for dock in tab.docks.values():
+        dock.show()
+        dock.raise_()
+        QApplication.processEvents()
+    assert_translated(window, catalogue)
+
+
+def test_what_panels_show_when_there_is_work_in_them(
+    show: Show, window: Window, catalogue: Bracketed, qtbot: QtBot
+) -> None:
+    show("torn-after-write-2.tacozip")
+    for name in ("check", "mend", "edit_bytes", "show_header"):
+        press(window, name)
+        settle(qtbot, window)
+    assert_translated(window, catalogue)
+
+
+@pytest.mark.usefixtures("dialogs")
+def test_dialogs_and_tabs(show: Show, window: Window, catalogue: Bracketed, qtbot: QtBot) -> None:
+    show("two-entries.tacozip")
+    for name in (*OPENING, *TABS):
+        before = len(window.findChildren(QWidget))
+        press(window, name)
+        qtbot.waitUntil(lambda before=before: len(window.findChildren(QWidget)) > before)
+    assert_translated(window, catalogue)
