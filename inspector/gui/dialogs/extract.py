@@ -140,7 +140,9 @@ class ExtractDialog(QDialog):
         layout.addWidget(self.troubles, 1)
         layout.addStretch(0)
         layout.addWidget(self.buttons)
-        self.summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)  # else what it wraps to is cut off
+        self.summary.setSizePolicy(policy)
 
     def _connect(self) -> None:
         self.browse.clicked.connect(lambda: ask_for_folder(self, "Extract Into", self._take_folder))
@@ -232,7 +234,8 @@ def summary(plan: ExtractionPlan) -> str:
         ("whose name is taken", plan.conflicts.count),
     )
     parts = [f"{count(number, 'member')} {words}" for words, number in troubles if number]
-    return " ".join((said, f"{', '.join(parts)}." if parts else "", plan.unfinished, *plan.warnings)).strip()
+    counted = f"{', '.join(parts)}." if parts else ""
+    return " ".join(filter(None, (said, counted, plan.unfinished, *plan.warnings)))
 
 
 def _label(text: str, buddy: QWidget) -> QLabel:
