@@ -41,9 +41,10 @@ def drawn(root: Path, scale: float, *arguments: object) -> None:
 
 
 def compare(request: pytest.FixtureRequest, kept: Path, made: Path, how: Callable[[Path, Path], object] = keep) -> None:
-    if request.config.getoption("--pictures"):
+    marks = made.with_name(f"{made.stem}-marked.png")
+    if request.config.getoption("--pictures") and difference(kept, made, marks):
         how(made, kept)
-    assert difference(kept, made, made.with_name(f"{made.stem}-marked.png")) == ""
+    assert difference(kept, made, marks) == ""
 
 
 @pytest.mark.parametrize("name", STATES)
