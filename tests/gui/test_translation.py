@@ -5,24 +5,30 @@ from __future__ import annotations
 import ast
 import gettext
 import re
+import shutil
 import string
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.core import translation
 from inspector.core.finding import Severity
 from inspector.core.verdict import State, Verdict
 from inspector.gui import vocabulary
+from inspector.gui.audit import model as audit_model
+from inspector.gui.audit.tab import AuditTab
+from inspector.gui.models import check_list, checksums, findings, members
+from inspector.gui.panels.check_list import CheckTab
 from inspector.gui.window import Window
 from inspector.operations.opening.coverage import Beside, RangeState
-from tests.gui.conftest import Show, press, settle
+from tests.gui.conftest import WAIT, Sample, Show, press, settle
 from tests.gui.test_accessible_names import OPENING, ROOT, TABS, dialogs
 from tests.gui.texts import texts_of
 
+DAMAGED = "flipped-blob-byte.rca"
 PACKAGE = Path(translation.__file__).parents[1]
 __all__ = ["dialogs"]
 COVERED = ("audit", "browser", "coverage", "models", "panels")
@@ -30,14 +36,19 @@ COVERED = ("audit", "browser", "coverage", "models", "panels")
 NOT_YET = ("panels.changes", "panels.header", "panels.new_archive", "panels.repair")
 """Modules in them whose texts are not."""
 DYNAMIC = {
-    "LayerBar.files": "the names of files",
+    "AuditTab.about": "a location, and what was found there",
+    "AuditTab.sentence": "its tooltip is the report of an operation",
+    "BrowserTab.location": "what an address looks like",
+    "BytePanel.facts": "the value of a field, and what the specification says of it",
     "BytePanel.leads": "where an operation says that a field leads",
     "BytePanel.path": "the names of fields",
     "BytePanel.title": "the name of a field",
-    "BytePanel.facts": "the value of a field, and what the specification says of it",
-    "BrowserTab.location": "what an address looks like",
     "CafOptionsPage.limit": "what a size looks like",
+    "DigestsPanel.about": "what an operation says of a checksum",
+    "Filters.formats": "the names of formats",
     "FindingsPanel._stack": "what an operation says",
+    "FindingsPanel.about": "a finding",
+    "LayerBar.files": "the names of files",
     "NewArchiveTab.kind": "the names of formats",
     "RepairPanel.sentence": "what an operation says",
 }
@@ -255,6 +266,55 @@ def test_what_panels_show_when_there_is_work_in_them(
     for name in ("check", "mend", "edit_bytes", "show_header"):
         press(window, name)
         settle(qtbot, window)
+    assert_translated(window, catalogue)
+
+
+def cells(window: Window, qtbot: QtBot, table: QAbstractItemView, column: int) -> set[str]:
+    """What the cells of a column say."""
+    settle(qtbot, window)
+    table.viewport().grab()
+    settle(qtbot, window)
+    model = table.model()
+    return {str(model.index(row, column).data()) for row in range(model.rowCount())}
+
+
+def test_what_was_judged_is_told_in_words_of_the_catalogue(
+    show: Show, window: Window, catalogue: Bracketed, qtbot: QtBot
+) -> None:
+    tab = show(DAMAGED)
+    press(window, "check")
+    settle(qtbot, window)
+    tab.members.as_table.click()
+    for dock in tab.docks.values():
+        dock.show()
+    assert cells(window, qtbot, tab.members.table, members.VERDICT) == {"⟦verified⟧", "⟦not checkable⟧"}
+    assert "⟦error⟧" in cells(window, qtbot, tab.findings.table, findings.SEVERITY)
+    assert "⟦mismatch⟧" in cells(window, qtbot, tab.digests.table, checksums.STATE)
+    for table in (tab.findings.table, tab.digests.table):
+        table.setCurrentIndex(table.model().index(0, 0))
+    assert_translated(window, catalogue)
+
+
+def test_many_archives_are_told_of_in_words_of_the_catalogue(
+    window: Window, catalogue: Bracketed, qtbot: QtBot, sample: Sample, tmp_path: Path
+) -> None:
+    for name in ("journey.caf", DAMAGED):
+        shutil.copyfile(sample(name), tmp_path / name)
+    (tmp_path / "notes.txt").write_text("no archive")
+    window.checks.check([str(tmp_path)])
+    checks = window.tabs.currentWidget()
+    assert isinstance(checks, CheckTab)
+    qtbot.waitUntil(lambda: window.settled, timeout=WAIT)
+    assert {"⟦sound⟧", "⟦damaged⟧", "⟦no archive⟧"} <= cells(window, qtbot, checks.table, check_list.STATE)
+    press(window, "audit_folder")
+    audit = window.tabs.currentWidget()
+    assert isinstance(audit, AuditTab)
+    audit.options.place.setText(str(tmp_path))
+    audit.begin.click()
+    qtbot.waitUntil(lambda: audit.settled, timeout=WAIT)
+    assert cells(window, qtbot, audit.table, audit_model.STATE) == {"⟦sound⟧", "⟦damaged⟧"}
+    assert left_over(audit.sentence.text()) == ""
+    audit.table.setCurrentIndex(audit.table.model().index(0, 0))
     assert_translated(window, catalogue)
 
 
