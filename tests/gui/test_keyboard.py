@@ -10,15 +10,16 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLabel, QMenu, QMenuBar, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.gui import theme
 from inspector.gui.actions import PANELS
+from inspector.gui.panels.new_archive import NewArchiveTab
 from inspector.gui.tab import Tab
 from inspector.gui.theme import Theme
 from inspector.gui.window import Window
-from tests.gui.conftest import Show, settle
+from tests.gui.conftest import WAIT, Show, press, settle
 
 ROOT = Path(__file__).parents[2] / "resources" / "samples"
 NONE, SHIFT, ALT, CTRL = (
@@ -72,6 +73,47 @@ def test_what_menus_hold_for_good_has_a_key_each(window: Window) -> None:
         assert isinstance(menu, QMenu)
         texts = [action.text() for action in menu.actions() if not action.isSeparator()]
         assert [text for text in texts if not mnemonics([text])] == []
+
+
+def keys_in_use(root: QWidget) -> list[str]:
+    """The letters that do something with Alt where a window shows what it shows now, menus included."""
+    texts = []
+    for widget in root.findChildren(QWidget):
+        if not widget.isVisible() or widget.window() is not root:
+            continue
+        if isinstance(widget, QAbstractButton) or (isinstance(widget, QLabel) and widget.buddy() is not None):
+            texts.append(widget.text())
+        elif isinstance(widget, QMenuBar):
+            texts += [action.text() for action in widget.actions()]
+    return sorted(mnemonics(texts))
+
+
+@pytest.mark.parametrize("name", list(PANELS))
+def test_no_panel_has_two_controls_for_one_key(show: Show, window: Window, name: str) -> None:
+    tab = show(ROOT / "weather" if name == "Coverage" else "two-entries.tacozip")
+    tab.panes.go_to_panel(name)
+    QApplication.processEvents()
+    assert keys_in_use(window) == sorted(set(keys_in_use(window)))
+
+
+@pytest.mark.parametrize("kind", [0, 1, 2, 3])
+def test_a_new_archive_of_any_kind_has_no_two_controls_for_one_key(window: Window, kind: int) -> None:
+    press(window, "new_archive")
+    (tab,) = window.findChildren(NewArchiveTab)
+    tab.kind.setCurrentIndex(kind)
+    QApplication.processEvents()
+    assert keys_in_use(window) == sorted(set(keys_in_use(window)))
+
+
+@pytest.mark.parametrize("name", ["ask_location", "search_catalogue", "show_settings", "show_keys", "extract"])
+def test_no_dialog_has_two_controls_for_one_key(show: Show, window: Window, qtbot: QtBot, name: str) -> None:
+    show("two-entries.tacozip")
+    before = len(window.findChildren(QDialog))
+    press(window, name)
+    qtbot.waitUntil(lambda: len(window.findChildren(QDialog)) > before, timeout=WAIT)
+    dialog = window.findChildren(QDialog)[-1]
+    assert keys_in_use(dialog) == sorted(set(keys_in_use(dialog)))
+    dialog.close()
 
 
 @pytest.mark.qt_log_ignore("does not support raise", "does not support grabbing", extend=True)

@@ -56,7 +56,7 @@ class RcaOptionsPage(QWidget):
         self.convention.setAccessibleName(tr("Convention of the hashes"))
         form = _form(self)
         form.addRow(tr("Compression &level"), self.level)
-        form.addRow(tr("&Hashes are"), self.convention)
+        form.addRow(tr("Ha&shes are"), self.convention)
         self.level.valueChanged.connect(self.changed)
         self.convention.currentIndexChanged.connect(self.changed)
 
@@ -85,7 +85,7 @@ class CafOptionsPage(QWidget):
         self.catalogue.setToolTip(tr("An SQLite file that says in which archive each member is, kept up by later ones"))
         self.catalogue.setAccessibleName(tr("Catalogue of members"))
         form = _form(self)
-        form.addRow(tr("&Largest size"), self.limit)
+        form.addRow(tr("Largest &size"), self.limit)
         form.addRow(tr("Cata&logue"), self.catalogue)
         self.limit.textChanged.connect(self.changed)
         self.catalogue.textChanged.connect(self.changed)
@@ -172,7 +172,7 @@ class DatasetOptionsPage(QWidget):
         form = _form(self)
         form.addRow(tr("&Dataset"), self.dataset)
         form.addRow(self.numbering, self.first)
-        form.addRow(tr("&Keys per range"), self.per_range)
+        form.addRow(tr("Ke&ys per range"), self.per_range)
         self.numbering.toggled.connect(self.first.setEnabled)
         for signal in (self.dataset.textChanged, self.first.textChanged, self.numbering.toggled):
             signal.connect(self.changed)

@@ -75,7 +75,7 @@ class NewArchiveTab(SideTab):
         self.browse = QPushButton("&Browse…")
         self.reach = Reach(self.client, connections)
         self.overwrite = QCheckBox("&Replace what is there")
-        self.remove_unfinished = QCheckBox("Remove what was never &finished")
+        self.remove_unfinished = QCheckBox("Re&move what was never finished")
         self.remove_unfinished.hide()
         self.inputs = InputsPanel(self.client, self._draft_as_far)
         self.options = ArchiveOptions()
