@@ -176,9 +176,9 @@ def learn(archive: Opened, indices: Iterable[int], progress: Progress) -> bool:
     members = archive.members
     with cancelling(progress):
         members.learn(indices)
-    if members.misled:
+    if members.misled and archive.members is members:  # a check may have decoded it anew meanwhile
         decode_anew(archive, progress)
-    return members.misled
+    return archive.members is not members
 
 
 def _decode(archive: Opened, progress: Progress) -> None:
