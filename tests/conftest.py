@@ -95,4 +95,5 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure() -> None:
     """Say who keeps the interpreter from ending, and end it: a thread left behind must not hang the run."""
-    faulthandler.dump_traceback_later(60, exit=True, file=sys.__stderr__)
+    if "PYTEST_XDIST_WORKER" not in os.environ:  # such a process waits for the others, and is ended with them
+        faulthandler.dump_traceback_later(60, exit=True, file=sys.__stderr__)
