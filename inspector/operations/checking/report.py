@@ -178,10 +178,6 @@ def as_object(report: Report) -> dict[str, Any]:
         }
         for told in _told(report)
     ]
-    ranges = [
-        {"name": label, "state": state, "members": len(archive.members), "bytes": archive.source.size}
-        for label, state, archive in _ranges(report)
-    ]
     return {
         "source": report.location,
         "format": report.format,
@@ -189,7 +185,6 @@ def as_object(report: Report) -> dict[str, Any]:
         "members": report.members,
         "bytes": report.size,
         "findings": findings,
-        **({"ranges": ranges} if ranges else {}),
     }
 
 
