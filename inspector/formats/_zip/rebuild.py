@@ -238,9 +238,11 @@ def _led(source: Source, header: Header, other: int, base: int, proved: Proved) 
     So it is with members behind a place where bytes were put in or taken out, while those before it stayed.
     """
     here, there = header.head, header.head + other
-    if not other or there < base or not _narrow(header.data) or here in proved or _stands(source, here, header.name):
+    if not other or there < base or not _narrow(header.data) or here in proved:
         return header
-    return header._replace(head=there) if there in proved or _stands(source, there, header.name) else header
+    stays = there not in proved and _stands(source, here, header.name)
+    goes = there in proved or _stands(source, there, header.name)
+    return header._replace(head=there) if goes and not stays else header
 
 
 def _stands(source: Source, head: int, name: bytes) -> bool:
