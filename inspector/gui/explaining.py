@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
@@ -47,7 +46,6 @@ def about_column(view: QAbstractItemView, column: int) -> str:
     return _columns().get((view.accessibleName(), str(title)), "")
 
 
-@cache
 def _columns() -> dict[tuple[str, str], str]:
     """What columns hold, by what their views and they themselves are called in the user's language."""
     return {(tr(name), tr(title)): tr(text) for name, columns in COLUMNS.items() for title, text in columns.items()}

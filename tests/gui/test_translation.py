@@ -6,7 +6,6 @@ import ast
 import gettext
 import re
 import shutil
-import string
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,21 +19,24 @@ from inspector.core.verdict import State, Verdict
 from inspector.gui import vocabulary
 from inspector.gui.audit import model as audit_model
 from inspector.gui.audit.tab import AuditTab
+from inspector.gui.dialogs.extracted import ExtractedDialog
+from inspector.gui.dialogs.send import SendDialog
+from inspector.gui.editing import Dispatch
 from inspector.gui.models import check_list, checksums, findings, members
 from inspector.gui.panels.check_list import CheckTab
+from inspector.gui.panels.troubles import WHAT
 from inspector.gui.window import Window
+from inspector.operations.extracting.extraction_views import ExtractionResult, Trouble, Troubles
 from inspector.operations.opening.coverage import Beside, RangeState
-from tests.gui.conftest import WAIT, Sample, Show, press, settle
+from tests.gui.conftest import WAIT, Copied, Sample, Show, overwrite, press, settle
+from tests.gui.extraction import PACKAGE, SOURCES, calls, known, problem, too_early
 from tests.gui.test_accessible_names import OPENING, ROOT, TABS, dialogs
 from tests.gui.texts import texts_of
 
 DAMAGED = "flipped-blob-byte.rca"
-PACKAGE = Path(translation.__file__).parents[1]
 __all__ = ["dialogs"]
-COVERED = ("audit", "browser", "coverage", "models", "panels")
+COVERED = ("audit", "browser", "coverage", "dialogs", "models", "panels")
 """Parts of ``inspector.gui`` whose texts are translated: the names of packages and modules."""
-NOT_YET = ("panels.changes", "panels.header", "panels.new_archive", "panels.repair")
-"""Modules in them whose texts are not."""
 DYNAMIC = {
     "AuditTab.about": "a location, and what was found there",
     "AuditTab.sentence": "its tooltip is the report of an operation",
@@ -44,86 +46,21 @@ DYNAMIC = {
     "BytePanel.path": "the names of fields",
     "BytePanel.title": "the name of a field",
     "CafOptionsPage.limit": "what a size looks like",
+    "CatalogueDialog.path": "what a file may be called",
     "DigestsPanel.about": "what an operation says of a checksum",
     "Filters.formats": "the names of formats",
     "FindingsPanel._stack": "what an operation says",
     "FindingsPanel.about": "a finding",
     "LayerBar.files": "the names of files",
     "NewArchiveTab.kind": "the names of formats",
+    "RepairPanel.about": "a repair",
     "RepairPanel.sentence": "what an operation says",
+    "_Family.fonts": "the names of fonts",
 }
 """What shows no text of the window's own, and why."""
 
 
 # ---- the source ------------------------------------------------------------------------------------------------
-
-
-def parsed() -> list[tuple[Path, ast.Module]]:
-    return [(path, ast.parse(path.read_text(encoding="utf-8"))) for path in sorted(PACKAGE.rglob("*.py"))]
-
-
-SOURCES = parsed()
-
-
-def calls(tree: ast.AST, *names: str) -> Iterator[ast.Call]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
-            yield node
-
-
-def literal(node: ast.expr) -> str | None:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
-
-
-def known() -> set[str]:
-    """All texts that extraction finds."""
-    found = (literal(call.args[0]) for _, tree in SOURCES for call in calls(tree, "tr", "marked"))
-    return {text for text in found if text}
-
-
-def placeholders(text: str) -> set[str]:
-    """The names in braces; raises ValueError for a brace that is alone."""
-    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
-
-
-def marked_as(tree: ast.AST, name: str) -> list[str]:
-    """The texts that are marked and called ``name``."""
-    return [
-        text
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and any(isinstance(to, ast.Name) and to.id == name for to in node.targets)
-        for call in calls(node.value, "marked")
-        if (text := literal(call.args[0])) is not None
-    ]
-
-
-def around(call: ast.Call, tree: ast.Module) -> ast.AST:
-    """The innermost function that a call is in, else the module."""
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and call in ast.walk(node)]
-    return functions[-1] if functions else tree
-
-
-def is_looked_up(node: ast.expr) -> bool:
-    """Whether an argument is a text that was marked elsewhere: a name, an attribute, what a table holds."""
-    if isinstance(node, ast.Call):
-        return isinstance(node.func, ast.Attribute) and node.func.attr == "get"
-    return isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
-
-
-def problem(call: ast.Call, tree: ast.Module) -> str:
-    """What is wrong with a call of ``tr`` or ``marked``."""
-    assert isinstance(call.func, ast.Name)
-    text = literal(call.args[0]) if len(call.args) == 1 else None
-    if call.func.id == "marked":
-        return "" if text and not call.keywords else "marked() takes a literal"
-    given = {keyword.arg for keyword in call.keywords}
-    if text is not None:
-        return "" if placeholders(text) == given else f"{placeholders(text)} are not {given}"
-    if len(call.args) != 1 or not is_looked_up(call.args[0]):
-        return "tr() takes a literal, or what was marked"
-    texts = marked_as(around(call, tree), call.args[0].id) if isinstance(call.args[0], ast.Name) else []
-    missing = [each for each in texts if not placeholders(each) <= given]
-    return f"{missing} need more than {given}" if missing else ""
 
 
 def test_extraction_finds_every_text() -> None:
@@ -152,27 +89,6 @@ def test_extraction_finds_every_text() -> None:
 def test_what_extraction_would_miss_is_seen(source: str, what: str) -> None:
     tree = ast.parse(source)
     assert what in " ".join(problem(call, tree) for call in calls(tree, "tr", "marked"))
-
-
-def too_early(tree: ast.Module) -> list[int]:
-    """The lines of calls of ``tr`` that come when a module is imported: its language is not known yet."""
-    found: list[int] = []
-
-    def visit(node: ast.AST, later: bool) -> None:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "tr" and not later:
-            found.append(node.lineno)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            outside = [*node.args.defaults, *node.args.kw_defaults, *getattr(node, "decorator_list", [])]
-            for child in filter(None, outside):
-                visit(child, later=False)
-            for child in node.body if isinstance(node.body, list) else [node.body]:
-                visit(child, later=True)
-        else:
-            for child in ast.iter_child_nodes(node):
-                visit(child, later)
-
-    visit(tree, later=False)
-    return found
 
 
 def test_nothing_is_translated_before_the_language_is_known() -> None:
@@ -216,8 +132,8 @@ def catalogue() -> Iterator[Bracketed]:
 
 
 def left_over(words: str) -> str:
-    """The words of a text that are in no brackets; those that are counted (``3 bytes``) are in no catalogue."""
-    words = re.sub(r"<[^>]*>|[\d.,]+ \w+", "", words)
+    """The words of a text that are in no brackets; what is counted (``3 bytes``) and units are in no catalogue."""
+    words = re.sub(r"<[^>]*>|[\d.,]+ \w+|\b([KMGT]iB|pt)\b", "", words)
     while words != (words := re.sub(r"⟦[^⟦⟧]*⟧", "", words)):
         pass
     return " ".join(re.findall(r"[^\W\d_]{2,}", re.sub(r"⟦.*", "", words, flags=re.DOTALL)))
@@ -225,7 +141,7 @@ def left_over(words: str) -> str:
 
 def is_covered(module: str) -> bool:
     name = module.removeprefix("inspector.gui.")
-    return name != module and name not in NOT_YET and name.partition(".")[0] in COVERED
+    return name != module and name.partition(".")[0] in COVERED
 
 
 def english(root: QWidget) -> set[tuple[str, str]]:
@@ -325,4 +241,25 @@ def test_dialogs_and_tabs(show: Show, window: Window, catalogue: Bracketed, qtbo
         before = len(window.findChildren(QWidget))
         press(window, name)
         qtbot.waitUntil(lambda before=before: len(window.findChildren(QWidget)) > before)
+    assert_translated(window, catalogue)
+
+
+NO_TROUBLE = Troubles()
+SAID = "What an operation says."
+
+
+@pytest.mark.usefixtures("dialogs")
+def test_dialogs_that_work_brings(copied: Copied, window: Window, catalogue: Bracketed, qtbot: QtBot) -> None:
+    tab, _ = copied("two-chunks.rca")
+    overwrite(window, tab, 3, "ff")
+    settle(qtbot, window)
+    for name in ("ask_copy", "ask_export", "write_manifest", "append"):
+        press(window, name)
+        settle(qtbot, window)
+    SendDialog(window, "s3://bucket/key", Dispatch(tab.editing.pending, (), print, whole=True), ()).show()
+    refused = Troubles((Trouble(0, "a.bin", SAID),), 1)
+    result = ExtractionResult("", 0, 0, 0, NO_TROUBLE, refused, *[NO_TROUBLE] * 2, (), NO_TROUBLE, "", False, SAID)
+    extracted = ExtractedDialog(window, result, "")
+    extracted.show()
+    assert cells(window, qtbot, extracted.troubles.table, WHAT) == {"⟦refused⟧"}
     assert_translated(window, catalogue)

@@ -87,6 +87,8 @@ def _of_qt(thing: QObject) -> bool:
     if thing.objectName().startswith("qt_"):
         return True
     box = thing.parent()
+    if isinstance(box, QTabBar):
+        return True
     if isinstance(box, QDialogButtonBox) and isinstance(thing, QAbstractButton):
         return box.standardButton(thing) is not QDialogButtonBox.StandardButton.NoButton
     above = thing.parent()

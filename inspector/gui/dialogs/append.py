@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
+from inspector.core.translation import tr
 from inspector.gui import worker
 from inspector.gui.client import Client
 from inspector.gui.panels.archive_options import RcaOptionsPage
@@ -22,14 +23,14 @@ class AppendDialog(QDialog):
     def __init__(self, parent: QWidget, name: str, location: str, then: Callable[[Draft], object]) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(f"Add to {name}")
+        self.setWindowTitle(tr("Add to {archive}", archive=name))
         self._location = location
         self._then = then
         self.client = Client(parent=self, target=worker.make)
         self.inputs = InputsPanel(self.client, self.draft)
         self.options = RcaOptionsPage(own=True)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.add = self.buttons.addButton("&Add", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.add = self.buttons.addButton(tr("&Add"), QDialogButtonBox.ButtonRole.AcceptRole)
         self.add.setDefault(True)
         layout = QVBoxLayout(self)
         layout.addWidget(self.inputs, 1)

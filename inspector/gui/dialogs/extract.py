@@ -23,7 +23,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.core.numbers import count, rounded
+from inspector.core.numbers import count, grouped, rounded
+from inspector.core.translation import marked, tr
 from inspector.gui.asking import ask_for_folder
 from inspector.gui.client import Job
 from inspector.gui.door import absolute
@@ -31,15 +32,16 @@ from inspector.gui.panels.parts import SelectableLabel
 from inspector.gui.panels.troubles import TroubleTable
 from inspector.operations.extracting.extraction_views import ExtractionPlan, OnConflict
 
+LOOKING = marked("Looking at names, places and room…")
 DEBOUNCE = 200
 """Milliseconds without a change before a new plan is asked for."""
 WIDTH, HEIGHT = 640, 300
 TALL = 520
 """Pixels of height from when there is trouble to show."""
 WAYS = {
-    OnConflict.SKIP: "Leave what is there, skip the member",
-    OnConflict.RENAME: "Give the member a number: name (2).txt",
-    OnConflict.OVERWRITE: "Put the member in its place",
+    OnConflict.SKIP: marked("Leave what is there, skip the member"),
+    OnConflict.RENAME: marked("Give the member a number: name (2).txt"),
+    OnConflict.OVERWRITE: marked("Put the member in its place"),
 }
 
 
@@ -78,36 +80,36 @@ class ExtractDialog(QDialog):
     ) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Extract")
+        self.setWindowTitle(tr("Extract"))
         self._plan_with = plan
         self._then = then
         self._selected = selected
         self._job: Job | None = None
         self.plan: ExtractionPlan | None = None
-        self.all = QRadioButton(f"&All members ({total:,})")
-        self.chosen = QRadioButton(f"The &selected members ({len(selected):,})")
+        self.all = QRadioButton(tr("&All members ({number})", number=grouped(total)))
+        self.chosen = QRadioButton(tr("The &selected members ({number})", number=grouped(len(selected))))
         self.chosen.setEnabled(bool(selected))
         (self.chosen if selected and are_meant else self.all).setChecked(True)
         self.folder = QLineEdit(folder)
-        self.folder.setAccessibleName("Folder to extract into")
-        self.browse = QPushButton("&Browse…")
+        self.folder.setAccessibleName(tr("Folder to extract into"))
+        self.browse = QPushButton(tr("&Browse…"))
         self.browse.setAutoDefault(False)
         self.ways = QComboBox()
         for way, words in WAYS.items():
-            self.ways.addItem(words, way)
-        self.ways.setAccessibleName("Where a file is there already, for all of them")
+            self.ways.addItem(tr(words), way)
+        self.ways.setAccessibleName(tr("Where a file is there already, for all of them"))
         self.doubtful = QCheckBox(
-            "Also what needs your &word: odd names, more than 64 GiB, content that nothing proves"
+            tr("Also what needs your &word: odd names, more than 64 GiB, content that nothing proves")
         )
-        self.doubtful.setToolTip("Odd names hold characters that are invisible or change the direction of writing")
-        self.keep_damaged = QCheckBox("&Keep members that are damaged, as NAME.damaged")
-        self.remove_unfinished = QCheckBox("&Remove what was never finished")
+        self.doubtful.setToolTip(tr("Odd names hold characters that are invisible or change the direction of writing"))
+        self.keep_damaged = QCheckBox(tr("&Keep members that are damaged, as NAME.damaged"))
+        self.remove_unfinished = QCheckBox(tr("&Remove what was never finished"))
         self.remove_unfinished.hide()
         self.summary = SelectableLabel()
-        self.summary.setAccessibleName("What extracting will do")
+        self.summary.setAccessibleName(tr("What extracting will do"))
         self.troubles = TroubleTable()
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.extract = self.buttons.addButton("&Extract", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.extract = self.buttons.addButton(tr("&Extract"), QDialogButtonBox.ButtonRole.AcceptRole)
         self.extract.setDefault(True)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -124,10 +126,10 @@ class ExtractDialog(QDialog):
         which.addWidget(self.chosen)
         which.addStretch(1)
         grid = QGridLayout()
-        grid.addWidget(_label("&Into", self.folder), 0, 0)
+        grid.addWidget(_label(tr("&Into"), self.folder), 0, 0)
         grid.addWidget(self.folder, 0, 1)
         grid.addWidget(self.browse, 0, 2)
-        grid.addWidget(_label("If a &file is there already", self.ways), 1, 0)
+        grid.addWidget(_label(tr("If a &file is there already"), self.ways), 1, 0)
         grid.addWidget(self.ways, 1, 1, 1, 2)
         grid.setColumnStretch(1, 1)
         layout = QVBoxLayout(self)
@@ -145,7 +147,7 @@ class ExtractDialog(QDialog):
         self.summary.setSizePolicy(policy)
 
     def _connect(self) -> None:
-        self.browse.clicked.connect(lambda: ask_for_folder(self, "Extract Into", self._take_folder))
+        self.browse.clicked.connect(lambda: ask_for_folder(self, tr("Extract Into"), self._take_folder))
         self.folder.textChanged.connect(self._changed)
         self.all.toggled.connect(self._changed)
         self.ways.currentIndexChanged.connect(self._changed)
@@ -187,17 +189,17 @@ class ExtractDialog(QDialog):
         self.extract.setEnabled(False)
         wish = self.wish()
         if not wish.folder:
-            self.summary.setText("Say into which folder.")
+            self.summary.setText(tr("Say into which folder."))
             return
-        self.summary.setText("Looking at names, places and room…")
+        self.summary.setText(tr(LOOKING))
         self._job = self._plan_with(wish, self._take, partial(self._refuse))
         self._job.finished.connect(self._over)
 
     def _over(self) -> None:
         if self.sender() is self._job:
             self._job = None
-            if self.plan is None and self.summary.text().startswith("Looking"):
-                self.summary.setText("What extracting would do was not found out, for that was cancelled.")
+            if self.plan is None and self.summary.text() == tr(LOOKING):
+                self.summary.setText(tr("What extracting would do was not found out, for that was cancelled."))
 
     def _refuse(self, sentence: str) -> None:
         self.troubles.fill(())
@@ -224,16 +226,19 @@ def summary(plan: ExtractionPlan) -> str:
     if plan.obstacle:
         return plan.obstacle
     if not plan.files and not plan.folders:
-        said = "Nothing would be extracted."
+        said = tr("Nothing would be extracted.")
     else:
-        folders = f" and {count(plan.folders, 'folder')}" if plan.folders else ""
-        said = f"{count(plan.files, 'file')}{folders}, {rounded(plan.size)}; {rounded(plan.free)} are free."
+        things = count(plan.files, "file")
+        if plan.folders:
+            things = tr("{files} and {folders}", files=things, folders=count(plan.folders, "folder"))
+        text = marked("{things}, {size}; {room} are free.")
+        said = tr(text, things=things, size=rounded(plan.size), room=rounded(plan.free))
     troubles = (
-        ("refused", plan.refused.count),
-        ("needing your word", plan.doubtful.count),
-        ("whose name is taken", plan.conflicts.count),
+        (marked("{members} refused"), plan.refused.count),
+        (marked("{members} needing your word"), plan.doubtful.count),
+        (marked("{members} whose name is taken"), plan.conflicts.count),
     )
-    parts = [f"{count(number, 'member')} {words}" for words, number in troubles if number]
+    parts = [tr(words, members=count(number, "member")) for words, number in troubles if number]
     counted = f"{', '.join(parts)}." if parts else ""
     return " ".join(filter(None, (said, counted, plan.unfinished, *plan.warnings)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
+from inspector.core.translation import tr
 from inspector.gui.panels.parts import SelectableLabel
 from inspector.gui.panels.troubles import TroubleTable
 from inspector.operations.extracting.extraction_views import ExtractionResult
@@ -18,9 +19,9 @@ class ExtractedDialog(QDialog):
     def __init__(self, parent: QWidget, result: ExtractionResult, sentence: str) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("What Was Extracted")
+        self.setWindowTitle(tr("What Was Extracted"))
         self.sentence = SelectableLabel()
-        self.sentence.setAccessibleName("What extracting came to")
+        self.sentence.setAccessibleName(tr("What extracting came to"))
         self.sentence.setText(" ".join((sentence, *result.warnings)))
         self.troubles = TroubleTable()
         self.troubles.show_troubles(result)

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QVBoxLayout, QWidget
 
 from inspector.core.source import SourceError
+from inspector.core.translation import marked, tr
 from inspector.gui import worker
 from inspector.gui.client import Client
 from inspector.gui.connections import Connections
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     from inspector.sources.s3.connection import Connection
 
 SIZE = (620, 300)
-NOTHING = "A path, or an address on S3: s3://bucket/key for an object, s3://bucket/prefix/ for what lies beneath it."
-HERE = "This is a path on this computer."
+NOTHING = marked(
+    "A path, or an address on S3: s3://bucket/key for an object, s3://bucket/prefix/ for what lies beneath it."
+)
+HERE = marked("This is a path on this computer.")
 
 
 class OpenLocationDialog(QDialog):
@@ -37,24 +40,24 @@ class OpenLocationDialog(QDialog):
     def __init__(self, parent: QWidget, connections: Connections, location: str = "s3://") -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Open Location")
+        self.setWindowTitle(tr("Open Location"))
         self._connections = connections
         self._bucket = ""
         self._touched = False
         self._filling = False
         self.client = Client(parent=self, target=worker.browse)
         self.location = QLineEdit()
-        self.location.setAccessibleName("Location")
-        self.location.setPlaceholderText("s3://bucket/key or a path")
+        self.location.setAccessibleName(tr("Location"))
+        self.location.setPlaceholderText(tr("s3://bucket/key or a path"))
         self.location.setClearButtonEnabled(True)
         self.remark = sentence_label()
-        self.remark.setAccessibleName("Remark on the location")
+        self.remark.setAccessibleName(tr("Remark on the location"))
         self.form = ConnectionForm()
         self.form.offer_endpoints(connections.endpoints())
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.browse = self.buttons.addButton("&Browse", QDialogButtonBox.ButtonRole.ActionRole)
-        self.browse.setToolTip("List what lies there instead of opening it")
-        self.open_ = self.buttons.addButton("&Open", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.browse = self.buttons.addButton(tr("&Browse"), QDialogButtonBox.ButtonRole.ActionRole)
+        self.browse.setToolTip(tr("List what lies there instead of opening it"))
+        self.open_ = self.buttons.addButton(tr("&Open"), QDialogButtonBox.ButtonRole.AcceptRole)
         self.open_.setDefault(True)
         self._lay_out()
         self._connect()
@@ -66,7 +69,7 @@ class OpenLocationDialog(QDialog):
     def _lay_out(self) -> None:
         head = QFormLayout()
         head.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        head.addRow("&Location", self.location)
+        head.addRow(tr("&Location"), self.location)
         layout = QVBoxLayout(self)
         layout.addLayout(head)
         layout.addWidget(self.remark)
@@ -124,7 +127,7 @@ class OpenLocationDialog(QDialog):
         remote, text = is_s3(self.text()), self.text()
         self.form.setEnabled(remote)
         known = bool(self._address())
-        self.remark.setText("" if known else NOTHING if remote or not text else HERE)
+        self.remark.setText("" if known else tr(NOTHING) if remote or not text else tr(HERE))
         self.remark.setVisible(bool(self.remark.text()))
         fine = known and not self.form.trouble() if remote else bool(text)
         self.open_.setEnabled(fine)

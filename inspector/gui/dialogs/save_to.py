@@ -6,13 +6,14 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QFileDialog, QGridLayout, QLabel, QLineEdit, QWidget
 
 from inspector.core.source import SourceError
+from inspector.core.translation import marked, tr
 from inspector.gui.door import absolute
 from inspector.gui.panels.parts import push_button, sentence_label
 from inspector.sources.s3.address import is_s3, parse
 
 WIDTH = 560
-THERE = "On S3, it is reached as the archive itself is."
-NO_KEY = "An object has a key: s3://bucket/key."
+THERE = marked("On S3, it is reached as the archive itself is.")
+NO_KEY = marked("An object has a key: s3://bucket/key.")
 
 
 class SaveToDialog(QDialog):
@@ -29,15 +30,15 @@ class SaveToDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)
         self.target = QLineEdit(target)
-        self.target.setAccessibleName("Path, or address on S3")
-        self.browse = push_button("&Browse…", "Choose a file on this computer")
-        self.overwrite = QCheckBox("&Replace what is there")
+        self.target.setAccessibleName(tr("Path, or address on S3"))
+        self.browse = push_button(tr("&Browse…"), tr("Choose a file on this computer"))
+        self.overwrite = QCheckBox(tr("&Replace what is there"))
         self.remark = sentence_label()
-        self.remark.setAccessibleName("Remark on the place")
+        self.remark.setAccessibleName(tr("Remark on the place"))
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.save = self.buttons.addButton("&Save", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.save = self.buttons.addButton(tr("&Save"), QDialogButtonBox.ButtonRole.AcceptRole)
         self.save.setDefault(True)
-        label = QLabel("&Write to")
+        label = QLabel(tr("&Write to"))
         label.setBuddy(self.target)
         grid = QGridLayout(self)
         grid.addWidget(label, 0, 0)
@@ -63,15 +64,15 @@ class SaveToDialog(QDialog):
         """Why nothing can be written there, whatever is there; empty where it may be possible."""
         text = self.text()
         if not is_s3(text):
-            return "" if text else "Say where it is to be written."
+            return "" if text else tr("Say where it is to be written.")
         try:
-            return "" if parse(text).name else NO_KEY
+            return "" if parse(text).name else tr(NO_KEY)
         except SourceError as error:
             return str(error)
 
     def _enable(self) -> None:
         trouble = self._trouble()
-        self.remark.setText(trouble or (THERE if is_s3(self.text()) else "A path here, or s3://bucket/key."))
+        self.remark.setText(trouble or (tr(THERE) if is_s3(self.text()) else tr("A path here, or s3://bucket/key.")))
         self.save.setEnabled(not trouble)
 
     def _browse(self) -> None:

@@ -7,11 +7,12 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLa
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
+from inspector.core.translation import marked, tr
 from inspector.gui.editing import Dispatch
 from inspector.gui.panels.parts import sentence_label
 
 SIZE = (640, 340)
-LEAVES = (
+LEAVES = marked(
     "What the object has beside its bytes (metadata, tags, storage class) is kept. Where the bucket keeps versions, "
     "the one before is kept too; where it does not, it is gone."
 )
@@ -23,15 +24,15 @@ class SendDialog(QDialog):
     def __init__(self, parent: QWidget, location: str, dispatch: Dispatch, lines: tuple[str, ...]) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Send to S3")
+        self.setWindowTitle(tr("Send to S3"))
         self.sentence = sentence_label(_told(location, dispatch))
         self.lines = QPlainTextEdit("\n".join((*lines, *_beside(dispatch))))
         self.lines.setReadOnly(True)
         self.lines.setTabChangesFocus(True)
-        self.lines.setAccessibleName("What will be sent")
-        self.remark = sentence_label(LEAVES)
+        self.lines.setAccessibleName(tr("What will be sent"))
+        self.remark = sentence_label(tr(LEAVES))
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        words = "&Send All of It" if dispatch.whole else "&Send"
+        words = tr("&Send All of It") if dispatch.whole else tr("&Send")
         self.send = self.buttons.addButton(words, QDialogButtonBox.ButtonRole.AcceptRole)
         cancel = self.buttons.button(QDialogButtonBox.StandardButton.Cancel)
         # What costs much more than what was asked for is not for Enter to begin.
@@ -51,13 +52,20 @@ def _told(location: str, dispatch: Dispatch) -> str:
     """What is to be changed, and why it is asked for again where it is."""
     edit, what = dispatch.edit, visible(location)
     if edit is None:
-        return f"Beside {what} will be written:"
-    places = count(len(edit.patches), "place")
-    changed = in_bytes(sum(len(patch.new) for patch in edit.patches))
-    cut = f", {in_bytes(edit.dropped.size)} cut off" if edit.dropped.size else ""
-    said = f"{edit.label}: {changed} in {places}{cut}. A new object will take the place of {what}."
+        return tr("Beside {object} will be written:", object=what)
+    text = marked("{label}: {bytes} in {places}. A new object will take the place of {object}.")
+    if edit.dropped.size:
+        text = marked("{label}: {bytes} in {places}, {cut} cut off. A new object will take the place of {object}.")
+    said = tr(
+        text,
+        label=edit.label,
+        bytes=in_bytes(sum(len(patch.new) for patch in edit.patches)),
+        places=count(len(edit.patches), "place"),
+        cut=in_bytes(edit.dropped.size),
+        object=what,
+    )
     return f"{dispatch.why}\n\n{said}" if dispatch.why else said
 
 
 def _beside(dispatch: Dispatch) -> tuple[str, ...]:
-    return tuple(f"{name}: written whole beside it" for name in dispatch.beside)
+    return tuple(tr("{name}: written whole beside it", name=name) for name in dispatch.beside)

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.core.progress import CANCELLED
+from inspector.core.translation import tr
 from inspector.gui import worker
 from inspector.gui.asking import ask_for_folder
 from inspector.gui.client import Client, Job
@@ -60,7 +61,7 @@ class NewArchiveTab(SideTab):
     chosen = Signal(str)
 
     def __init__(self, connections: Connections) -> None:
-        super().__init__("New Archive")
+        super().__init__(tr("New Archive"))
         self.client = Client(parent=self, target=worker.make)
         self.client.lost.connect(self._lose)
         self._job: Job | None = None
@@ -69,25 +70,25 @@ class NewArchiveTab(SideTab):
         self.kind = QComboBox()
         for kind, words in KINDS.items():
             self.kind.addItem(words, kind)
-        self.kind.setAccessibleName("Kind of archive")
+        self.kind.setAccessibleName(tr("Kind of archive"))
         self.target = QLineEdit()
-        self.target.setAccessibleName("Where the archive is to be written")
-        self.browse = QPushButton("&Browse…")
+        self.target.setAccessibleName(tr("Where the archive is to be written"))
+        self.browse = QPushButton(tr("&Browse…"))
         self.reach = Reach(self.client, connections)
-        self.overwrite = QCheckBox("&Replace what is there")
-        self.remove_unfinished = QCheckBox("Re&move what was never finished")
+        self.overwrite = QCheckBox(tr("&Replace what is there"))
+        self.remove_unfinished = QCheckBox(tr("Re&move what was never finished"))
         self.remove_unfinished.hide()
         self.inputs = InputsPanel(self.client, self._draft_as_far)
         self.options = ArchiveOptions()
         self.trouble = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
-        self.trouble.setAccessibleName("What is still missing, or how far the work is")
+        self.trouble.setAccessibleName(tr("What is still missing, or how far the work is"))
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(160)
-        self.bar.setAccessibleName("How far the archive is")
-        self.stop = QPushButton("Cancel")
-        self.stop.setToolTip("Stop, and leave nothing half made (Esc)")
-        self.begin = QPushButton("&Create")
+        self.bar.setAccessibleName(tr("How far the archive is"))
+        self.stop = QPushButton(tr("Cancel"))
+        self.stop.setToolTip(tr("Stop, and leave nothing half made (Esc)"))
+        self.begin = QPushButton(tr("&Create"))
         self.message = Message()
         self.setFocusProxy(self.target)
         self._lay_out()
@@ -98,9 +99,9 @@ class NewArchiveTab(SideTab):
         self._form = QWidget()
         grid = QGridLayout(self._form)
         grid.setContentsMargins(0, 0, 0, 0)
-        grid.addWidget(_label("&Kind", self.kind), 0, 0)
+        grid.addWidget(_label(tr("&Kind"), self.kind), 0, 0)
         grid.addWidget(self.kind, 0, 1)
-        grid.addWidget(_label("&Write to", self.target), 1, 0)
+        grid.addWidget(_label(tr("&Write to"), self.target), 1, 0)
         grid.addWidget(self.target, 1, 1)
         grid.addWidget(self.browse, 1, 2)
         grid.addWidget(self.overwrite, 0, 2)
@@ -176,9 +177,9 @@ class NewArchiveTab(SideTab):
         is_folder = kind is ArchiveKind.DATAS3T
         self.overwrite.setVisible(not is_folder)
         self.target.setPlaceholderText(
-            "the folder that is the root of the bucket, or s3://bucket/prefix"
+            tr("the folder that is the root of the bucket, or s3://bucket/prefix")
             if is_folder
-            else f"a file, such as archive{SUFFIXES[kind]}, or s3://bucket/key{SUFFIXES[kind]}"
+            else tr("a file, such as archive{suffix}, or s3://bucket/key{suffix}", suffix=SUFFIXES[kind])
         )
         self.inputs.look_again()
 
@@ -194,9 +195,9 @@ class NewArchiveTab(SideTab):
         """Ask where the archive is to be written."""
         kind = ArchiveKind(self.kind.currentData())
         if kind is ArchiveKind.DATAS3T:
-            ask_for_folder(self, "Root of the Bucket", lambda found: self.target.setText(found[0]))
+            ask_for_folder(self, tr("Root of the Bucket"), lambda found: self.target.setText(found[0]))
             return
-        dialog = QFileDialog(self, "New Archive")
+        dialog = QFileDialog(self, tr("New Archive"))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         # Whether something is replaced is for the box beside the name to say, once.
@@ -233,12 +234,12 @@ class NewArchiveTab(SideTab):
         except OptionError as error:
             return str(error)
         if not draft.locations:
-            return "Add files or folders."
+            return tr("Add files or folders.")
         if not draft.target:
-            return "Say where it is to be written."
+            return tr("Say where it is to be written.")
         contents = self.inputs.contents
         if contents is None:
-            return "The files are being looked at."
+            return tr("The files are being looked at.")
         return contents.obstacle
 
     def _enable(self, *_: object) -> None:
@@ -270,7 +271,7 @@ class NewArchiveTab(SideTab):
         """Stop; nothing half made stays."""
         if self._job is not None:
             self._job.cancel()
-            self.trouble.setText("Stopping…")
+            self.trouble.setText(tr("Stopping…"))
 
     def _show_work(self, running: bool) -> None:
         self._form.setEnabled(not running)
@@ -279,7 +280,7 @@ class NewArchiveTab(SideTab):
         self.stop.setVisible(running)
         self.begin.setVisible(not running)
         if running:
-            self.trouble.setText("Beginning…")
+            self.trouble.setText(tr("Beginning…"))
             self.stop.setFocus()
 
     def _progressed(self, state: JobState) -> None:
@@ -294,12 +295,12 @@ class NewArchiveTab(SideTab):
         self._job = None
         self._show_work(False)
         if job.cancelled:
-            self.message.say("Making the archive was cancelled. Nothing of it is left.")
+            self.message.say(tr("Making the archive was cancelled. Nothing of it is left."))
         self._enable()
 
     def _take(self, made: Made) -> None:
         self._made = made.path
-        self.message.say(" ".join((made.sentence, *made.warnings)), "Open It")
+        self.message.say(" ".join((made.sentence, *made.warnings)), tr("Open It"))
 
     def _fail(self, sentence: str) -> None:
         if sentence != CANCELLED:  # which has been said
@@ -308,7 +309,7 @@ class NewArchiveTab(SideTab):
     def _lose(self, sentence: str) -> None:
         self._form.setEnabled(False)
         self.begin.setEnabled(False)
-        self.message.say(f"{sentence} Close this tab and begin again.")
+        self.message.say(tr("{sentence} Close this tab and begin again.", sentence=sentence))
 
 
 def _label(text: str, buddy: QWidget) -> QLabel:
