@@ -39,7 +39,7 @@ def tr(text: str, /, **values: object) -> str:
 
     ``text`` is a literal, for that is what catalogues are made from; what varies goes into ``values``.
     """
-    said = _spoken.gettext(text)
+    said = _spoken.gettext(text) if text else ""  # of nothing, gettext tells about the catalogue
     return said.format(**values) if values else said
 
 

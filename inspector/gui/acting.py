@@ -8,7 +8,9 @@ from functools import partial
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
-from inspector.gui.actions import COMMANDS, MENUS, Command, Key
+from inspector.core.translation import tr
+from inspector.gui.actions import COMMANDS, MENUS, SUBMENUS
+from inspector.gui.command import Command, Key
 from inspector.gui.icons import icon
 
 _ROLES = {"show_settings": QAction.MenuRole.PreferencesRole, "close": QAction.MenuRole.QuitRole}
@@ -19,16 +21,15 @@ def build(
     owner: QWidget, bar: QMenuBar, run: Callable[[Command], object]
 ) -> tuple[dict[str, QAction], dict[str, QMenu]]:
     """The actions by name and the menus that hold them; ``run`` does what a command says."""
-    menus = {name: bar.addMenu(f"&{name}") for name in MENUS}
-    menus["Panel"] = menus["Go"].addMenu("To Pane&l")
-    menus["Layout"] = menus["View"].addMenu("&Layout")
+    menus = {name: bar.addMenu(tr(words)) for name, words in MENUS.items()}
+    menus |= {name: menus[above].addMenu(tr(words)) for name, (above, words) in SUBMENUS.items()}
     actions: dict[str, QAction] = {}
     for command in COMMANDS:
-        action = QAction(command.text, owner)
+        action = QAction(tr(command.text), owner)
         action.setObjectName(command.name)
         action.setShortcuts(_sequences(command.keys))
         action.setCheckable(command.check)
-        action.setStatusTip(command.tip)
+        action.setStatusTip(command.told)
         action.setToolTip(_tip(command, action))
         action.setWhatsThis(action.toolTip())
         action.triggered.connect(partial(_trigger, run, command))
@@ -56,5 +57,5 @@ def _sequences(keys: tuple[Key, ...]) -> list[QKeySequence]:
 
 def _tip(command: Command, action: QAction) -> str:
     keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-    tip = command.tip or command.text.replace("&", "").rstrip("…")
+    tip = command.told or command.called
     return f"{tip} ({keys})" if keys else tip

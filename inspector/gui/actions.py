@@ -1,325 +1,346 @@
-"""Every action of the window in one table: its words, place in the menus, keys and what it calls."""
+"""Every action of the window in one table."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
-
 from PySide6.QtGui import QKeySequence
 
+from inspector.core.translation import marked, tr
+from inspector.gui.command import Command, Target, without_marks
+from inspector.gui.going_actions import GOING
+
 K = QKeySequence.StandardKey
-Key = QKeySequence.StandardKey | str
-
-
-class Target(StrEnum):
-    """Whose method an action calls."""
-
-    WINDOW = "window"
-    LOOKS = "looks"
-    TAB = "tab"
-    CHECKS = "checks"
-    EDITING = "editing"
-    WRITING = "writing"
-    EXTRACTING = "extracting"
-    LENDING = "lending"
-    FOLLOWING = "following"
-    PANES = "panes"
-    EXPLAINING = "explaining"
-    HELPING = "helping"
-    BOOKMARKS = "bookmarks"
-    MAKING = "making"
-    REMOTE = "remote"
-    SESSIONS = "sessions"
-    LAYOUTS = "layouts"
-    CONFIGURING = "configuring"
-    SEEKING = "seeking"
-
-
-OF_WINDOW = frozenset(
-    (
-        *(Target.WINDOW, Target.LOOKS, Target.CHECKS, Target.MAKING, Target.REMOTE, Target.HELPING, Target.BOOKMARKS),
-        *(Target.SESSIONS, Target.LAYOUTS, Target.CONFIGURING, Target.SEEKING),
-    )
-)
-"""Those that belong to the window rather than to the tab shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """One action. ``name`` is also the name of the method it calls: of the tab shown, or of what ``on`` says.
-
-    ``document`` says whether it needs an open one, ``check`` whether it switches something on and off, ``panel`` the
-    panel that it goes to; then the method is ``go_to_panel``.
-    """
-
-    name: str
-    menu: str
-    text: str
-    keys: tuple[Key, ...] = ()
-    tip: str = ""
-    icon: str = ""
-    document: bool = True
-    on: Target = Target.TAB
-    check: bool = False
-    panel: str = ""
-
-
-PANELS = {
-    "Members": "&Members",
-    "Structure": "&Structure",
-    "Byte": "&Byte",
-    "Findings": "&Findings",
-    "Digests": "&Digests",
-    "Header": "&Header",
-    "Changes": "&Changes",
-    "Repair": "&Repair",
-    "Requests": "Re&quests",
-    "Coverage": "C&overage",
-}
-"""The panels and what the menu calls them; their keys are Alt with a digit."""
-
 
 COMMANDS: tuple[Command, ...] = (
     Command(
-        "new_archive", "File", "&New Archive…", (K.New,), "Make an archive of files", document=False, on=Target.MAKING
+        "new_archive",
+        "File",
+        marked("&New Archive…"),
+        (K.New,),
+        marked("Make an archive of files"),
+        document=False,
+        on=Target.MAKING,
     ),
-    Command("open_files", "File", "&Open…", (K.Open,), "Open archives", "open", document=False, on=Target.WINDOW),
+    Command(
+        "open_files",
+        "File",
+        marked("&Open…"),
+        (K.Open,),
+        marked("Open archives"),
+        "open",
+        document=False,
+        on=Target.WINDOW,
+    ),
     Command(
         "open_folder",
         "File",
-        "Open &Folder…",
+        marked("Open &Folder…"),
         ("Ctrl+Shift+O",),
-        "Open a bucket's root folder",
+        marked("Open a bucket's root folder"),
         document=False,
         on=Target.WINDOW,
     ),
     Command(
         "ask_location",
         "File",
-        "Open &Location…",
+        marked("Open &Location…"),
         ("Ctrl+L",),
-        "Open a path or an address on S3",
+        marked("Open a path or an address on S3"),
         document=False,
         on=Target.REMOTE,
     ),
     Command(
         "browse",
         "File",
-        "&Browse S3…",
+        marked("&Browse S3…"),
         ("Ctrl+B",),
-        "List buckets and prefixes",
+        marked("List buckets and prefixes"),
         document=False,
         on=Target.REMOTE,
     ),
     Command(
         "paste_locations",
         "File",
-        "Open &Pasted Path",
+        marked("Open &Pasted Path"),
         (K.Paste,),
-        "Open paths in the clipboard",
+        marked("Open paths in the clipboard"),
         document=False,
         on=Target.WINDOW,
     ),
     Command(
         "search_catalogue",
         "File",
-        "Search Catalo&gue…",
+        marked("Search Catalo&gue…"),
         ("Ctrl+Shift+L",),
-        "Find out in which archive a member is",
+        marked("Find out in which archive a member is"),
         document=False,
         on=Target.MAKING,
     ),
     Command(
         "reopen_session",
         "File",
-        "Reopen Last Sess&ion",
-        tip="Open what was open when the program ended last",
+        marked("Reopen Last Sess&ion"),
+        tip=marked("Open what was open when the program ended last"),
         document=False,
         on=Target.SESSIONS,
     ),
-    Command("reload", "File", "Reloa&d", ("F5",), "Read the file again", "reload", on=Target.WINDOW),
-    Command("close_tab", "File", "&Close", (K.Close,), "Close this archive", on=Target.WINDOW),
-    Command("close", "File", "&Quit", (K.Quit, "Ctrl+Q"), document=False, on=Target.WINDOW),
-    Command("undo", "Edit", "&Undo", (K.Undo,), "Take back the last change", on=Target.EDITING),
-    Command("redo", "Edit", "&Redo", (K.Redo, "Ctrl+Y"), "Do again what was taken back", on=Target.EDITING),
-    Command("copy", "Edit", "&Copy", (K.Copy,), "Copy what is selected", on=Target.WINDOW),
-    Command("select_all", "Edit", "Select A&ll", (K.SelectAll,), "Select all bytes of the layer"),
-    Command("find_bytes", "Edit", "&Find…", (K.Find,), "Find bytes or text", "find", on=Target.SEEKING),
-    Command("find_next", "Edit", "Find &Next", ("F3",), "Find the next one", "next", on=Target.SEEKING),
+    Command("reload", "File", marked("Reloa&d"), ("F5",), marked("Read the file again"), "reload", on=Target.WINDOW),
+    Command("close_tab", "File", marked("&Close"), (K.Close,), marked("Close this archive"), on=Target.WINDOW),
+    Command("close", "File", marked("&Quit"), (K.Quit, "Ctrl+Q"), document=False, on=Target.WINDOW),
+    Command("undo", "Edit", marked("&Undo"), (K.Undo,), marked("Take back the last change"), on=Target.EDITING),
     Command(
-        "find_previous", "Edit", "Find &Previous", ("Shift+F3",), "Find the one before", "previous", on=Target.SEEKING
+        "redo", "Edit", marked("&Redo"), (K.Redo, "Ctrl+Y"), marked("Do again what was taken back"), on=Target.EDITING
+    ),
+    Command("copy", "Edit", marked("&Copy"), (K.Copy,), marked("Copy what is selected"), on=Target.WINDOW),
+    Command("select_all", "Edit", marked("Select A&ll"), (K.SelectAll,), marked("Select all bytes of the layer")),
+    Command("find_bytes", "Edit", marked("&Find…"), (K.Find,), marked("Find bytes or text"), "find", on=Target.SEEKING),
+    Command("find_next", "Edit", marked("Find &Next"), ("F3",), marked("Find the next one"), "next", on=Target.SEEKING),
+    Command(
+        "find_previous",
+        "Edit",
+        marked("Find &Previous"),
+        ("Shift+F3",),
+        marked("Find the one before"),
+        "previous",
+        on=Target.SEEKING,
     ),
     Command(
         "edit_bytes",
         "Edit",
-        "Edit &Bytes",
+        marked("Edit &Bytes"),
         ("Ctrl+Shift+B",),
-        "Overwrite bytes in the hex view",
+        marked("Overwrite bytes in the hex view"),
         on=Target.EDITING,
         check=True,
     ),
-    Command("discard", "Edit", "&Discard Changes", tip="Show the archive as it is, without them", on=Target.EDITING),
+    Command(
+        "discard",
+        "Edit",
+        marked("&Discard Changes"),
+        tip=marked("Show the archive as it is, without them"),
+        on=Target.EDITING,
+    ),
     Command(
         "show_context_menu",
         "Edit",
-        "Conte&xt Menu",
+        marked("Conte&xt Menu"),
         ("Shift+F10",),
-        "Open the menu of what the keyboard is at",
+        marked("Open the menu of what the keyboard is at"),
         document=False,
         on=Target.HELPING,
     ),
-    Command("filter_members", "Edit", "Filter &Members", ("Ctrl+Shift+F",), "Filter members by name"),
+    Command("filter_members", "Edit", marked("Filter &Members"), ("Ctrl+Shift+F",), marked("Filter members by name")),
     Command(
-        "show_settings", "Edit", "Se&ttings…", ("Ctrl+,",), "Change how it works", document=False, on=Target.CONFIGURING
+        "show_settings",
+        "Edit",
+        marked("Se&ttings…"),
+        ("Ctrl+,",),
+        marked("Change how it works"),
+        document=False,
+        on=Target.CONFIGURING,
     ),
-    Command("go_to", "Go", "&Go To…", ("Ctrl+G",), "Go to an offset, a field or an expression", on=Target.SEEKING),
-    Command("back", "Go", "&Back", (K.Back, "Alt+Left", "Shift+F12"), "Back to where you were", "back"),
-    Command("forward", "Go", "&Forward", (K.Forward, "Alt+Right"), "Forward again", "forward"),
-    Command("follow", "Go", "Follow &Reference", ("F12",), "Go where the selected field leads", on=Target.FOLLOWING),
-    Command("next_finding", "Go", "Next F&inding", ("F4",), "Show the next thing that is wrong"),
-    Command("previous_finding", "Go", "Previous Fin&ding", ("Shift+F4",), "Show the thing before that is wrong"),
-    Command("add_bookmark", "Go", "&Add Bookmark…", ("Ctrl+D",), "Keep this byte, with a note", on=Target.BOOKMARKS),
-    Command("next_bookmark", "Go", "Next Book&mark", ("Ctrl+Shift+D",), "Go to the next bookmark", on=Target.BOOKMARKS),
+    *GOING,
+    Command("zoom_in", "View", marked("Zoom &In"), (K.ZoomIn, "Ctrl+="), marked("Larger letters"), on=Target.LOOKS),
+    Command("zoom_out", "View", marked("Zoom &Out"), (K.ZoomOut,), marked("Smaller letters"), on=Target.LOOKS),
     Command(
-        "next_unexplained",
-        "Go",
-        "Next &Unexplained Bytes",
-        ("F7",),
-        "Show the next bytes that nothing explains",
-        on=Target.FOLLOWING,
+        "zoom_reset", "View", marked("&Normal Size"), ("Ctrl+0",), marked("Letters of the usual size"), on=Target.LOOKS
     ),
-    Command(
-        "previous_unexplained",
-        "Go",
-        "Previous Une&xplained Bytes",
-        ("Shift+F7",),
-        "Show the bytes before that nothing explains",
-        on=Target.FOLLOWING,
-    ),
-    Command(
-        "next_alike",
-        "Go",
-        "Next of This &Kind",
-        ("F8",),
-        "Show the next field of the kind that is selected",
-        on=Target.FOLLOWING,
-    ),
-    Command(
-        "previous_alike",
-        "Go",
-        "Pre&vious of This Kind",
-        ("Shift+F8",),
-        "Show the field of this kind before",
-        on=Target.FOLLOWING,
-    ),
-    Command("next_pane", "Go", "Next &Pane", ("F6",), "Move the keyboard to the next pane"),
-    Command("previous_pane", "Go", "Previous Pa&ne", ("Shift+F6",), "Move the keyboard to the pane before"),
-    Command("next_tab", "Go", "Next &Tab", ("Ctrl+Tab", "Ctrl+PgDown"), "Show the next archive", on=Target.WINDOW),
-    Command(
-        "previous_tab",
-        "Go",
-        "Pr&evious Tab",
-        ("Ctrl+Shift+Tab", "Ctrl+PgUp"),
-        "Show the archive before",
-        on=Target.WINDOW,
-    ),
-    *(
-        Command(
-            f"go_to_{name.lower()}",
-            "Panel",
-            text,
-            (f"Alt+{(at + 1) % 10}",),
-            f"Show the panel {name}, in front of others, and move the keyboard to it",
-            on=Target.PANES,
-            panel=name,
-        )
-        for at, (name, text) in enumerate(PANELS.items())
-    ),
-    Command("zoom_in", "View", "Zoom &In", (K.ZoomIn, "Ctrl+="), "Larger letters", on=Target.LOOKS),
-    Command("zoom_out", "View", "Zoom &Out", (K.ZoomOut,), "Smaller letters", on=Target.LOOKS),
-    Command("zoom_reset", "View", "&Normal Size", ("Ctrl+0",), "Letters of the usual size", on=Target.LOOKS),
     Command(
         "show_arrows",
         "View",
-        "&Arrows Beside the Bytes",
-        tip="Draw arrows from what says a place to the bytes at that place",
+        marked("&Arrows Beside the Bytes"),
+        tip=marked("Draw arrows from what says a place to the bytes at that place"),
         document=False,
         on=Target.LOOKS,
         check=True,
     ),
-    Command("layout_inspect", "Layout", "Layout to &Inspect", tip="All panels, as at first", on=Target.LAYOUTS),
-    Command("layout_check", "Layout", "Layout to &Check", tip="Room for what is wrong", on=Target.LAYOUTS),
     Command(
-        "layout_edit", "Layout", "Layout to &Edit", tip="Room for changes before they are written", on=Target.LAYOUTS
+        "layout_inspect",
+        "Layout",
+        marked("Layout to &Inspect"),
+        tip=marked("All panels, as at first"),
+        on=Target.LAYOUTS,
     ),
-    Command("save_layout", "Layout", "&Save Layout As…", tip="Save how the panels are arranged", on=Target.LAYOUTS),
-    Command("check", "Archive", "Chec&k", ("Ctrl+K",), "Check everything that can be checked", "check"),
+    Command(
+        "layout_check", "Layout", marked("Layout to &Check"), tip=marked("Room for what is wrong"), on=Target.LAYOUTS
+    ),
+    Command(
+        "layout_edit",
+        "Layout",
+        marked("Layout to &Edit"),
+        tip=marked("Room for changes before they are written"),
+        on=Target.LAYOUTS,
+    ),
+    Command(
+        "save_layout",
+        "Layout",
+        marked("&Save Layout As…"),
+        tip=marked("Save how the panels are arranged"),
+        on=Target.LAYOUTS,
+    ),
+    Command("check", "Archive", marked("Chec&k"), ("Ctrl+K",), marked("Check everything that can be checked"), "check"),
     Command(
         "check_files",
         "Archive",
-        "Check &Files…",
-        tip="Check several archives",
+        marked("Check &Files…"),
+        tip=marked("Check several archives"),
         document=False,
         on=Target.CHECKS,
     ),
     Command(
         "check_folder",
         "Archive",
-        "Check Fol&der…",
+        marked("Check Fol&der…"),
         ("Ctrl+Shift+K",),
-        "Check all archives in a folder",
+        marked("Check all archives in a folder"),
         document=False,
         on=Target.CHECKS,
     ),
     Command(
         "audit_folder",
         "Archive",
-        "A&udit Folder…",
+        marked("A&udit Folder…"),
         ("Ctrl+Shift+U",),
-        "Check every archive beneath a folder or a prefix, and keep the results",
+        marked("Check every archive beneath a folder or a prefix, and keep the results"),
         document=False,
         on=Target.CHECKS,
     ),
     Command(
-        "extract", "Archive", "&Extract…", ("Ctrl+E",), "Extract members to a folder", "extract", on=Target.EXTRACTING
+        "extract",
+        "Archive",
+        marked("&Extract…"),
+        ("Ctrl+E",),
+        marked("Extract members to a folder"),
+        "extract",
+        on=Target.EXTRACTING,
     ),
     Command(
-        "open_elsewhere", "Archive", "&Open Member Elsewhere…", tip="Open it with another program", on=Target.LENDING
+        "open_elsewhere",
+        "Archive",
+        marked("&Open Member Elsewhere…"),
+        tip=marked("Open it with another program"),
+        on=Target.LENDING,
     ),
-    Command("append", "Archive", "&Add to RCA…", tip="Add files to an RCA archive", on=Target.MAKING),
-    Command("mend", "Archive", "&Mend…", ("Ctrl+M",), "Plan how to mend the archive", "mend"),
-    Command("show_header", "Archive", "TACO &Header", ("Ctrl+Shift+H",), "Edit the header of a TACO archive", "header"),
-    Command("write", "Archive", "&Write Changes", (K.Save,), "Write what is pending into the file", on=Target.EDITING),
-    Command("take_back", "Archive", "&Take Back What Was Written", tip="Write what stood there", on=Target.EDITING),
-    Command("mend_checksums", "Archive", "Mend Check&sums", ("Ctrl+Shift+M",), "Of changed bytes", on=Target.EDITING),
-    Command("ask_copy", "Archive", "Save a Changed Co&py…", (K.SaveAs,), "Leave the file alone", on=Target.WRITING),
-    Command("ask_export", "Archive", "Expo&rt Patch…", tip="Write the changes to a patch file", on=Target.WRITING),
-    Command("ask_import", "Archive", "&Import Patch…", tip="Make the changes of a patch pending", on=Target.WRITING),
-    Command("export_report", "Archive", "E&xport Report…", tip="Write what was found as text, JSON or HTML"),
-    Command("write_manifest", "Archive", "Write Di&gest Manifest…", tip="Write digests of all members beside it"),
-    Command("cancel", "Archive", "&Cancel Work", ("Esc",), "Stop what is being done"),
-    Command("show_content", "Archive", "Show Co&ntent", ("Ctrl+Return",), "Show the selected member's content"),
+    Command("append", "Archive", marked("&Add to RCA…"), tip=marked("Add files to an RCA archive"), on=Target.MAKING),
+    Command("mend", "Archive", marked("&Mend…"), ("Ctrl+M",), marked("Plan how to mend the archive"), "mend"),
+    Command(
+        "show_header",
+        "Archive",
+        marked("TACO &Header"),
+        ("Ctrl+Shift+H",),
+        marked("Edit the header of a TACO archive"),
+        "header",
+    ),
+    Command(
+        "write",
+        "Archive",
+        marked("&Write Changes"),
+        (K.Save,),
+        marked("Write what is pending into the file"),
+        on=Target.EDITING,
+    ),
+    Command(
+        "take_back",
+        "Archive",
+        marked("&Take Back What Was Written"),
+        tip=marked("Write what stood there"),
+        on=Target.EDITING,
+    ),
+    Command(
+        "mend_checksums",
+        "Archive",
+        marked("Mend Check&sums"),
+        ("Ctrl+Shift+M",),
+        marked("Of changed bytes"),
+        on=Target.EDITING,
+    ),
+    Command(
+        "ask_copy",
+        "Archive",
+        marked("Save a Changed Co&py…"),
+        (K.SaveAs,),
+        marked("Leave the file alone"),
+        on=Target.WRITING,
+    ),
+    Command(
+        "ask_export",
+        "Archive",
+        marked("Expo&rt Patch…"),
+        tip=marked("Write the changes to a patch file"),
+        on=Target.WRITING,
+    ),
+    Command(
+        "ask_import",
+        "Archive",
+        marked("&Import Patch…"),
+        tip=marked("Make the changes of a patch pending"),
+        on=Target.WRITING,
+    ),
+    Command(
+        "export_report", "Archive", marked("E&xport Report…"), tip=marked("Write what was found as text, JSON or HTML")
+    ),
+    Command(
+        "write_manifest",
+        "Archive",
+        marked("Write Di&gest Manifest…"),
+        tip=marked("Write digests of all members beside it"),
+    ),
+    Command("cancel", "Archive", marked("&Cancel Work"), ("Esc",), marked("Stop what is being done")),
+    Command(
+        "show_content",
+        "Archive",
+        marked("Show Co&ntent"),
+        ("Ctrl+Return",),
+        marked("Show the selected member's content"),
+    ),
     Command(
         "show_commands",
         "Help",
-        "&Commands…",
+        marked("&Commands…"),
         ("Ctrl+Shift+P",),
-        "Find an action by its name",
+        marked("Find an action by its name"),
         document=False,
         on=Target.HELPING,
     ),
     Command(
         "show_keys",
         "Help",
-        "&Keyboard Shortcuts",
+        marked("&Keyboard Shortcuts"),
         ("F1",),
-        "Show all actions with their keys",
+        marked("Show all actions with their keys"),
         document=False,
         on=Target.HELPING,
     ),
-    Command("explain", "Help", "&What’s This?", ("Shift+F1",), "Explain what the keyboard is at", on=Target.EXPLAINING),
-    Command("point_and_ask", "Help", "&Point and Ask", tip="Explain what is clicked on next", on=Target.EXPLAINING),
-    Command("show_about", "Help", "&About Archive Inspector", document=False, on=Target.HELPING),
+    Command(
+        "explain",
+        "Help",
+        marked("&What’s This?"),
+        ("Shift+F1",),
+        marked("Explain what the keyboard is at"),
+        on=Target.EXPLAINING,
+    ),
+    Command(
+        "point_and_ask",
+        "Help",
+        marked("&Point and Ask"),
+        tip=marked("Explain what is clicked on next"),
+        on=Target.EXPLAINING,
+    ),
+    Command("show_about", "Help", marked("&About Archive Inspector"), document=False, on=Target.HELPING),
 )
+MENUS = {
+    "File": marked("&File"),
+    "Edit": marked("&Edit"),
+    "Go": marked("&Go"),
+    "View": marked("&View"),
+    "Archive": marked("&Archive"),
+    "Help": marked("&Help"),
+}
+"""The menus of the bar: how commands call them, and how the user does."""
+SUBMENUS = {"Panel": ("Go", marked("To Pane&l")), "Layout": ("View", marked("&Layout"))}
+"""The menus in them, and which they are in."""
 
-MENUS = ("File", "Edit", "Go", "View", "Archive", "Help")
+
+def menu_called(name: str) -> str:
+    """How the user calls a menu of a command, without the mark of its mnemonic."""
+    words = MENUS[name] if name in MENUS else SUBMENUS[name][1]
+    return without_marks(tr(words))

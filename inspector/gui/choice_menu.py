@@ -20,8 +20,8 @@ class ChoiceMenu(QMenu):
         self._settings = settings
         group = QActionGroup(self)
         self._by_value: dict[str, QAction] = {}
-        for value, words in setting.words.items():
-            action = self.addAction(words)
+        for value in setting.words:
+            action = self.addAction(setting.called(value))
             action.setCheckable(True)
             action.triggered.connect(partial(self._choose, value))
             group.addAction(action)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
 
+from inspector.core.translation import tr
 from inspector.gui.settings import Settings
 
 if TYPE_CHECKING:  # not for the first paint to wait for
@@ -38,7 +39,7 @@ class Configuring:
         from inspector.gui.palette_of_commands import Line
 
         return {
-            Line(f"setting {one.key}", f"{one.page}: {one.label}", "", "Settings", one.tip): partial(
+            Line(f"setting {one.key}", f"{tr(one.page)}: {tr(one.label)}", "", tr("Settings"), tr(one.tip)): partial(
                 self._show, one.key
             )
             for one in preferences.EVERY

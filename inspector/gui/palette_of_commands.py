@@ -18,10 +18,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.gui.actions import COMMANDS, Command
+from inspector.core.translation import marked, tr
+from inspector.gui.actions import COMMANDS, menu_called
+from inspector.gui.command import Command
 
 SIZE = (620, 420)
-HEADINGS = ("Action", "Keys", "Menu")
+HEADINGS = (marked("Action"), marked("Keys"), marked("Menu"))
 NATIVE = QKeySequence.SequenceFormat.NativeText
 
 
@@ -35,20 +37,15 @@ class Line(NamedTuple):
     tip: str
 
 
-def words(text: str) -> str:
-    """What an action is called, without the marks of a menu."""
-    return text.replace("&", "")
-
-
 def lines(actions: Mapping[str, QAction], commands: Iterable[Command] = COMMANDS) -> list[Line]:
     """All actions in the order of the menus, with the keys that they have here."""
     return [
         Line(
             command.name,
-            words(command.text).rstrip("…"),
+            command.called,
             ", ".join(key.toString(NATIVE) for key in actions[command.name].shortcuts()),
-            command.menu,
-            command.tip,
+            menu_called(command.menu),
+            command.told,
         )
         for command in commands
     ]
@@ -92,7 +89,7 @@ class _Fitting(QSortFilterProxyModel):
         self._every = every
         self._fits: list[int | None] = [0] * len(every)
         model = QStandardItemModel(0, len(HEADINGS), self)
-        model.setHorizontalHeaderLabels(list(HEADINGS))
+        model.setHorizontalHeaderLabels([tr(heading) for heading in HEADINGS])
         for line in every:
             model.appendRow([_item(text, line.tip) for text in (line.text, line.keys, line.menu)])
         self.setSourceModel(model)
@@ -154,11 +151,11 @@ class _Lines(QDialog):
         self.setWindowTitle(title)
         self.resize(*SIZE)
         self.sought = QLineEdit()
-        self.sought.setPlaceholderText("A part of the name of an action")
-        self.sought.setAccessibleName("Action sought")
+        self.sought.setPlaceholderText(tr("A part of the name of an action"))
+        self.sought.setAccessibleName(tr("Action sought"))
         self.sought.setClearButtonEnabled(True)
         self.table = _Table(every)
-        self.table.setAccessibleName("Actions")
+        self.table.setAccessibleName(tr("Actions"))
         self.sought.textChanged.connect(self.table.seek)
         self.sought.installEventFilter(self)
         layout = QVBoxLayout(self)
@@ -183,7 +180,7 @@ class CommandPalette(_Lines):
         self, parent: QWidget, actions: Mapping[str, QAction], more: Mapping[Line, Callable[[], object]] = {}
     ) -> None:
         possible = [line for line in lines(actions) if actions[line.name].isEnabled()]
-        super().__init__(parent, "Commands", [*possible, *more])
+        super().__init__(parent, tr("Commands"), [*possible, *more])
         self._calls: dict[str, Callable[[], object]] = {line.name: actions[line.name].trigger for line in possible}
         self._calls |= {line.name: call for line, call in more.items()}
         self.sought.returnPressed.connect(self._run)
@@ -201,7 +198,7 @@ class KeysTable(_Lines):
     """All actions with their keys, to look them up."""
 
     def __init__(self, parent: QWidget, actions: Mapping[str, QAction]) -> None:
-        super().__init__(parent, "Keyboard Shortcuts", lines(actions))
+        super().__init__(parent, tr("Keyboard Shortcuts"), lines(actions))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         layout = self.layout()

@@ -6,7 +6,10 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QAction, Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QSizePolicy, QToolBar, QToolButton, QWidget
 
-TEXT, HEX = "Text", "Hex"
+from inspector.core.translation import marked, tr
+
+TEXT, HEX = marked("Text"), marked("Hex")
+"""What the find field holds; shown in the user's words."""
 
 
 class FindError(Exception):
@@ -22,9 +25,9 @@ def pattern_of(text: str, mode: str) -> bytes:
         try:
             found = bytes.fromhex(digits)
         except ValueError:
-            raise FindError("Hex to find is pairs of digits, such as 50 4B 03 04.") from None
+            raise FindError(tr("Hex to find is pairs of digits, such as 50 4B 03 04.")) from None
     if not found:
-        raise FindError("There is nothing to find: type text, or bytes in hex, into the find field.")
+        raise FindError(tr("There is nothing to find: type text, or bytes in hex, into the find field."))
     return found
 
 
@@ -40,17 +43,17 @@ class ToolBar(QToolBar):
     sought = Signal(bool)
 
     def __init__(self, actions: dict[str, QAction], parent: QWidget | None = None) -> None:
-        super().__init__("Tools", parent)
+        super().__init__(tr("Tools"), parent)
         self.setObjectName("tools")
         self.setMovable(False)
         self.setIconSize(QSize(18, 18))
         self.toggleViewAction().setVisible(False)
         for name, word in (
-            ("open_files", "Open"),
-            ("check", "Check"),
-            ("extract", "Extract"),
-            ("mend", "Mend"),
-            ("show_header", "Header"),
+            ("open_files", tr("Open")),
+            ("check", tr("Check")),
+            ("extract", tr("Extract")),
+            ("mend", tr("Mend")),
+            ("show_header", tr("Header")),
         ):
             self.addAction(actions[name])
             button = self.widgetForAction(actions[name])
@@ -61,41 +64,47 @@ class ToolBar(QToolBar):
         self.addAction(actions["back"])
         self.addAction(actions["forward"])
         self.addSeparator()
-        self.go_to = self._edit("offset, footer, end-4, chunk[2]", "Where to go", 210)
-        self.go_to.setToolTip("Decimal, 0x hex, or an expression: footer, end-4, chunk[2], +16 (Ctrl+G)")
+        self.go_to = self._edit(tr("offset, footer, end-4, chunk[2]"), tr("Where to go"), 210)
+        self.go_to.setToolTip(tr("Decimal, 0x hex, or an expression: footer, end-4, chunk[2], +16 (Ctrl+G)"))
         self.go_to.returnPressed.connect(lambda: self.wentTo.emit(self.go_to.text()))
-        self._caption("Go to")
+        self._caption(tr("Go to"))
         self.addWidget(self.go_to)
         spacer = QWidget()
         spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.addWidget(spacer)
         self.mode = QComboBox()
-        self.mode.addItems([TEXT, HEX])
-        self.mode.setAccessibleName("What the find field holds")
-        self.mode.currentTextChanged.connect(self._mode_changed)
-        self.sought_text = self._edit("", "What to find", 240)
+        for mode in (TEXT, HEX):
+            self.mode.addItem(tr(mode), mode)
+        self.mode.setAccessibleName(tr("What the find field holds"))
+        self.mode.currentIndexChanged.connect(self._mode_changed)
+        self.sought_text = self._edit("", tr("What to find"), 240)
         self.sought_text.returnPressed.connect(lambda: self.sought.emit(False))
         self.case = QToolButton()
-        self.case.setText("Aa")
+        self.case.setText(tr("Aa"))
         self.case.setCheckable(True)
         self.case.setAutoRaise(True)
-        self.case.setToolTip("Tell capital letters from small ones")
-        self._caption("Find")
+        self.case.setToolTip(tr("Tell capital letters from small ones"))
+        self._caption(tr("Find"))
         self.addWidget(self.sought_text)
         self.addWidget(self.mode)
         self.addWidget(self.case)
         self.addAction(actions["find_previous"])
         self.addAction(actions["find_next"])
-        self._mode_changed(TEXT)
+        self._mode_changed()
 
     def pattern(self) -> bytes:
         """What to search for; raises FindError."""
-        return pattern_of(self.sought_text.text(), self.mode.currentText())
+        return pattern_of(self.sought_text.text(), self.mode.currentData())
+
+    @property
+    def holds_text(self) -> bool:
+        """Whether what is to be found is text, not hex."""
+        return bool(self.mode.currentData() == TEXT)
 
     @property
     def ignore_case(self) -> bool:
         """Whether letters match in either case."""
-        return self.mode.currentText() == TEXT and not self.case.isChecked()
+        return self.holds_text and not self.case.isChecked()
 
     def set_document(self, there: bool) -> None:
         """Whether there is a document to go about in."""
@@ -116,6 +125,6 @@ class ToolBar(QToolBar):
         edit.setMaximumWidth(width)
         return edit
 
-    def _mode_changed(self, mode: str) -> None:
-        self.sought_text.setPlaceholderText("text" if mode == TEXT else "50 4B 03 04")
-        self.case.setEnabled(mode == TEXT and self.sought_text.isEnabled())
+    def _mode_changed(self) -> None:
+        self.sought_text.setPlaceholderText(tr("text") if self.holds_text else "50 4B 03 04")
+        self.case.setEnabled(self.holds_text and self.sought_text.isEnabled())

@@ -16,11 +16,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.gui import acting, actions, closing, door
-from inspector.gui.actions import Command, Target
+from inspector.core.translation import tr
+from inspector.gui import acting, closing, door
+from inspector.gui.actions import COMMANDS
 from inspector.gui.asking import ask_for_files, ask_for_folder
 from inspector.gui.bookmarks import Bookmarks
 from inspector.gui.check_lists import CheckLists
+from inspector.gui.command import OF_WINDOW, Command, Target
 from inspector.gui.configuring import Configuring
 from inspector.gui.helping import Helping
 from inspector.gui.hex.copying import CopyFormat
@@ -111,7 +113,7 @@ class Window(QMainWindow):
         if tab is not None and command.panel:
             tab.panes.go_to_panel(command.panel)
             return
-        owner = self if command.on in actions.OF_WINDOW else tab
+        owner = self if command.on in OF_WINDOW else tab
         # The others are called as what they belong to calls them.
         target = owner if command.on in (Target.WINDOW, Target.TAB) else owner and getattr(owner, command.on)
         if target is not None:
@@ -156,11 +158,11 @@ class Window(QMainWindow):
 
     def open_files(self) -> None:
         """Ask for files and open them."""
-        ask_for_files(self, "Open Archives", self.open_locations)
+        ask_for_files(self, tr("Open Archives"), self.open_locations)
 
     def open_folder(self) -> None:
         """Ask for a folder and open it."""
-        ask_for_folder(self, "Open Folder", self.open_locations)
+        ask_for_folder(self, tr("Open Folder"), self.open_locations)
 
     def paste_locations(self) -> None:
         """Open the paths in the clipboard."""
@@ -168,7 +170,7 @@ class Window(QMainWindow):
         if found:
             self.open_locations(found)
         else:
-            self.say("The clipboard holds no path that could be opened.")
+            self.say(tr("The clipboard holds no path that could be opened."))
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """See QWidget."""
@@ -182,7 +184,7 @@ class Window(QMainWindow):
             event.acceptProposedAction()
             self.making.take_dropped(found)
         else:
-            self.say("What was dropped is no file or folder that could be opened.")
+            self.say(tr("What was dropped is no file or folder that could be opened."))
 
     def tab(self) -> Tab | None:
         """The tab that is shown."""
@@ -206,7 +208,7 @@ class Window(QMainWindow):
 
     def _enable(self, *_: object) -> None:
         tab = self.tab()
-        for command in actions.COMMANDS:
+        for command in COMMANDS:
             if command.document:
                 self.actions_[command.name].setEnabled(tab is not None)
         for name in ("close_tab", "next_tab", "previous_tab"):
@@ -249,7 +251,7 @@ class Window(QMainWindow):
         tab = self.tab()
         if tab is None:
             return
-        if not closing.waits(self, [tab], lambda: self._reload(tab), "Read Again"):
+        if not closing.waits(self, [tab], lambda: self._reload(tab), tr("Read Again")):
             self._reload(tab)
 
     def _reload(self, tab: Tab) -> None:

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLabel, QM
 from pytestqt.qtbot import QtBot
 
 from inspector.gui import theme
-from inspector.gui.actions import PANELS
+from inspector.gui.going_actions import PANELS
 from inspector.gui.panels.new_archive import NewArchiveTab
 from inspector.gui.tab import Tab
 from inspector.gui.theme import Theme

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFontComboBox, QHBoxLayout, QLineEdit, QSpinBox, QWidget
 
+from inspector.core.translation import tr
 from inspector.gui.panels.parts import push_button
 from inspector.gui.setting import Choice, Flag, FontFamily, Number, Setting, Text
 from inspector.gui.settings import Settings
@@ -24,9 +25,9 @@ def field_for(setting: Setting[Any], settings: Settings) -> QWidget:
     """The field of a setting, named and explained."""
     field = _made(setting, settings)
     field.setObjectName(setting.key)
-    field.setAccessibleName(setting.label)
-    field.setAccessibleDescription(setting.tip)
-    field.setToolTip(setting.tip)
+    field.setAccessibleName(tr(setting.label))
+    field.setAccessibleDescription(tr(setting.tip))
+    field.setToolTip(tr(setting.tip))
     field.setMaximumWidth(WIDEST)
     return field
 
@@ -58,7 +59,7 @@ class _Following(QObject):
 
 
 def _flag(setting: Flag, settings: Settings) -> QWidget:
-    field = QCheckBox(setting.label)
+    field = QCheckBox(tr(setting.label))
     _Following(setting, settings, field, field.setChecked)
     field.toggled.connect(lambda on: settings.put(setting, on))
     return field
@@ -66,8 +67,8 @@ def _flag(setting: Flag, settings: Settings) -> QWidget:
 
 def _choice(setting: Choice, settings: Settings) -> QWidget:
     field = QComboBox()
-    for value, words in setting.words.items():
-        field.addItem(words, value)
+    for value in setting.words:
+        field.addItem(setting.called(value), value)
     _Following(setting, settings, field, lambda value: field.setCurrentIndex(field.findData(value)))
     field.currentIndexChanged.connect(lambda at: settings.put(setting, str(field.itemData(at))))
     return field
@@ -78,7 +79,7 @@ def _number(setting: Number, settings: Settings) -> QWidget:
     field.setRange(setting.least, setting.most)
     field.setSuffix(f" {setting.unit}" if setting.unit else "")
     field.setMinimumHeight(field.fontMetrics().height() + SPACE)
-    field.setSpecialValueText(setting.special)
+    field.setSpecialValueText(tr(setting.special))
     field.setGroupSeparatorShown(True)
     field.setKeyboardTracking(False)  # a number is set when it has been typed, not with every digit
     _Following(setting, settings, field, field.setValue)
@@ -88,7 +89,7 @@ def _number(setting: Number, settings: Settings) -> QWidget:
 
 def _text(setting: Text, settings: Settings) -> QWidget:
     field = QLineEdit()
-    field.setPlaceholderText(setting.hint)
+    field.setPlaceholderText(tr(setting.hint))
     field.setClearButtonEnabled(True)
     _Following(setting, settings, field, field.setText)
     field.textChanged.connect(lambda text: settings.put(setting, text.strip()))
@@ -102,8 +103,8 @@ class _Family(QWidget):
         super().__init__()
         self.fonts = QFontComboBox()
         self.fonts.setFontFilters(QFontComboBox.FontFilter.MonospacedFonts)
-        self.fonts.setAccessibleName(setting.label)
-        self.system = push_button("System", f"Use the other font: {setting.hint}")
+        self.fonts.setAccessibleName(tr(setting.label))
+        self.system = push_button(tr("System"), tr("Use the other font: {name}", name=tr(setting.hint)))
         self.setFocusProxy(self.fonts)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -118,4 +119,4 @@ class _Family(QWidget):
             self.fonts.setCurrentFont(QFont(family))
         else:
             self.fonts.setCurrentIndex(-1)
-            self.fonts.setEditText("As the system")
+            self.fonts.setEditText(tr("As the system"))

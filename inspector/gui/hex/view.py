@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QWidget
 
 from inspector.core.numbers import in_bytes
 from inspector.core.span import Span
+from inspector.core.translation import tr
 from inspector.gui.hex.accessible import announce, install, tell_caret
 from inspector.gui.hex.copying import LARGEST, CopyFormat, copied
 from inspector.gui.hex.cursor import Cursor, Pane
@@ -62,13 +63,13 @@ class HexView(RowArea):
         self._edited: list[Span] = []
         self._overwriting = False
         self._digit = 0
-        self._empty_text = "Nothing is shown here."
+        self._empty_text = tr("Nothing is shown here.")
         self._pointer = Pointer(self)
         self._pointer.placed.connect(self._place_caret)
         self._pointer.hovered.connect(self.hovered)
         self.viewport().setMouseTracking(True)
         self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
-        self.setAccessibleName("Bytes")
+        self.setAccessibleName(tr("Bytes"))
 
     # ---- what is shown -----------------------------------------------------------------------------------------
 
@@ -191,18 +192,22 @@ class HexView(RowArea):
         if self._model is None or not span.size:
             return
         if span.size > LARGEST:
-            most = in_bytes(LARGEST)
-            self.said.emit(f"{in_bytes(span.size)} are too many for the clipboard: at most {most} are copied at once.")
+            size, most = in_bytes(span.size), in_bytes(LARGEST)
+            too_many = tr(
+                "{size} are too many for the clipboard: at most {most} are copied at once.", size=size, most=most
+            )
+            self.said.emit(too_many)
             return
         form = how or (CopyFormat.HEX if self._cursor.pane is Pane.HEX else CopyFormat.TEXT)
         self._model.gather(*span, lambda data: self._copied(data, span.size, form))
 
     def _copied(self, data: bytes, wanted: int, form: CopyFormat) -> None:
+        size, read = in_bytes(wanted), in_bytes(len(data))
         if len(data) < wanted:
-            self.said.emit(f"Nothing was copied: only {in_bytes(len(data))} of {in_bytes(wanted)} could be read.")
+            self.said.emit(tr("Nothing was copied: only {read} of {size} could be read.", read=read, size=size))
             return
         QGuiApplication.clipboard().setText(copied(data, form))
-        self.said.emit(f"{in_bytes(wanted)} copied as {form.value}.")
+        self.said.emit(tr("{size} copied as {form}.", size=size, form=tr(form.value)))
 
     def _change(self, change: Callable[[], None], reveal: bool = True) -> None:
         """Change the cursor, paint what looks different now, and tell."""
