@@ -25,7 +25,7 @@ from inspector.cli import (
 )
 from inspector.cli.output import OutputError, flush
 from inspector.cli.parser import PROGRAM, command_parser
-from inspector.cli.ways import WORDS
+from inspector.cli.ways import words_for
 from inspector.core.edit import EditError
 from inspector.core.format import MemberError
 from inspector.core.names import visible
@@ -62,7 +62,7 @@ def run_command(arguments: Sequence[str]) -> int:
     # Being told to end is an interruption like any other: what is half made is taken away.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with speaking(WORDS):
+        with speaking(words_for(options)):
             status = _RUN[options.command](options)
         flush()
     except (SourceError, MemberError, EditError, Refused) as error:

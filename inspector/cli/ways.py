@@ -1,6 +1,8 @@
-"""How the terminal calls what sentences point to: its options."""
+"""How the terminal calls what sentences point to: the options of the sub-command."""
 
 from __future__ import annotations
+
+import argparse
 
 from inspector.core.ways import Way, Words
 
@@ -15,3 +17,13 @@ WORDS: Words = {
     Way.WHOLE: "--whole",
     Way.FIRST_KEY: "--first-key N",
 }
+"""Those of all sub-commands."""
+
+
+def words_for(options: argparse.Namespace) -> Words:
+    """Those that the sub-command has."""
+    return {way: word for way, word in WORDS.items() if word and hasattr(options, _attribute(word))}
+
+
+def _attribute(word: str) -> str:
+    return word.split()[0].removeprefix("--").replace("-", "_")

@@ -52,3 +52,10 @@ def by(way: Way) -> str:
     """How the face calls it, in brackets after a space: to be put behind the words for it; empty where it does not."""
     word = _words.get(way, "")
     return f" ({word})" if word else ""
+
+
+def taken(what: str, name: str = "name") -> str:
+    """The sentence about a place where something is already; ``name`` is what the user can choose another one of."""
+    way = by(Way.OVERWRITE)
+    instead = f", or ask for it to be overwritten{way}" if way else ""
+    return f"{what} is there already. Choose another {name}{instead}."

@@ -9,7 +9,8 @@ import pytest
 
 from inspector.cli.parser import command_parser
 from inspector.cli.ways import WORDS as OPTIONS
-from inspector.core.ways import Way, by, speaking
+from inspector.cli.ways import words_for
+from inspector.core.ways import Way, by, speaking, taken
 from inspector.gui.ways import WORDS as ACTIONS
 from inspector.sources.s3 import sentences, writing_sentences
 
@@ -46,6 +47,18 @@ def test_every_option_is_one(word: str, capsys: pytest.CaptureFixture[str]) -> N
             command_parser().parse_args([*command.split(), "--help"])
         helps += capsys.readouterr().out
     assert re.search(rf"{re.escape(word)}\b", helps)
+
+
+def test_only_the_options_of_the_sub_command_are_named() -> None:
+    makes = command_parser().parse_args(["create", "caf", "new.caf", "tree"])
+    mends = command_parser().parse_args(["repair", "old.caf", "--to", "new.caf"])
+    with speaking(words_for(makes)):
+        assert taken("new.caf") == (
+            "new.caf is there already. Choose another name, or ask for it to be overwritten (--overwrite)."
+        )
+    with speaking(words_for(mends)):
+        assert taken("new.caf", "key") == "new.caf is there already. Choose another key."
+        assert by(Way.WHOLE) == " (--whole)"
 
 
 def test_no_template_names_an_option() -> None:

@@ -13,7 +13,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.core.ways import Way, by
+from inspector.core.ways import taken
 from inspector.operations.making.inputs import PIECE, FileInput, Input
 from inspector.operations.refused import Refused
 from inspector.sources.disk import Disk
@@ -126,9 +126,7 @@ def see_that_it_may_be_written(paths: Collection[Target], *, overwrite: bool, co
         if path.is_dir() or not path.name:
             raise Refused(f"{name} is a folder, and a file is to be written there: choose another name.")
         if os.path.lexists(path) and not overwrite:
-            raise Refused(
-                f"{name} is there already. Choose another name, or ask for it to be overwritten{by(Way.OVERWRITE)}."
-            )
+            raise Refused(taken(name))
         if not path.parent.is_dir():
             raise Refused(f"{name} cannot be written: its folder does not exist.")
 

@@ -12,7 +12,7 @@ from typing import Self, TypeVar
 from inspector.core.names import visible
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.core.ways import Way, by
+from inspector.core.ways import taken
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger
@@ -229,7 +229,7 @@ class NewObjects:
             if error.status == _MISSING and error.code != "NoSuchBucket":
                 return
             raise
-        raise _taken(address)
+        raise SourceError(taken(visible(address.location), "key"))
 
     def __enter__(self) -> Self:
         return self
@@ -267,7 +267,7 @@ class NewObjects:
                 each.place({})
         except S3Error as error:
             if error.status == _NOT_AS_BEFORE:
-                raise _taken(each.address) from error
+                raise SourceError(taken(visible(each.address.location), "key")) from error
             raise
 
     def _discard(self) -> list[str]:
@@ -287,10 +287,3 @@ def _with(error: SourceError | Cancelled, left: list[str]) -> SourceError:
     """What ended it, and what of it could not be taken away."""
     why = "It was cancelled." if isinstance(error, Cancelled) else str(error)
     return SourceError(f"{why} {' '.join(left)}")
-
-
-def _taken(address: Address) -> SourceError:
-    return SourceError(
-        f"{visible(address.location)} is there already. Choose another key, or ask for it to be "
-        f"overwritten{by(Way.OVERWRITE)}."
-    )
