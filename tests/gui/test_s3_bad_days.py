@@ -25,12 +25,6 @@ MIDDLE = 4_000_000
 OPENING = 1
 
 
-@pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Workers that are started meanwhile do not wait long for an answer."""
-    monkeypatch.setenv(limits.ANSWERING.variable, "1")
-
-
 @pytest.fixture
 def location(store: Store) -> str:
     return store.put("bad-day.zip", wide())
@@ -65,8 +59,10 @@ def silence(asked: Event, gate: Event) -> Fault:
 
 @pytest.mark.parametrize("day", BAD_DAYS, ids=lambda day: day.name)
 def test_what_cannot_be_read_says_why_and_is_read_later(
-    window: Window, qtbot: QtBot, store: Store, location: str, day: BadDay
+    window: Window, qtbot: QtBot, store: Store, location: str, day: BadDay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if day.patience:
+        monkeypatch.setenv(limits.ANSWERING.variable, str(day.patience))
     with store.proxy.failing(day.fault):
         tab = opened_at(window, qtbot, store, location)
     assert tab.document.status.stage is Stage.FAILED

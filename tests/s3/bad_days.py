@@ -14,6 +14,9 @@ from tests.s3.proxy import Fault, Forward, Reply, Seen, answering, cut, ignoring
 MEMBERS = 30
 MEMBER = 300_000
 
+PATIENCE = 3
+"""Seconds that are waited for an answer on a day on which none comes; a busy machine needs some for any other."""
+
 
 def wide(count: int = MEMBERS) -> bytes:
     """A ZIP archive whose members lie far from each other."""
@@ -25,12 +28,16 @@ def wide(count: int = MEMBERS) -> bytes:
 
 
 class BadDay(NamedTuple):
-    """``opening`` stands in what is said when the fault is there from the first request on, ``reading`` when later."""
+    """``opening`` stands in what is said when the fault is there from the first request on, ``reading`` when later.
+
+    ``patience``: seconds that are waited for an answer, 0 for as long as users wait.
+    """
 
     name: str
     fault: Fault
     opening: str
     reading: str
+    patience: int = 0
 
 
 def hanging(_: Seen, forward: Forward) -> Reply:
@@ -39,6 +46,8 @@ def hanging(_: Seen, forward: Forward) -> Reply:
     reply.pause, reply.body = 3_600, reply.body or b"x"
     return reply
 
+
+_HANGS = f"sent nothing for {PATIENCE} seconds"
 
 BAD_DAYS = (
     BadDay("403", refuse(403, "AccessDenied"), "is not allowed (403)", "is not allowed (403)"),
@@ -51,7 +60,7 @@ BAD_DAYS = (
     BadDay("clock", refuse(403, "RequestTimeTooSkewed"), "The clock of this machine", "The clock of this machine"),
     BadDay("cut", cut(100), "broke off", "broke off"),
     BadDay("no answer", silent, "closed the connection without an answer", "closed the connection without an answer"),
-    BadDay("hanging", hanging, "sent nothing for 1 second", "sent nothing for 1 second"),
+    BadDay("hanging", hanging, _HANGS, _HANGS, PATIENCE),
     BadDay(
         "other range",
         answering(Content_Range="bytes 7-9/9000000"),

@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
 
@@ -20,21 +19,24 @@ from inspector.operations.auditing.audit import Plan, prepare, run
 from inspector.operations.auditing.audit_results import Results
 from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
-from tests.s3.bad_days import BAD_DAYS, BadDay, wide
+from tests.s3.bad_days import BAD_DAYS, PATIENCE, BadDay, wide
 from tests.s3.conftest import Store
-from tests.s3.proxy import Forward, Reply, Seen, after, slow
+from tests.s3.proxy import PIECE, Forward, Reply, Seen, after
 
 OPENING = 2
 """Requests that opening takes."""
 
 
 @pytest.fixture
-def impatient(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Options for a connection that does not wait long for an answer."""
-    monkeypatch.setenv(limits.ANSWERING.variable, "1")
-    connection = Connection(endpoint=store.proxy.url, region="im-patient-1")
-    yield [*store.options, "--region", connection.region]
-    client_for(connection).close()
+def options(store: Store, day: BadDay, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """For a connection that waits as long for an answer as the day wants."""
+    return impatient(store, day.patience, monkeypatch) if day.patience else store.options
+
+
+def impatient(store: Store, seconds: int, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Options for a connection of its own, for one that is there already waits as long as it was told then."""
+    monkeypatch.setenv(limits.ANSWERING.variable, str(seconds))
+    return [*store.options, "--region", "im-patient-1"]
 
 
 @pytest.fixture
@@ -48,33 +50,43 @@ def by_day(day: BadDay) -> str:
 
 @pytest.mark.parametrize("day", BAD_DAYS, ids=by_day)
 def test_what_cannot_be_listed_says_why_and_can_be_listed_later(
-    store: Store, location: str, impatient: list[str], day: BadDay, capsys: pytest.CaptureFixture[str]
+    store: Store, location: str, options: list[str], day: BadDay, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with store.proxy.failing(day.fault):
-        status = main(["list", *impatient, location])
+        status = main(["list", *options, location])
     said = capsys.readouterr().err
     assert (status, said.count("\n")) == (2, 1)
     assert day.opening in said
-    assert main(["list", *impatient, location]) == 0
+    assert main(["list", *store.options, location]) == 0
 
 
 @pytest.mark.parametrize("day", BAD_DAYS, ids=by_day)
 def test_what_cannot_be_checked_to_its_end_says_why_and_can_be_checked_later(
-    store: Store, location: str, impatient: list[str], day: BadDay, capsys: pytest.CaptureFixture[str]
+    store: Store, location: str, options: list[str], day: BadDay, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with store.proxy.failing(after(OPENING, day.fault)):
-        status = main(["check", *impatient, location])
+        status = main(["check", *options, location])
     said = capsys.readouterr().out
     assert status == 2, "what could not be read is not damaged"
     assert said.startswith(f"{location}: Unreadable: not all of it could be read")
     assert day.reading in said
-    assert main(["check", *impatient, location]) == 0
+    assert main(["check", *store.options, location]) == 0
 
 
-def test_slow_is_not_wrong(store: Store, location: str, impatient: list[str]) -> None:
+def test_slow_is_not_wrong(store: Store, location: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bytes that keep coming are waited for, however long all of them take."""
-    with store.proxy.failing(slow):
-        assert main(["check", *impatient, location]) == 0
+
+    seconds: list[float] = []
+
+    def dripping(_: Seen, forward: Forward) -> Reply:
+        reply = forward()
+        reply.pause = 0.01
+        seconds.append(reply.pause * len(reply.body) / PIECE)
+        return reply
+
+    with store.proxy.failing(dripping):
+        assert main(["check", *impatient(store, PATIENCE, monkeypatch), location]) == 0
+    assert max(seconds) > PATIENCE
 
 
 def test_no_network(location: str, store: Store, capsys: pytest.CaptureFixture[str]) -> None:
