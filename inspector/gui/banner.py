@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout
 
 from inspector.core.finding import Severity
 from inspector.core.numbers import count, in_bytes, rounded
+from inspector.core.translation import tr
 from inspector.core.verdict import State
 from inspector.gui.document import Document
 from inspector.gui.icons import Picture, icon, severity_icon, state_icon
@@ -28,7 +29,7 @@ WRONG = (State.WARNING, State.TORN, State.DAMAGED)
 def state_text(status: Status) -> str:
     """What it is, in words."""
     if status.stage is Stage.OPENING:
-        return "Opening…"
+        return tr("Opening…")
     if status.stage is Stage.FAILED:
         return status.sentence
     size = f"{rounded(status.size)}" + (f" ({in_bytes(status.size)})" if status.size >= 1024 else "")
@@ -38,9 +39,9 @@ def state_text(status: Status) -> str:
     if not status.judgement:
         parts += _counts(status)
     if status.stage is Stage.DECODING:
-        parts.append("still reading")
+        parts.append(tr("still reading"))
     if status.stage is Stage.CANCELLED:
-        parts.append("reading was cancelled: what follows is not known")
+        parts.append(tr("reading was cancelled: what follows is not known"))
     return _SEPARATOR.join(part for part in parts if part)
 
 
@@ -81,8 +82,8 @@ class Banner(QFrame):
         first.setSpacing(GAP)
         first.addWidget(self.mark)
         first.addWidget(self.state, 1)
-        self.mend = QPushButton("Mend…")
-        self.mend.setToolTip("Plan how to mend the archive: nothing is written yet (Ctrl+M)")
+        self.mend = QPushButton(tr("Mend…"))
+        self.mend.setToolTip(tr("Plan how to mend the archive: nothing is written yet (Ctrl+M)"))
         self.mend.clicked.connect(self.mendWanted)
         first.addWidget(self.mend)
         layout = QVBoxLayout(self)
@@ -109,7 +110,7 @@ class Banner(QFrame):
         is_plain = status.stage is Stage.READY and status.format == "bytes"
         more = status.sentence if is_plain else status.judgement
         if self._pending:
-            more = f"With the pending changes, which are not written: {more}"
+            more = tr("With the pending changes, which are not written: {sentence}", sentence=more)
         self.mend.setVisible(status.stage is Stage.READY and status.state in WRONG and not self._pending)
         self.sentence.setText(more)
         self.sentence.setVisible(bool(more))
@@ -126,8 +127,8 @@ class Banner(QFrame):
 
     def _lost(self, sentence: str) -> None:
         if self._document.status.stage is not Stage.FAILED:
-            sentence += " What was read until then is still shown."
-        self.ask(sentence, "Reopen", self.reopen.emit)
+            sentence = " ".join((sentence, tr("What was read until then is still shown.")))
+        self.ask(sentence, tr("Reopen"), self.reopen.emit)
 
     def ask(self, sentence: str, action: str, then: Callable[[], object]) -> None:
         """Show a sentence with a button, which does ``then`` when it is pressed."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
+from inspector.core.translation import tr
 from inspector.gui.asking import ask_for_files, ask_for_folder
 from inspector.gui.connections import Connections
 from inspector.gui.settings import Settings
@@ -26,11 +27,11 @@ class CheckLists(QObject):
 
     def check_files(self) -> None:
         """Ask for files and check them."""
-        ask_for_files(self._parent, "Check Files", self.check)
+        ask_for_files(self._parent, tr("Check Files"), self.check)
 
     def check_folder(self) -> None:
         """Ask for a folder and check all in it and beneath."""
-        ask_for_folder(self._parent, "Check Folder", self.check)
+        ask_for_folder(self._parent, tr("Check Folder"), self.check)
 
     def check(self, locations: list[str], connection: Connection = DEFAULT) -> None:
         """Check these files and folders in a tab of their own; ``connection`` says how S3 is reached."""

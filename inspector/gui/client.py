@@ -8,6 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from inspector.core.translation import tr
 from inspector.gui.link import Link, Work
 from inspector.gui.worker import work
 from inspector.operations.showing.views import JobState
@@ -222,13 +223,15 @@ class Client(QObject):
     def _lose_patience(self, job: Job) -> None:
         if job.running and self._open:
             self._give_up(
-                "The work did not stop when it was asked to, so its process was ended: it may have waited for a server "
-                "or a disk."
+                tr(
+                    "The work did not stop when it was asked to, so its process was ended: it may have waited for a "
+                    "server or a disk."
+                )
             )
 
     def _ended(self) -> None:
         self._doing = tuple(job.method for job in self.jobs)
-        self._give_up("The process that was reading this location ended unexpectedly.")
+        self._give_up(tr("The process that was reading this location ended unexpectedly."))
 
     def _buried(self, status: int | None) -> None:
         self.died.emit(status, self._doing)

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from inspector.core.numbers import count
+from inspector.core.translation import tr
 from inspector.gui.tabs import SideTab
 
 if TYPE_CHECKING:  # not for the first paint to wait for
@@ -32,15 +33,15 @@ def _work(tab: Tab | SideTab) -> str:
     if isinstance(tab, SideTab):
         return "" if tab.settled else f"“{tab.title}”"
     if tab.editing.pending is not None:
-        return f"an unwritten change of {tab.document.name}"
+        return tr("an unwritten change of {name}", name=tab.document.name)
     is_busy = any(job.method not in FOR_SHOW for job in tab.document.client.jobs)
-    return f"work under way on {tab.document.name}" if is_busy else ""
+    return tr("work under way on {name}", name=tab.document.name) if is_busy else ""
 
 
-def waits(parent: QWidget, tabs: Iterable[QWidget], close: Callable[[], object], word: str = "Close") -> bool:
+def waits(parent: QWidget, tabs: Iterable[QWidget], close: Callable[[], object], word: str = "") -> bool:
     """Whether work under way in these tabs stands against closing: then the user is asked, and may ``close``.
 
-    ``word`` is on the button that does it.
+    ``word`` is on the button that does it, where it is not that of closing.
     """
     busy = under_way(tabs)
     if busy:
@@ -51,19 +52,21 @@ def waits(parent: QWidget, tabs: Iterable[QWidget], close: Callable[[], object],
 def _ask(parent: QWidget, busy: Sequence[str], close: Callable[[], object], word: str) -> None:
     from PySide6.QtWidgets import QMessageBox  # the first paint does not wait for it
 
-    others = f" and {count(len(busy) - 1, 'other thing')}" if len(busy) > 1 else ""
+    text = tr("There is still {work}.", work=busy[0])
+    if len(busy) > 1:
+        text = tr("There is still {work} and {others}.", work=busy[0], others=count(len(busy) - 1, "other thing"))
     box = QMessageBox(
         QMessageBox.Icon.Question,
-        "Something Is Unfinished",
-        f"There is still {busy[0]}{others}.",
+        tr("Something Is Unfinished"),
+        text,
         QMessageBox.StandardButton.NoButton,
         parent,
     )
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    box.setInformativeText("What is unfinished is not kept.")
-    keep = box.addButton("Keep Working", QMessageBox.ButtonRole.RejectRole)
-    box.addButton(word, QMessageBox.ButtonRole.DestructiveRole).clicked.connect(close)
+    box.setInformativeText(tr("What is unfinished is not kept."))
+    keep = box.addButton(tr("Keep Working"), QMessageBox.ButtonRole.RejectRole)
+    box.addButton(word or tr("Close"), QMessageBox.ButtonRole.DestructiveRole).clicked.connect(close)
     box.setDefaultButton(keep)
     box.setEscapeButton(keep)
     box.open()

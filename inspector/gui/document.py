@@ -12,7 +12,7 @@ from inspector.core.names import visible
 from inspector.core.span import Span
 from inspector.gui.client import Client, Job
 from inspector.gui.explainer import Explainer
-from inspector.gui.going import go_to_expression
+from inspector.gui.going import find, go_to_expression
 from inspector.gui.history import History, Place
 from inspector.gui.selection import Selection
 from inspector.operations.showing.views import (
@@ -332,19 +332,4 @@ class Document(QObject):
 
     def find(self, pattern: bytes, backwards: bool = False, ignore_case: bool = False) -> None:
         """Search the layer shown from the caret on; what is found is selected."""
-        caret, layer = self.selection.caret, self.layer
-        fresh = self.selection.origin != "find"
-        start = caret if fresh or backwards else caret + 1
-
-        def found(offset: int | None) -> None:
-            if offset is None:
-                end = "beginning" if backwards else "end"
-                self.said.emit(f"Not found from here to the {end} of the {self._layer_word(layer)}.")
-            else:
-                self.go_to(layer, offset, offset + len(pattern), "find")
-
-        self.start("search", layer, pattern, start, backwards, ignore_case, done=found)
-
-    def _layer_word(self, layer: int) -> str:
-        info = self.layer_info(layer)
-        return str(info.kind) if info else "file"
+        find(self, pattern, backwards, ignore_case)

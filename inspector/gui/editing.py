@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector.core.edit import Edit, Patch
 from inspector.core.numbers import count
+from inspector.core.translation import tr
 from inspector.gui.client import Job
 from inspector.gui.document import Document
 from inspector.operations.changing.edit_history import EditHistory
@@ -112,12 +113,12 @@ class Editing(QObject):
     def add(self, edit: Edit, again: bool = False) -> None:
         """Add a change of what is shown; ``again``: as part of the last step."""
         if edit.old_size != self.size:
-            self._document.said.emit("The archive is still being read with the last change: try that again.")
+            self._document.said.emit(tr("The archive is still being read with the last change: try that again."))
             return
         try:
             self.history.add(edit, again)
         except ValueError:
-            self._document.said.emit("Write or discard the pending changes first: this one would change the size.")
+            self._document.said.emit(tr("Write or discard the pending changes first: this one would change the size."))
             return
         self._change()
 
@@ -174,10 +175,12 @@ class Editing(QObject):
                 return
             if mended.checksums:
                 self.put(mended.edit)
-                done = count(len(mended.checksums), "checksum")
-                self._document.said.emit(f"{done} mended, not written yet: {named(mended.checksums)}.")
+                done, names = count(len(mended.checksums), "checksum"), named(mended.checksums)
+                self._document.said.emit(
+                    tr("{checksums} mended, not written yet: {names}.", checksums=done, names=names)
+                )
             else:
-                self._document.said.emit("No recorded checksum depends on the changed bytes, or all of them fit.")
+                self._document.said.emit(tr("No recorded checksum depends on the changed bytes, or all of them fit."))
 
         self._document.start("mend_checksums", edit, done=take)
 
@@ -224,7 +227,9 @@ class Editing(QObject):
         self.revert, self._shown = None, edit
         if pending is not None:
             self.history.put(pending)
-        self._document.said.emit("This is what is there now. The pending changes fit it, and are still not written.")
+        self._document.said.emit(
+            tr("This is what is there now. The pending changes fit it, and are still not written.")
+        )
         self._document.decoded_anew()
         self._change()
 
@@ -264,4 +269,5 @@ class Editing(QObject):
 
 def named(checksums: tuple[str, ...]) -> str:
     """Some checksums by their names."""
-    return ", ".join(checksums[:3]) + (f" and {len(checksums) - 3:,} more" if len(checksums) > 3 else "")
+    names, more = ", ".join(checksums[:3]), len(checksums) - 3
+    return tr("{names} and {number} more", names=names, number=f"{more:,}") if more > 0 else names

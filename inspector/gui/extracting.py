@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from inspector.core.names import visible
 from inspector.core.numbers import count
+from inspector.core.translation import marked, tr
 from inspector.gui.banner import Banner
 from inspector.gui.client import Job
 from inspector.gui.dialogs.extract import ExtractDialog, Planned, Wish
@@ -70,27 +71,31 @@ class Extracting(QObject):
 
     def _say_cancelled(self, job: Job, folder: str) -> None:
         if job.cancelled:
-            self._document.said.emit(
-                f"Extracting was cancelled. Files that were whole by then are in {visible(folder)}, and no others."
+            text = tr(
+                "Extracting was cancelled. Files that were whole by then are in {folder}, and no others.",
+                folder=visible(folder),
             )
+            self._document.said.emit(text)
 
     def _tell(self, result: ExtractionResult) -> None:
         if result.whole and not result.warnings:
-            self._banner.ask(result.sentence, "Open Folder", lambda: open_folder(result.folder))
+            self._banner.ask(result.sentence, tr("Open Folder"), lambda: open_folder(result.folder))
             return
-        self._banner.ask(told(result), "Details…", lambda: ExtractedDialog(self._parent, result, told(result)).open())
+        self._banner.ask(
+            told(result), tr("Details…"), lambda: ExtractedDialog(self._parent, result, told(result)).open()
+        )
 
 
 def told(result: ExtractionResult) -> str:
     """What an extraction came to, in sentences."""
     groups = (
-        ("refused", result.refused.count),
-        ("damaged", result.damaged.count),
-        ("that nothing proves", result.unproved.count),
-        ("left out, needing your word", result.doubtful.count),
-        ("whose name was taken", result.conflicts.count),
+        (marked("{members} refused"), result.refused.count),
+        (marked("{members} damaged"), result.damaged.count),
+        (marked("{members} that nothing proves"), result.unproved.count),
+        (marked("{members} left out, needing your word"), result.doubtful.count),
+        (marked("{members} whose name was taken"), result.conflicts.count),
     )
-    parts = [f"{count(number, 'member')} {words}" for words, number in groups if number]
+    parts = [tr(words, members=count(number, "member")) for words, number in groups if number]
     return (
         " ".join((result.sentence, f"{', '.join(parts)}." if parts else "", result.stopped)).replace("  ", " ").strip()
     )
@@ -103,4 +108,8 @@ def open_folder(folder: str) -> None:
 
 def _why_not(stage: Stage) -> str:
     early = stage in (Stage.OPENING, Stage.DECODING)
-    return "The archive is still being read: extract when that is over." if early else "There is nothing to extract."
+    return (
+        tr("The archive is still being read: extract when that is over.")
+        if early
+        else tr("There is nothing to extract.")
+    )

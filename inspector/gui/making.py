@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QDialog, QMessageBox, QWidget
 
+from inspector.core.translation import marked, tr
 from inspector.gui.connections import Connections
 from inspector.gui.reading import when_read
 from inspector.gui.settings import Settings
@@ -18,7 +19,7 @@ if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.operations.making.catalogue import Place
     from inspector.operations.making.workshop_views import Draft
 
-ONLY = "Only an RCA archive on this computer can be added to, once it has been read and nothing is pending."
+ONLY = marked("Only an RCA archive on this computer can be added to, once it has been read and nothing is pending.")
 CATALOGUE = "catalogue"
 """The setting that is the catalogue searched last."""
 
@@ -67,7 +68,7 @@ class Making(QObject):
         """Ask what is to be added to the RCA archive that is shown."""
         tab = self._owner.tabs.shown()
         if tab is None or not _takes_more(tab):
-            self._owner.say(ONLY)
+            self._owner.say(tr(ONLY))
             return
         self._ask_more(tab, [])
 
@@ -77,17 +78,20 @@ class Making(QObject):
         if tab is None or not _takes_more(tab):
             self._owner.open_locations(locations)
             return
-        what = f"{len(locations):,} things that were" if len(locations) > 1 else "what was"
+        number, name = len(locations), tab.document.name
+        text = tr("Open what was dropped, or add it to {name}?", name=name)
+        if number > 1:
+            text = tr("Open {number} things that were dropped, or add them to {name}?", number=f"{number:,}", name=name)
         box = QMessageBox(self._parent)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle("Add or Open")
+        box.setWindowTitle(tr("Add or Open"))
         box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText(f"Open {what} dropped, or add it to {tab.document.name}?")
-        button = box.addButton("Open", QMessageBox.ButtonRole.AcceptRole)
+        box.setText(text)
+        button = box.addButton(tr("Open"), QMessageBox.ButtonRole.AcceptRole)
         button.clicked.connect(lambda: self._owner.open_locations(locations))
         box.setDefaultButton(button)
-        add = box.addButton("Add…", QMessageBox.ButtonRole.ActionRole)
+        add = box.addButton(tr("Add…"), QMessageBox.ButtonRole.ActionRole)
         add.clicked.connect(lambda: self._ask_more(tab, locations))
         box.addButton(QMessageBox.StandardButton.Cancel)
         box.open()

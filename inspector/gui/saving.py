@@ -9,15 +9,16 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
 
 from inspector.core.names import visible
+from inspector.core.translation import marked, tr
 from inspector.gui.banner import Banner
 from inspector.gui.document import Document
 from inspector.operations.checking.digest_manifest import ALGORITHMS
 from inspector.operations.showing.views import ManifestResult, ReportKind
 
 FILTERS = {
-    ReportKind.HTML: "HTML page (*.html)",
-    ReportKind.TEXT: "Text (*.txt)",
-    ReportKind.JSON: "JSON (*.json)",
+    ReportKind.HTML: marked("HTML page (*.html)"),
+    ReportKind.TEXT: marked("Text (*.txt)"),
+    ReportKind.JSON: marked("JSON (*.json)"),
 }
 _SUFFIXES = {".html": ReportKind.HTML, ".htm": ReportKind.HTML, ".txt": ReportKind.TEXT, ".json": ReportKind.JSON}
 
@@ -35,10 +36,10 @@ class Saving(QObject):
 
     def ask_report(self) -> None:
         """Ask where a report is to be written, and as what."""
-        dialog = QFileDialog(self._parent, "Export Report")
+        dialog = QFileDialog(self._parent, tr("Export Report"))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters(list(FILTERS.values()))
+        dialog.setNameFilters([tr(name) for name in FILTERS.values()])
         dialog.filterSelected.connect(lambda name: dialog.setDefaultSuffix(_kind_of_filter(name)[1]))
         dialog.setDefaultSuffix("html")
         dialog.selectFile(f"{self._document.name}.report.html")
@@ -49,7 +50,7 @@ class Saving(QObject):
         """Write a report in the background, and say so."""
 
         def done(_: object) -> None:
-            self._document.said.emit(f"The report was written to {visible(path)}.")
+            self._document.said.emit(tr("The report was written to {path}.", path=visible(path)))
 
         self._document.start("export", path, kind, done=done)
 
@@ -59,10 +60,10 @@ class Saving(QObject):
         """Ask for the algorithm of a digest manifest."""
         dialog = QInputDialog(self._parent)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setWindowTitle("Write Digest Manifest")
-        dialog.setLabelText("Digests of all members are written beside the archive. Algorithm:")
+        dialog.setWindowTitle(tr("Write Digest Manifest"))
+        dialog.setLabelText(tr("Digests of all members are written beside the archive. Algorithm:"))
         dialog.setComboBoxItems([algorithm.name for algorithm in ALGORITHMS])
-        dialog.setOkButtonText("Write")
+        dialog.setOkButtonText(tr("Write"))
         dialog.textValueSelected.connect(self.write_manifest)
         dialog.open()
 
@@ -74,7 +75,7 @@ class Saving(QObject):
         if result.written:
             self._document.said.emit(result.sentence)
         else:
-            self._banner.ask(result.sentence, "Replace It", lambda: self.write_manifest(algorithm, True))
+            self._banner.ask(result.sentence, tr("Replace It"), lambda: self.write_manifest(algorithm, True))
 
 
 def _kind_of(path: str, name_filter: str) -> ReportKind:
@@ -83,5 +84,5 @@ def _kind_of(path: str, name_filter: str) -> ReportKind:
 
 
 def _kind_of_filter(name_filter: str) -> tuple[ReportKind, str]:
-    kind = next((kind for kind, name in FILTERS.items() if name == name_filter), ReportKind.HTML)
+    kind = next((kind for kind, name in FILTERS.items() if tr(name) == name_filter), ReportKind.HTML)
     return kind, next(suffix[1:] for suffix, known in _SUFFIXES.items() if known is kind)

@@ -11,6 +11,7 @@ from PySide6.QtCore import QLockFile, QSaveFile
 
 from inspector.core.names import visible
 from inspector.core.numbers import count
+from inspector.core.translation import tr
 
 SLOTS = 16
 """Windows at a time whose sessions are kept."""
@@ -50,7 +51,7 @@ class Session:
     def words(self) -> str:
         """What it would open."""
         names = [visible(tab.location.rstrip("/").rpartition("/")[2] or tab.location) for tab in self.tabs[:_NAMED]]
-        more = [f"{len(self.tabs) - _NAMED} more"] if len(self.tabs) > _NAMED else []
+        more = [tr("{number} more", number=len(self.tabs) - _NAMED)] if len(self.tabs) > _NAMED else []
         return f"{count(len(self.tabs), 'archive')}: {', '.join(names + more)}"
 
 

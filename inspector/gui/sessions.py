@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer
 
+from inspector.core.translation import marked, tr
 from inspector.gui import preferences
 from inspector.gui.reading import when_read
 from inspector.gui.session import NOTHING, OpenTab, Session, Slots
@@ -22,7 +23,7 @@ if TYPE_CHECKING:  # not for the first paint to wait for
 
 PAUSE = 1_000
 """Milliseconds in which several changes are kept as one."""
-CHANGED = "This archive has changed since the last session: what is at the caret may be something else."
+CHANGED = marked("This archive has changed since the last session: what is at the caret may be something else.")
 
 
 class Sessions(QObject):
@@ -107,12 +108,14 @@ class Sessions(QObject):
         elif self.last.ended:
             self._page.offer_session(self.last.words, "")
         else:
-            self._page.offer_session(self.last.words, "The program did not come to its end as it should.")
+            self._page.offer_session(self.last.words, tr("The program did not come to its end as it should."))
 
     def reopen_session(self) -> None:
         """Open what was open when the program ended last, and go where one was."""
         if not self.last.tabs:
-            self._say("There is no session to reopen: it is open already, or nothing was open when the program ended.")
+            self._say(
+                tr("There is no session to reopen: it is open already, or nothing was open when the program ended.")
+            )
             return
         last, self.last = self.last, NOTHING
         self._offer()
@@ -150,7 +153,7 @@ def _go_back(document: Document, kept: OpenTab) -> None:
 def _go_on(document: Document, kept: OpenTab) -> None:
     stamp = document.status.stamp
     if kept.stamp and stamp and stamp != kept.stamp:
-        document.said.emit(CHANGED)
+        document.said.emit(tr(CHANGED))
     elif document.selection.caret not in (0, document.first_caret):
         return  # the user has gone elsewhere meanwhile
     elif kept.member >= 0:

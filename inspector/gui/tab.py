@@ -5,15 +5,18 @@ from __future__ import annotations
 from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
+from inspector.core.translation import tr
 from inspector.gui.arrows import Arrows
 from inspector.gui.banner import Banner
 from inspector.gui.checking import Checking
+from inspector.gui.command import without_marks
 from inspector.gui.coverage.dock import CoverageDock
 from inspector.gui.document import Document
 from inspector.gui.editing import Editing
 from inspector.gui.explaining import Explaining
 from inspector.gui.extracting import Extracting
 from inspector.gui.following import Following
+from inspector.gui.going_actions import PANELS
 from inspector.gui.hex_editing import HexEditing
 from inspector.gui.lending import Lending
 from inspector.gui.note import Note
@@ -47,6 +50,12 @@ LOW = 320
 """Pixels that the panels at the foot have at most before the user gives them more."""
 VERSION = 4
 """Of the arrangement of docks; a stored one of another version is not used."""
+
+
+def _title(name: str, number: int = 0) -> str:
+    """What a panel is called, and how many there are of what it lists where there are some."""
+    title = without_marks(tr(PANELS[name]))
+    return f"{title} ({number:,})" if number else title
 
 
 class Tab(QWidget):
@@ -136,7 +145,7 @@ class Tab(QWidget):
         self.explaining = Explaining(self)
 
     def _dock(self, name: str, panel: QWidget, side: Qt.DockWidgetArea) -> QDockWidget:
-        dock = QDockWidget(name)
+        dock = QDockWidget(_title(name))
         dock.setObjectName(name)
         dock.setWidget(panel)
         dock.setFeatures(
@@ -150,11 +159,11 @@ class Tab(QWidget):
     def _title_findings(self) -> None:
         status = self.document.status
         found = sum(number for _, number in status.counts)
-        self.docks["Findings"].setWindowTitle(f"Findings ({found:,})" if found else "Findings")
+        self.docks["Findings"].setWindowTitle(_title("Findings", found))
 
     def _title_changes(self) -> None:
         pending = self.editing.pending
-        self.docks["Changes"].setWindowTitle(f"Changes ({len(pending.patches)})" if pending is not None else "Changes")
+        self.docks["Changes"].setWindowTitle(_title("Changes", len(pending.patches) if pending is not None else 0))
         self.banner.set_pending(pending is not None)
 
     # ---- arrangement -------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QTabWidget, QWidget
 
+from inspector.core.translation import tr
 from inspector.gui.words import escaped, plain
 
 if TYPE_CHECKING:  # not for the first paint to wait for
@@ -40,8 +41,8 @@ class Tabs(QTabWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setAccessibleName("What is open")
-        self.tabBar().setAccessibleName("What is open")
+        self.setAccessibleName(tr("What is open"))
+        self.tabBar().setAccessibleName(tr("What is open"))
         self.setTabsClosable(True)
         self.setMovable(True)
         self.setDocumentMode(True)

@@ -12,9 +12,13 @@ WORDS = (
     *(marked("sound"), marked("torn"), marked("damaged"), marked("unreadable")),
     *(marked("not read yet"), marked("being checked"), marked("with warnings")),
     marked("sound, but without hashes for all of it"),
+    *(marked("file"), marked("inner stream"), marked("content")),
+    *(marked("header"), marked("index or directory"), marked("digest or checksum"), marked("length or offset")),
+    *(marked("name"), marked("member data"), marked("reset or control"), marked("padding"), marked("gap")),
+    marked("garbage"),
     *(marked("with metadata"), marked("with an index, the later layout"), marked("without metadata")),
 )
-"""The values of Severity, Verdict, State, RangeState and Beside."""
+"""The values of Severity, Verdict, State, RangeState, LayerKind, Role and Beside."""
 
 
 def word(value: StrEnum) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QFileSystemWatcher, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QPushButton
 
+from inspector.core.translation import marked, tr
 from inspector.gui.document import Document
 from inspector.gui.editing import Editing
 from inspector.gui.message import Message
@@ -16,7 +17,7 @@ PAUSE = 300
 """Milliseconds in which several changes are one."""
 OWN = frozenset(("write", "append", "recover", "make_repairs"))
 """Work of this window that changes the file."""
-UNWRITTEN = "The pending changes were made for the file as it was, and can only be saved as a copy."
+UNWRITTEN = marked("The pending changes were made for the file as it was, and can only be saved as a copy.")
 
 
 class Watching(QObject):
@@ -40,8 +41,8 @@ class Watching(QObject):
         self._timer.setInterval(PAUSE)
         self._timer.timeout.connect(self._look)
         self.message = Message()
-        self.keep = QPushButton("Keep")
-        self.keep.setToolTip("Go on with what is shown")
+        self.keep = QPushButton(tr("Keep"))
+        self.keep.setToolTip(tr("Go on with what is shown"))
         self.keep.clicked.connect(self._keep)
         self.message.dismiss.clicked.connect(self._keep)
         self.message.acted.connect(self._act)
@@ -115,9 +116,9 @@ class Watching(QObject):
         if change is None:
             self.message.hide()
             return
-        pending = f" {UNWRITTEN}" if self._editing.pending is not None else ""
-        action = "Show New Data" if self._shows_growth(change) else "Reload" if change.now is not None else ""
-        self.message.say(f"Changed on disk: {change.sentence}{pending}", action)
+        pending = f" {tr(UNWRITTEN)}" if self._editing.pending is not None else ""
+        action = tr("Show New Data") if self._shows_growth(change) else tr("Reload") if change.now is not None else ""
+        self.message.say(tr("Changed on disk: {sentence}", sentence=change.sentence) + pending, action)
 
     def _shows_growth(self, change: DiskChange) -> bool:
         """An RCA archive only ever grows at its end, so what is new can be shown beside what was there."""

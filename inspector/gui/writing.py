@@ -9,12 +9,14 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from inspector.core.edit import Edit
+from inspector.core.translation import marked, tr
 from inspector.gui.document import Document
 from inspector.gui.editing import Editing
 from inspector.operations.changing.edit_views import WriteResult
 from inspector.sources.s3.address import is_s3
 
-PATCHES = "Patch (*.patch.json)"
+PATCHES = marked("Patch (*.patch.json)")
+ALL_FILES = marked("All files (*)")
 
 
 class Writing(QObject):
@@ -28,7 +30,7 @@ class Writing(QObject):
 
     def ask_copy(self) -> None:
         """Ask where the changed archive is to be saved."""
-        self._ask_place("Save a Changed Copy", self._beside("changed"), self._editing.save_copy)
+        self._ask_place(tr("Save a Changed Copy"), self._beside("changed"), self._editing.save_copy)
 
     def ask_mended(self, accepted: tuple[str, ...]) -> None:
         """Ask where a mended copy is to be written."""
@@ -36,7 +38,7 @@ class Writing(QObject):
         def start(path: str, over: bool) -> None:
             self._start("make_repairs", accepted, path, False, over, self._document.connection)
 
-        self._ask_place("Mend a Copy", self._beside("mended"), start)
+        self._ask_place(tr("Mend a Copy"), self._beside("mended"), start)
 
     def ask_salvage(self, accepted: tuple[str, ...]) -> None:
         """Ask where what is whole is to be saved."""
@@ -44,20 +46,20 @@ class Writing(QObject):
         def start(path: str, over: bool) -> None:
             self._start("salvage", accepted, path, over, self._document.connection)
 
-        self._ask_place("Salvage", self._beside("salvaged"), start)
+        self._ask_place(tr("Salvage"), self._beside("salvaged"), start)
 
     def ask_export(self) -> None:
         """Ask where the pending changes are to be written as a patch."""
         edit = self._editing.pending
         if edit is not None:
             name = f"{self._document.name}.patch.json"
-            self._ask("Export Patch", name, lambda path: self._said("export_patch", edit, path), PATCHES)
+            self._ask(tr("Export Patch"), name, lambda path: self._said("export_patch", edit, path), PATCHES)
 
     def ask_import(self) -> None:
         """Ask for a patch, and make its changes pending."""
-        dialog = QFileDialog(self._parent, "Import Patch")
+        dialog = QFileDialog(self._parent, tr("Import Patch"))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setNameFilters([PATCHES, "All files (*)"])
+        dialog.setNameFilters([tr(PATCHES), tr(ALL_FILES)])
         dialog.fileSelected.connect(self.import_patch)
         dialog.open()
 
@@ -85,11 +87,11 @@ class Writing(QObject):
         dialog.chosen.connect(then)
         dialog.open()
 
-    def _ask(self, title: str, name: str, then: Callable[[str], object], filters: str = "All files (*)") -> None:
+    def _ask(self, title: str, name: str, then: Callable[[str], object], filters: str = ALL_FILES) -> None:
         dialog = QFileDialog(self._parent, title)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilter(filters)
+        dialog.setNameFilter(tr(filters))
         if not is_s3(self._document.location):
             dialog.setDirectory(str(Path(self._document.location).parent))
         dialog.selectFile(name)

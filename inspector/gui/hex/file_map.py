@@ -12,10 +12,12 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from inspector.core.kinds import ROLES, Role, role_bit
 from inspector.core.numbers import hexadecimal
 from inspector.core.span import Span
+from inspector.core.translation import tr
 from inspector.gui.hex.highlights import joined, meets
 from inspector.gui.hex.painting import hatching, scheme_for
 from inspector.gui.hex.palette import COLOURS, Scheme
 from inspector.gui.hex.verdict_lane import LANE, draw_verdicts, told
+from inspector.gui.vocabulary import word
 
 _WIDTH = 60
 _EDGE = 4
@@ -59,7 +61,7 @@ class FileMap(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAccessibleName("Map of the file")
+        self.setAccessibleName(tr("Map of the file"))
 
     # ---- what is shown -----------------------------------------------------------------------------------------
 
@@ -89,7 +91,8 @@ class FileMap(QWidget):
     def setShown(self, start: int, stop: int) -> None:
         """Frame the bytes that the hex view shows."""
         self._shown = Span(start, stop)
-        self.setAccessibleDescription(f"Bytes {hexadecimal(start)} to {hexadecimal(stop)} are shown.")
+        first, end = hexadecimal(start), hexadecimal(stop)
+        self.setAccessibleDescription(tr("Bytes {start} to {stop} are shown.", start=first, stop=end))
         self.update()
 
     def setDamage(self, spans: Iterable[tuple[int, int]]) -> None:
@@ -110,13 +113,13 @@ class FileMap(QWidget):
         words = [f"{hexadecimal(start, 8)} … {hexadecimal(stop, 8)}"]
         if self._sets:
             roles = roles_in(self._sets[y * len(self._sets) // self.height()])
-            words.append(", ".join(roles))
+            words.append(", ".join(map(word, roles)))
         if self._verdicts:
             words.append(told(self._verdicts[y * len(self._verdicts) // self.height()]))
         if self._kept:
-            words.append("read and kept here" if meets(self._kept, start, stop) else "not read yet")
+            words.append(tr("read and kept here") if meets(self._kept, start, stop) else tr("not read yet"))
         if meets(self._damage, start, stop):
-            words.append("damaged: see the findings")
+            words.append(tr("damaged: see the findings"))
         return "\n".join(filter(None, words))
 
     # ---- places ------------------------------------------------------------------------------------------------

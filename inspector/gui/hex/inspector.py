@@ -8,11 +8,12 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QSizePolicy, QTableView, QWidget
 
+from inspector.core.translation import marked, tr
 from inspector.gui.hex.fonts import fixed_font
 from inspector.gui.hex.inspector_values import Value, readings
 
 _Index = QModelIndex | QPersistentModelIndex
-_HEADINGS = ("Read as", "Value")
+_HEADINGS = (marked("Read as"), marked("Value"))
 _NOWHERE = QModelIndex()
 _Role = Qt.ItemDataRole
 
@@ -49,7 +50,7 @@ class ReadingsModel(QAbstractTableModel):
         answers = {
             _Role.DisplayRole: text or "–",
             _Role.ToolTipRole: text,
-            _Role.AccessibleTextRole: text or "no such value",
+            _Role.AccessibleTextRole: text or tr("no such value"),
             _Role.FontRole: fixed_font() if index.column() else None,
         }
         return answers.get(_Role(role))
@@ -57,7 +58,7 @@ class ReadingsModel(QAbstractTableModel):
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = _Role.DisplayRole) -> Any:
         """Qt override."""
         if role == _Role.DisplayRole and orientation is Qt.Orientation.Horizontal:
-            return _HEADINGS[section]
+            return tr(_HEADINGS[section])
         return None
 
 
@@ -87,7 +88,7 @@ class DataInspector(QTableView):
         head.setStretchLastSection(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAccessibleName("Bytes at the caret as values")
+        self.setAccessibleName(tr("Bytes at the caret as values"))
 
     def setBytes(self, data: bytes) -> None:
         """Show what these bytes are; ``inspector_values.LOOKED_AT`` of them are enough."""

@@ -7,10 +7,12 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from inspector.core.kinds import ROLES, Role
+from inspector.core.translation import marked, tr
 from inspector.gui.hex.file_map import roles_in
 from inspector.gui.hex.painting import UNDER, hatching, scheme_for
 from inspector.gui.hex.palette import COLOURS, Colours
 from inspector.gui.hex.verdict_lane import LEGEND, fill_judged, judged_in
+from inspector.gui.vocabulary import word
 from inspector.operations.showing.views import Judged
 
 _SWATCH = 13
@@ -19,8 +21,8 @@ _BETWEEN = 5
 _APART = 14
 """Pixels between two entries."""
 _MARGIN = 8
-_DAMAGED = "damaged"
-_EDITED = "changed, not written"
+_DAMAGED = marked("damaged")
+_EDITED = marked("changed, not written")
 _Entry = Role | Judged | str
 
 
@@ -33,7 +35,7 @@ class Legend(QWidget):
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
-        self.setAccessibleName("Legend")
+        self.setAccessibleName(tr("Legend"))
         self._tell()
 
     def setRoles(self, role_set: int, damaged: bool = False, judged: int = 0, edited: bool = False) -> None:
@@ -47,7 +49,7 @@ class Legend(QWidget):
 
     def words(self) -> list[str]:
         """The words that are shown."""
-        return [LEGEND[entry] if isinstance(entry, Judged) else str(entry) for entry in self._entries]
+        return [_called(entry) for entry in self._entries]
 
     def _tell(self) -> None:
         self.setAccessibleDescription(", ".join(self.words()))
@@ -58,8 +60,8 @@ class Legend(QWidget):
         height = max(_SWATCH, metrics.height()) + 4
         at = QPoint(_MARGIN, 3)
         found: list[QRect] = []
-        for word in self.words():
-            across = _SWATCH + _BETWEEN + metrics.horizontalAdvance(word)
+        for text in self.words():
+            across = _SWATCH + _BETWEEN + metrics.horizontalAdvance(text)
             if at.x() > _MARGIN and at.x() + across > width - _MARGIN:
                 at = QPoint(_MARGIN, at.y() + height)
             found.append(QRect(at.x(), at.y(), across, height))
@@ -104,14 +106,20 @@ class Legend(QWidget):
         painter = QPainter(self)
         try:
             entries = zip(self._entries, self.words(), self._places(self.width()), strict=True)
-            for entry, word, place in entries:
+            for entry, text, place in entries:
                 top = place.top() + (place.height() - _SWATCH) // 2
                 _swatch(painter, QRect(place.left(), top, _SWATCH, _SWATCH), entry, colours)
                 painter.setPen(self.palette().windowText().color())
                 box = place.adjusted(_SWATCH + _BETWEEN, 0, 0, 0)
-                painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), word)
+                painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), text)
         finally:
             painter.end()
+
+
+def _called(entry: _Entry) -> str:
+    if isinstance(entry, Role):
+        return word(entry)
+    return tr(LEGEND[entry]) if isinstance(entry, Judged) else tr(entry)
 
 
 def _swatch(painter: QPainter, place: QRect, entry: _Entry, colours: Colours) -> None:

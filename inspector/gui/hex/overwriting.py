@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 
 from inspector.core.numbers import in_bytes
+from inspector.core.translation import marked, tr
 from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.typing import Typed, Typist, pasted
 from inspector.gui.hex.view import HexView
@@ -77,10 +78,14 @@ class Overwriting(QObject):
         data = pasted(QGuiApplication.clipboard().text(), view.pane())
         start = view.selection().start
         if model is None or not data:
-            column = "hexadecimal digits" if view.pane() is Pane.HEX else "text"
-            view.said.emit(f"The clipboard holds nothing to put here: in this column {column} can be pasted.")
+            text = marked("The clipboard holds nothing to put here: in this column text can be pasted.")
+            if view.pane() is Pane.HEX:
+                text = marked(
+                    "The clipboard holds nothing to put here: in this column hexadecimal digits can be pasted."
+                )
+            view.said.emit(tr(text))
         elif start + len(data) > model.size:
-            view.said.emit(f"{in_bytes(len(data))} do not fit between here and the end of the file.")
+            view.said.emit(tr("{size} do not fit between here and the end of the file.", size=in_bytes(len(data))))
         else:
             stop = start + len(data)
             model.gather(start, stop, lambda old: self.overwritten.emit(Typed(start, old, data, True, False)))
