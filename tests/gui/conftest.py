@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from functools import partialmethod
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,20 @@ WAIT = 30_000
 """Milliseconds that anything may take on a busy machine."""
 MUCH = 256 << 20
 """Bytes of an archive whose check takes long enough to be paused."""
+
+
+class PatientBot(QtBot):
+    """Waits as long as a busy machine may need, where a test does not say how long."""
+
+    waitUntil = partialmethod(QtBot.waitUntil, timeout=WAIT)  # noqa: N815 - its name there
+    waitSignal = partialmethod(QtBot.waitSignal, timeout=WAIT)  # noqa: N815 - its name there
+    waitSignals = partialmethod(QtBot.waitSignals, timeout=WAIT)  # noqa: N815 - its name there
+    waitExposed = partialmethod(QtBot.waitExposed, timeout=WAIT)  # noqa: N815 - its name there
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:  # noqa: ARG001 - it has to be there
+    return PatientBot(request)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
+from inspector.core.verdict import State
 from inspector.operations.auditing import audit, audit_check
 from inspector.operations.auditing.audit import Plan, Todo, prepare, run
 from inspector.operations.auditing.audit_check import NO_ARCHIVE, UNCHECKED, Job, Result, examine
@@ -204,10 +205,11 @@ def test_an_archive_that_ends_its_process_is_a_result(
         assert audited(place, results)[1] == [], "it is not tried again, since it would end the process again"
 
 
-def _hang_with_a_gap(job: Job, progress: Progress) -> Result:
+def _hang_with_a_gap(job: Job, _: Progress) -> Result:
+    """What does not hang is done at once, for a busy machine may take seconds for any real work."""
     if "gap" in job.found.location:
         signal.pause()
-    return examine(job, progress)
+    return Result(job.found.location, job.found.size, job.found.stamp, job.quick, State.SOUND)
 
 
 def test_an_archive_that_comes_no_further_is_given_up(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
