@@ -54,6 +54,14 @@ class Totals:
     milliseconds: float = 0.0
     sent: int = 0
 
+    def __add__(self, other: Totals) -> Totals:
+        return Totals(
+            self.requests + other.requests,
+            self.received + other.received,
+            self.milliseconds + other.milliseconds,
+            self.sent + other.sent,
+        )
+
 
 class Ledger:
     """The last requests and the totals; one ledger serves all that is opened from one location."""
@@ -67,26 +75,14 @@ class Ledger:
         """Write down a request that has ended."""
         with self._lock:
             self._requests.append(request)
-            before = self._totals
-            self._totals = Totals(
-                before.requests + request.attempts,
-                before.received + request.received,
-                before.milliseconds + request.milliseconds,
-                before.sent + request.sent,
-            )
+            self._totals += Totals(request.attempts, request.received, request.milliseconds, request.sent)
 
     def follow(self, earlier: Ledger) -> None:
         """Go on where an earlier ledger of the same location has ended."""
         before, then = earlier.totals, earlier.requests()
         with self._lock:
             self._requests = deque((*then, *self._requests), maxlen=KEPT)
-            now = self._totals
-            self._totals = Totals(
-                before.requests + now.requests,
-                before.received + now.received,
-                before.milliseconds + now.milliseconds,
-                before.sent + now.sent,
-            )
+            self._totals += before
 
     @property
     def totals(self) -> Totals:
