@@ -21,7 +21,7 @@ from inspector.operations.checking.digest_check import check_manifests
 from inspector.operations.checking.name_rules import report_names
 from inspector.operations.opening.collection import OVERLAP
 from inspector.operations.opening.location import Location, open_location
-from inspector.operations.opening.opening import Opened, decode_anew
+from inspector.operations.opening.opening import UNREADABLE, Opened, decode_anew
 from inspector.operations.serving.share import CHECKING, shares, together
 from inspector.sources.file import FileSource
 from inspector.sources.recovery import pending
@@ -34,8 +34,6 @@ _READING = 4
 """Of the work of checking a location so many parts are counted, of which reading its structure is one."""
 INTERRUPTED = "interrupted-change"
 """The code of the finding that a change by this program was cut short."""
-NOT_READ = "unreadable"
-"""The code of the finding that bytes could not be had, so that nobody knows whether they are as they should be."""
 PARTLY = "not all of it could be read, so nothing is known of the rest."
 
 
@@ -89,7 +87,7 @@ def read_location(location: str, progress: Progress, connection: Connection = DE
 
 def unreadable(location: str, sentence: str) -> Report:
     """The report on what could not be opened."""
-    finding = Finding(Severity.ERROR, NOT_READ, sentence)
+    finding = Finding(Severity.ERROR, UNREADABLE, sentence)
     return Report(strip_credentials(location), None, State.UNREADABLE, 0, 0, (), (finding,), {}, sentence)
 
 
@@ -131,7 +129,7 @@ def check_archive(archive: Opened, progress: Progress) -> str:
         try:
             decode_anew(archive, progress)
         except SourceError as error:
-            Emitter(archive).error(NOT_READ, str(error))
+            Emitter(archive).error(UNREADABLE, str(error))
             return ""
     if archive.decoder is None or archive.cut_short:
         return ""
@@ -149,7 +147,7 @@ def _check(archive: Opened, decoder: Format, progress: Progress) -> str:
         _report_shrinking(archive, emitter)
         _report_interrupted(archive, emitter)
     except SourceError as error:
-        emitter.error(NOT_READ, f"{error} What follows could not be checked.")
+        emitter.error(UNREADABLE, f"{error} What follows could not be checked.")
         return ""
     # Of a format without checksums there is nothing more to be said than what its manifests tell.
     return " ".join(filter(None, (sentence if records or not compared else "", compared)))
@@ -215,7 +213,7 @@ def report_of(location: str, opened: Location, sentence: str) -> Report:
 
 def not_read(archives: Iterable[Archive]) -> bool:
     """Whether bytes of them could not be had."""
-    return any(finding.code == NOT_READ for archive in archives for finding in archive.findings)
+    return any(finding.code == UNREADABLE for archive in archives for finding in archive.findings)
 
 
 def verdict_counts(archive: Archive) -> Counter[Verdict]:
@@ -255,7 +253,7 @@ def state_said(torn: frozenset[str], findings: Iterable[Finding]) -> State:
 
 
 def _said_by(finding: Finding, torn: frozenset[str]) -> State:
-    if finding.code == NOT_READ:
+    if finding.code == UNREADABLE:
         return State.UNREADABLE
     if finding.code in torn or finding.code == INTERRUPTED:
         return State.TORN

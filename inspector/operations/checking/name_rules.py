@@ -145,19 +145,25 @@ class _Collisions:
         files: dict[bytes, int] = {}
         folders: dict[bytes, int] = {}
         for block in _blocks(self._archive.members):
-            for member, key in block.files():
-                if hash(key) in self._twice or hash(key) in self._both:
-                    earlier = files.setdefault(key, member)
-                    if earlier != member:
-                        self._report_pair(earlier, member)
+            self._look_at_files(block, files)
             if self._both:
-                for key, member in block.folders().items():
-                    if hash(key) in self._both:
-                        folders.setdefault(key, member)
+                self._note_folders(block, folders)
         for key in sorted(files.keys() & folders.keys()):
             self._report_mixed(files[key], folders[key])
         for kept in (self._same, self._alike, self._mixed):
             kept.close()
+
+    def _look_at_files(self, block: _Block, files: dict[bytes, int]) -> None:
+        for member, key in block.files():
+            if hash(key) in self._twice or hash(key) in self._both:
+                earlier = files.setdefault(key, member)
+                if earlier != member:
+                    self._report_pair(earlier, member)
+
+    def _note_folders(self, block: _Block, folders: dict[bytes, int]) -> None:
+        for key, member in block.folders().items():
+            if hash(key) in self._both:
+                folders.setdefault(key, member)
 
     def _report_pair(self, earlier: int, later: int) -> None:
         first, second = self._archive.members.path(earlier), self._archive.members.path(later)

@@ -21,6 +21,9 @@ from inspector.sources.file import FileSource
 from inspector.sources.folder_calls import Calls, origin_of
 from inspector.sources.s3.address import is_s3
 
+_BESIDE = ((".metadata", ""), (".index", ".tar"))
+"""What stands beside an archive and belongs to it, as ``Source.sibling`` finds it."""
+
 
 def folder_at(location: str) -> Path:
     """The folder of this machine that a user names; raises Refused for an address on S3."""
@@ -30,10 +33,6 @@ def folder_at(location: str) -> Path:
             "them into a folder here, and upload that."
         )
     return Path(location)
-
-
-_BESIDE = ((".metadata", ""), (".index", ".tar"))
-"""What stands beside an archive and belongs to it, as ``Source.sibling`` finds it."""
 
 
 class Extraction:

@@ -39,6 +39,8 @@ _DATASET = re.compile(rf"/(?:{'|'.join(ROOTS)})/[^/]+/?$")
 """How the location of a dataset ends."""
 
 UNKNOWN = "This is no archive format that is known here."
+UNREADABLE = "unreadable"
+"""The code of the finding that bytes could not be had, so that nobody knows whether they are as they should be."""
 
 AT_ONCE = 32 << 20
 """Bytes: what is larger is read twice, for its structure and its content, and is not kept from one to the other."""
@@ -159,7 +161,7 @@ def decode_anew(archive: Opened, progress: Progress) -> None:
         again.foretold, again.told, again.checking = archive.foretold, archive.told, archive.checking
         decode(again, progress)
         if again.cut_short:
-            raise SourceError(next(each.message for each in again.findings if each.code == "unreadable"))
+            raise SourceError(next(each.message for each in again.findings if each.code == UNREADABLE))
     except (Cancelled, SourceError):
         source.sparing = True
         raise
@@ -185,7 +187,7 @@ def _decode(archive: Opened, progress: Progress) -> None:
     archive.findings.extend(archive.foretold)
     emitter = Emitter(archive)
     if archive.unreadable:
-        emitter.error("unreadable", archive.unreadable)
+        emitter.error(UNREADABLE, archive.unreadable)
     elif archive.decoder is None:
         emitter.info("unknown-format", UNKNOWN)
     else:
@@ -193,7 +195,7 @@ def _decode(archive: Opened, progress: Progress) -> None:
             archive.decoder.decode(archive.source, emitter, progress)
         except SourceError as error:
             archive.cut_short = True
-            emitter.error("unreadable", f"{error} What follows could not be decoded.")
+            emitter.error(UNREADABLE, f"{error} What follows could not be decoded.")
     if archive.said:
         archive.findings = [each for each in archive.findings if each.code not in archive.said]
     archive.findings.extend(archive.told())

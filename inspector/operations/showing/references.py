@@ -15,6 +15,7 @@ from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.span import Span, Spans, intersect
 from inspector.core.verdict import Checksum
+from inspector.formats.taco.header import HEADER_SIZE, PAYLOAD_SIZE
 from inspector.operations.showing.views import LayerKind, Reference
 
 if TYPE_CHECKING:  # a scene knows checks, which know what is open
@@ -26,7 +27,7 @@ SCANNED = 2_000
 MOST = 12
 """References given of one byte."""
 
-TACO_PAYLOAD = 41
+TACO_PAYLOAD = HEADER_SIZE - PAYLOAD_SIZE
 """The byte that the payload of a TACO header begins at."""
 
 LEADS_TO = {
