@@ -151,3 +151,40 @@ def test_an_endpoint_that_was_used_brings_its_profile_along(window: Window) -> N
     dialog.form.endpoint.activated.emit(0)
     assert dialog.form.connection() == WORK
     dialog.reject()
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("s3:///home/me/a.caf", "/home/me/a.caf"),
+        ("s3://~/a.caf", "~/a.caf"),
+        ("s3://../a.caf", "../a.caf"),
+        ("s3://C:\\a.caf", "C:\\a.caf"),
+        ("s3://s3://bucket/key", "s3://bucket/key"),
+        ("s3://bucket/key", "s3://bucket/key"),
+    ],
+)
+def test_a_path_behind_the_scheme_is_a_path(window: Window, qtbot: QtBot, typed: str, meant: str) -> None:
+    dialog = window.remote._ask()
+    with qtbot.waitSignal(dialog.chosen) as chosen:
+        dialog.location.setText(typed)
+        dialog.accept()
+    assert chosen.args is not None
+    assert chosen.args[0] == meant
+
+
+def test_typing_takes_the_place_of_what_the_dialog_begins_with(window: Window) -> None:
+    dialog = window.remote._ask()
+    QTest.keyClicks(dialog.location, "/a/path")
+    assert dialog.text() == "/a/path"
+    assert dialog.remark.text() == HERE
+    assert dialog.open_.isEnabled()
+
+
+@pytest.mark.parametrize("typed", ["s3://", "", "s3://bucket:hush/key"])
+def test_it_is_said_why_nothing_can_be_opened(window: Window, typed: str) -> None:
+    dialog = window.remote._ask()
+    dialog.location.setText(typed)
+    assert not dialog.open_.isEnabled()
+    assert dialog.open_.toolTip() == dialog.remark.text() != ""
+    assert "hush" not in dialog.remark.text()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QVBoxLayout, QWidget
 
+from inspector.core.names import visible
 from inspector.core.source import SourceError
 from inspector.core.translation import marked, tr
 from inspector.gui import worker
@@ -14,7 +15,7 @@ from inspector.gui.client import Client
 from inspector.gui.connections import Connections
 from inspector.gui.panels.connection_form import ConnectionForm
 from inspector.gui.panels.parts import sentence_label
-from inspector.sources.s3.address import is_s3, parse, strip_credentials
+from inspector.sources.s3.address import SCHEME, is_s3, parse, strip_credentials
 
 if TYPE_CHECKING:
     from inspector.sources.s3.connection import Connection
@@ -24,6 +25,7 @@ NOTHING = marked(
     "A path, or an address on S3: s3://bucket/key for an object, s3://bucket/prefix/ for what lies beneath it."
 )
 HERE = marked("This is a path on this computer.")
+BEHIND = marked("This is taken as the path {path} on this computer.")
 
 
 class OpenLocationDialog(QDialog):
@@ -37,7 +39,7 @@ class OpenLocationDialog(QDialog):
     chosen = Signal(str, object)
     browseWanted = Signal(str, object)
 
-    def __init__(self, parent: QWidget, connections: Connections, location: str = "s3://") -> None:
+    def __init__(self, parent: QWidget, connections: Connections, location: str = SCHEME) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Open Location"))
@@ -63,6 +65,8 @@ class OpenLocationDialog(QDialog):
         self._connect()
         self._fill(connections.latest())
         self.location.setText(location)
+        if location == SCHEME:
+            self.location.selectAll()  # who types a path or a whole address has it replaced
         self.client.job("profiles", done=self.form.offer_profiles)
         self.resize(*SIZE)
 
@@ -90,7 +94,7 @@ class OpenLocationDialog(QDialog):
 
     def text(self) -> str:
         """The location as it is entered, without what lets others in."""
-        return strip_credentials(self.location.text().strip().strip("'\""))
+        return strip_credentials(_location(self.location.text().strip().strip("'\"")))
 
     def show_connection(self, connection: Connection) -> None:
         """Enter a connection instead of the one that is remembered, and move the keyboard to it."""
@@ -126,12 +130,25 @@ class OpenLocationDialog(QDialog):
     def _enable(self) -> None:
         remote, text = is_s3(self.text()), self.text()
         self.form.setEnabled(remote)
-        known = bool(self._address())
-        self.remark.setText("" if known else tr(NOTHING) if remote or not text else tr(HERE))
-        self.remark.setVisible(bool(self.remark.text()))
-        fine = known and not self.form.trouble() if remote else bool(text)
+        remark = self._remark()
+        self.remark.setText(remark)
+        self.remark.setVisible(bool(remark))
+        fine = bool(self._address()) and not self.form.trouble() if remote else bool(text)
         self.open_.setEnabled(fine)
+        self.open_.setToolTip("" if fine else remark or self.form.trouble())
         self.browse.setEnabled(remote and not self.form.trouble())
+
+    def _remark(self) -> str:
+        """What is said of the location: what it is taken as, or why it cannot be opened."""
+        text = self.text()
+        if not is_s3(text):
+            behind = is_s3(self.location.text().strip())
+            return tr(BEHIND, path=visible(text)) if behind else tr(HERE) if text else tr(NOTHING)
+        try:
+            parse(text)
+        except SourceError as error:
+            return tr(NOTHING) if text == SCHEME else str(error)
+        return ""
 
     # ---- what is done ------------------------------------------------------------------------------------------
 
@@ -144,3 +161,11 @@ class OpenLocationDialog(QDialog):
     def _browse(self) -> None:
         self.browseWanted.emit(self.text(), self.form.connection())
         super().accept()
+
+
+def _location(typed: str) -> str:
+    """What was typed, or the path or the whole address that was typed behind the scheme."""
+    rest = typed[len(SCHEME) :]
+    if is_s3(typed) and (rest.startswith(("/", "~", "./", "../", "\\")) or rest[1:3] in (":\\", ":/") or is_s3(rest)):
+        return rest
+    return typed
