@@ -19,6 +19,20 @@ _LONGEST = 60
 """Bytes of a component, so that a path stays within what systems take."""
 
 
+class Stopping(Progress):
+    """A progress that is cancelled when so many bytes are done."""
+
+    def __init__(self, after: int) -> None:
+        super().__init__()
+        self.after = after
+
+    def advance(self, count: int) -> None:
+        """Cancel in time."""
+        if self.unit == "bytes" and self.done + count >= self.after:
+            self.cancel()
+        super().advance(count)
+
+
 def _plain(part: str) -> bool:
     return len(part.encode()) <= _LONGEST and part not in (".", "..") and not hazards(part.encode()) and "/" not in part
 

@@ -17,7 +17,7 @@ from inspector.operations.making.creating import NewArchive
 from inspector.operations.making.creating_caf import create_caf, volume_path
 from inspector.operations.making.inputs import PIECE
 from inspector.operations.refused import Refused
-from tests.operations.creations import TREES, held, plant, visible_names
+from tests.operations.creations import TREES, Stopping, held, plant, visible_names
 
 OVERHEAD = len('{"format_version":"1.0","files":{"a":{"start_byte":0,"end_byte":100}}}') + 4
 """What an archive of one member "a" of 100 bytes has beside those."""
@@ -170,20 +170,6 @@ def test_targets_that_cannot_be_are_refused(tmp_path: Path, target: str, words: 
 
 
 # ---- failure -------------------------------------------------------------------------------------------------------
-
-
-class Stopping(Progress):
-    """A progress that is cancelled when so many bytes are done."""
-
-    def __init__(self, after: int) -> None:
-        super().__init__()
-        self.after = after
-
-    def advance(self, count: int) -> None:
-        """Cancel in time."""
-        if self.unit == "bytes" and self.done + count >= self.after:
-            self.cancel()
-        super().advance(count)
 
 
 @pytest.mark.parametrize("after", [0, 1, 150, 300])

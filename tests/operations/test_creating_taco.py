@@ -18,7 +18,7 @@ from inspector.operations.making.creating import NewArchive
 from inspector.operations.making.creating_taco import create_taco
 from inspector.operations.making.inputs import PIECE
 from inspector.operations.refused import Refused
-from tests.operations.creations import TREES, held, opened, plant, visible_names
+from tests.operations.creations import TREES, Stopping, held, opened, plant, visible_names
 
 NUMBERS = st.integers(0, 2**64 - 1)
 
@@ -132,12 +132,6 @@ def test_an_input_that_changes_and_a_cancel_leave_nothing(tmp_path: Path) -> Non
     with pytest.raises(SourceError, match="shorter"):
         create_taco(Changing(), str(tmp_path / "new.taco"), [str(tree)])
 
-    class Stopping(Progress):
-        def advance(self, count: int) -> None:
-            if self.unit == "bytes" and count:
-                self.cancel()
-            super().advance(count)
-
     with pytest.raises(Cancelled):
-        create_taco(Stopping(), str(tmp_path / "new.taco"), [str(tree)])
+        create_taco(Stopping(1), str(tmp_path / "new.taco"), [str(tree)])
     assert visible_names(tmp_path) == ["tree"]

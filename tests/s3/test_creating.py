@@ -12,7 +12,7 @@ from inspector.core.source import SourceError
 from inspector.operations.making.creating_caf import create_caf
 from inspector.operations.making.inputs import PIECE, check_names, gather
 from inspector.operations.refused import Refused
-from tests.operations.creations import held, plant, visible_names
+from tests.operations.creations import Stopping, held, plant, visible_names
 from tests.s3.conftest import BUCKET, Store
 
 LARGE = bytes(range(256)) * (9 << 12)
@@ -103,12 +103,6 @@ def test_what_is_not_there_is_a_sentence(store: Store, tmp_path: Path, capsys: p
 
 
 def test_it_can_be_cancelled(store: Store, prefix: str, tmp_path: Path) -> None:
-    class Stopping(Progress):
-        def advance(self, count: int) -> None:
-            if self.done + count > PIECE:
-                self.cancel()
-            super().advance(count)
-
     with pytest.raises(Cancelled):
-        create_caf(Stopping(), str(tmp_path / "new.caf"), [prefix], connection=store.connection)
+        create_caf(Stopping(PIECE), str(tmp_path / "new.caf"), [prefix], connection=store.connection)
     assert visible_names(tmp_path) == []

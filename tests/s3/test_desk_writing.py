@@ -14,6 +14,7 @@ from inspector.operations.changing.taco_header import header_draft
 from inspector.operations.refused import Refused
 from inspector.operations.serving.desk import Desk
 from inspector.operations.showing.browse_views import Remedy
+from tests.operations.creations import Stopping
 from tests.s3.conftest import Store
 from tests.s3.proxy import Forward, Reply, Seen, refuse, silent
 from tests.s3.writing import MEBI, content, taco, unfinished
@@ -171,14 +172,8 @@ def test_a_server_that_cannot_copy_is_said_to_want_all_of_it(desk: Desk, store: 
 
 
 def test_cancelling_says_that_nothing_was_changed(desk: Desk, store: Store, data: bytes) -> None:
-    class Stopping(Progress):
-        def advance(self, count: int) -> None:
-            if self.done > MEBI:
-                self.cancel()
-            super().advance(count)
-
     with pytest.raises(EditError, match="was not changed: writing it was cancelled"):
-        desk.write(Stopping(), edited(desk))
+        desk.write(Stopping(MEBI), edited(desk))
     assert content(store, KEY) == data
     assert unfinished(store) == []
 

@@ -12,7 +12,7 @@ from inspector.core.source import SourceError
 from inspector.operations.making.creating_caf import create_caf
 from inspector.operations.making.creating_taco import create_taco
 from inspector.sources.s3 import new_objects
-from tests.operations.creations import plant
+from tests.operations.creations import Stopping, plant
 from tests.s3.conftest import BUCKET, Store
 from tests.s3.proxy import Forward, Reply, Seen, refuse
 from tests.s3.writing import MEBI, content, unfinished
@@ -148,14 +148,10 @@ def test_a_server_that_fails_leaves_nothing(store: Store, tmp_path: Path, at: in
 def test_cancelling_leaves_nothing(store: Store, tmp_path: Path) -> None:
     plant(tmp_path / "tree", {"1": bytes(12 * MEBI)})
 
-    class Stopping(Progress):
-        def advance(self, count: int) -> None:
-            if self.done > 6 * MEBI:
-                self.cancel()
-            super().advance(count)
-
     with pytest.raises(Cancelled):
-        create_caf(Stopping(), f"{HERE}/new/cancelled.caf", [str(tmp_path / "tree")], connection=store.connection)
+        create_caf(
+            Stopping(6 * MEBI), f"{HERE}/new/cancelled.caf", [str(tmp_path / "tree")], connection=store.connection
+        )
     assert any(seen.method == "PUT" for seen in store.proxy.log)
     assert keys(store, "new/cancelled") == []
     assert unfinished(store) == []

@@ -11,7 +11,7 @@ from inspector.__main__ import main
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.making.creating_caf import create_caf
-from tests.operations.creations import plant
+from tests.operations.creations import Stopping, plant
 from tests.s3.conftest import BUCKET, Store
 from tests.s3.proxy import Fault, Forward, Reply, Seen, refuse
 from tests.s3.test_writing_new import HERE, keys, small_parts
@@ -69,12 +69,6 @@ def test_what_is_not_known_is_not_said(store: Store, tmp_path: Path, capsys: pyt
 def test_what_is_left_of_a_cancelled_one_is_said(store: Store, tmp_path: Path) -> None:
     plant(tmp_path / "tree", {"1": bytes(12 * MEBI)})
 
-    class Stopping(Progress):
-        def advance(self, count: int) -> None:
-            if self.done > 6 * MEBI:
-                self.cancel()
-            super().advance(count)
-
     def failing(seen: Seen, forward: Forward) -> Reply:
         return refuse(403, "AccessDenied")(seen, forward) if seen.method == "DELETE" else forward()
 
@@ -82,7 +76,7 @@ def test_what_is_left_of_a_cancelled_one_is_said(store: Store, tmp_path: Path) -
         store.proxy.failing(failing),
         pytest.raises(SourceError, match=r"It was cancelled\. Parts of .* not be"),
     ):
-        create_caf(Stopping(), f"{HERE}/new/left.caf", [str(tmp_path / "tree")], connection=store.connection)
+        create_caf(Stopping(6 * MEBI), f"{HERE}/new/left.caf", [str(tmp_path / "tree")], connection=store.connection)
     assert unfinished(store) == ["new/left.caf"]
     for each in store.client.list_multipart_uploads(Bucket=BUCKET)["Uploads"]:
         store.client.abort_multipart_upload(Bucket=BUCKET, Key=each["Key"], UploadId=each["UploadId"])
