@@ -134,13 +134,13 @@ def mend_records(archive: Archive, directory: Directory) -> list[Repair]:
     return [*_proved(archive, directory), *_claimed(archive, directory)]
 
 
-def members_of(findings: Iterable[Finding], code: str) -> list[int]:
+def named_by(findings: Iterable[Finding], code: str) -> list[int]:
     """The members that findings with a code speak of, each once."""
     return list(dict.fromkeys(each.member for each in findings if each.code == code and each.member is not None))
 
 
 def _proved(archive: Archive, directory: Directory) -> Iterator[Repair]:
-    members = members_of(archive.findings, "zip-crc-field-wrong")
+    members = named_by(archive.findings, "zip-crc-field-wrong")
     patches = [patch for member in members for patch in _crc_patches(archive, directory, member)]
     if not patches:
         return
@@ -157,7 +157,7 @@ def _sizes(directory: Directory, member: int) -> tuple[int, int]:
 
 
 def _claimed(archive: Archive, directory: Directory) -> Iterator[Repair]:
-    for member in members_of(archive.findings, "zip-crc-mismatch")[:MOST_CLAIMS]:
+    for member in named_by(archive.findings, "zip-crc-mismatch")[:MOST_CLAIMS]:
         patches = _crc_patches(archive, directory, member)
         if not patches:
             continue

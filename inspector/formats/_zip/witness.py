@@ -27,7 +27,7 @@ from inspector.core.span import Span
 from inspector.core.verdict import Verdict
 from inspector.formats._zip.descriptors import FORMS, form_of
 from inspector.formats._zip.directory import UNSUPPORTED, Directory, codec_of
-from inspector.formats._zip.mending import MOST_CLAIMS, in_place, members_of
+from inspector.formats._zip.mending import MOST_CLAIMS, in_place, named_by
 from inspector.formats._zip.reading import content, stored_pieces
 from inspector.formats._zip.records import (
     CENTRAL_SIZE,
@@ -114,14 +114,14 @@ def mend_headers(archive: Archive, directory: Directory, progress: Progress) -> 
         title = f"Set {fields} in headers of {count(len(mended), 'member')} to what the content proves"
         codes = {each.code for each in archive.findings if each.member in mended}
         yield Repair("zip-set-headers", title, frozenset(codes & _ANSWERED), edit=in_place(archive, title, patches))
-    for member in members_of(archive.findings, "zip-local-name")[:MOST_CLAIMS]:
+    for member in named_by(archive.findings, "zip-local-name")[:MOST_CLAIMS]:
         if archive.verdict(member) is Verdict.VERIFIED:
             yield from _names(archive, directory, member)
 
 
 def _disputed(archive: Archive) -> list[int]:
-    disputed = (member for code in _DISPUTES for member in members_of(archive.findings, code))
-    signs = (member for code in _SIGNS for member in members_of(archive.findings, code))
+    disputed = (member for code in _DISPUTES for member in named_by(archive.findings, code))
+    signs = (member for code in _SIGNS for member in named_by(archive.findings, code))
     doubtful = (member for member in signs if archive.verdict(member) is not Verdict.VERIFIED)
     return list(dict.fromkeys((*disputed, *doubtful)))[:_MOST]
 
