@@ -15,6 +15,7 @@ from inspector.gui.icons import Picture, severity_icon
 from inspector.gui.panels.leads import Leads
 from inspector.gui.panels.parts import SelectableLabel, sentence_label
 from inspector.gui.selection import Selection
+from inspector.gui.vocabulary import word
 from inspector.gui.words import path_text
 from inspector.operations.showing.views import Explanation, MemberRow
 
@@ -152,8 +153,9 @@ class BytePanel(QScrollArea):
         self.title.setText(row.name)
         self._say("Value", row.value)
         self._say("Meaning", row.note)
-        kind, role = str(row.kind), str(row.role)
-        self._say("Kind", kind if kind == role else tr("{kind} (shown as {role})", kind=kind, role=role))
+        role = word(row.role)
+        same = row.kind.value == row.role.value
+        self._say("Kind", role if same else tr("{kind} (shown as {role})", kind=row.kind, role=role))
         self._say("Bytes", spans_text(row.spans))
         self._say("Size", in_bytes(total(row.spans)))
         section = next((one.specification for one in reversed(fields[: chosen + 1]) if one.specification), "")
