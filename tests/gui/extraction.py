@@ -64,6 +64,10 @@ def is_looked_up(node: ast.expr) -> bool:
     return isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
 
 
+def is_in_f_string(call: ast.Call, tree: ast.Module) -> bool:
+    return any(call in ast.walk(node) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr))
+
+
 def problem(call: ast.Call, tree: ast.Module) -> str:
     """What is wrong with a call of ``tr`` or ``marked``."""
     assert isinstance(call.func, ast.Name)
@@ -71,6 +75,8 @@ def problem(call: ast.Call, tree: ast.Module) -> str:
     if call.func.id == "marked":
         return "" if text and not call.keywords else "marked() takes a literal"
     given = {keyword.arg for keyword in call.keywords}
+    if text is not None and is_in_f_string(call, tree):
+        return "extraction does not look into f-strings"
     if text is not None:
         return "" if placeholders(text) == given else f"{placeholders(text)} are not {given}"
     if len(call.args) != 1 or not is_looked_up(call.args[0]):

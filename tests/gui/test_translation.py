@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.core import translation
 from inspector.core.finding import Severity
+from inspector.core.kinds import Role
 from inspector.core.verdict import State, Verdict
 from inspector.gui import vocabulary
 from inspector.gui.audit import model as audit_model
@@ -25,21 +26,30 @@ from inspector.gui.editing import Dispatch
 from inspector.gui.models import check_list, checksums, findings, members
 from inspector.gui.panels.check_list import CheckTab
 from inspector.gui.panels.troubles import WHAT
-from inspector.gui.window import Window
+from inspector.gui.window import TITLE, Window
+from inspector.operations.checking.digest_manifest import ALGORITHMS
 from inspector.operations.extracting.extraction_views import ExtractionResult, Trouble, Troubles
 from inspector.operations.opening.coverage import Beside, RangeState
+from inspector.operations.showing.views import LayerKind
+from inspector.resources import samples
 from tests.gui.conftest import WAIT, Copied, Sample, Show, overwrite, press, settle
 from tests.gui.extraction import PACKAGE, SOURCES, calls, known, problem, too_early
 from tests.gui.test_accessible_names import OPENING, ROOT, TABS, dialogs
 from tests.gui.texts import texts_of
 
 DAMAGED = "flipped-blob-byte.rca"
+NAMES = "|".join(
+    map(
+        re.escape,
+        sorted((TITLE, *(path.name for path in samples()), *(each.name for each in ALGORITHMS)), reverse=True),
+    )
+)
 __all__ = ["dialogs"]
-COVERED = ("audit", "browser", "coverage", "dialogs", "models", "panels")
-"""Parts of ``inspector.gui`` whose texts are translated: the names of packages and modules."""
 DYNAMIC = {
     "AuditTab.about": "a location, and what was found there",
     "AuditTab.sentence": "its tooltip is the report of an operation",
+    "Banner.sentence": "what an operation says",
+    "Banner.state": "the name of a format, and what is counted",
     "BrowserTab.location": "what an address looks like",
     "BytePanel.facts": "the value of a field, and what the specification says of it",
     "BytePanel.leads": "where an operation says that a field leads",
@@ -51,10 +61,13 @@ DYNAMIC = {
     "Filters.formats": "the names of formats",
     "FindingsPanel._stack": "what an operation says",
     "FindingsPanel.about": "a finding",
+    "HexPane.hex": "the names of fields",
     "LayerBar.files": "the names of files",
     "NewArchiveTab.kind": "the names of formats",
     "RepairPanel.about": "a repair",
     "RepairPanel.sentence": "what an operation says",
+    "StartPage.sample_entries": "what the table of the samples says of them",
+    "StatusLine.path": "the names of fields",
     "_Family.fonts": "the names of fonts",
 }
 """What shows no text of the window's own, and why."""
@@ -78,6 +91,7 @@ def test_extraction_finds_every_text() -> None:
     [
         ("tr(f'{n} files')", "literal"),
         ("tr('a' if x else 'b')", "literal"),
+        ("f'{tr(\"a\")}: {b}'", "f-strings"),
         ("tr('a' + b)", "literal"),
         ("tr('{n} files')", "are not"),
         ("tr('{n} files', m=1)", "are not"),
@@ -100,7 +114,7 @@ def test_what_is_translated_too_early_is_seen() -> None:
     assert too_early(ast.parse(source)) == [1, 3, 4]
 
 
-@pytest.mark.parametrize("kind", [Severity, Verdict, State, RangeState, Beside])
+@pytest.mark.parametrize("kind", [Severity, Verdict, State, RangeState, Beside, LayerKind, Role])
 def test_words_of_what_is_judged_are_in_the_catalogue(kind: type[Severity]) -> None:
     assert {value.value for value in kind} <= set(vocabulary.WORDS)
 
@@ -132,16 +146,15 @@ def catalogue() -> Iterator[Bracketed]:
 
 
 def left_over(words: str) -> str:
-    """The words of a text that are in no brackets; what is counted (``3 bytes``) and units are in no catalogue."""
-    words = re.sub(r"<[^>]*>|[\d.,]+ \w+|\b([KMGT]iB|pt)\b", "", words)
+    """The words of a text that are in no brackets and should be.
+
+    Those of what is counted (``3 bytes``), units, keys, samples, algorithms and the program are in no catalogue.
+    """
+    words = re.sub(NAMES, "", words)
+    words = re.sub(r"<[^>]*>|[\d.,]+ \w+|\b([KMGT]iB|pt)\b|(?<=⟧ )\(((Ctrl|Alt|Shift)\+|F\d|Esc)[^()]*\)", "", words)
     while words != (words := re.sub(r"⟦[^⟦⟧]*⟧", "", words)):
         pass
     return " ".join(re.findall(r"[^\W\d_]{2,}", re.sub(r"⟦.*", "", words, flags=re.DOTALL)))
-
-
-def is_covered(module: str) -> bool:
-    name = module.removeprefix("inspector.gui.")
-    return name != module and name.partition(".")[0] in COVERED
 
 
 def english(root: QWidget) -> set[tuple[str, str]]:
@@ -149,7 +162,7 @@ def english(root: QWidget) -> set[tuple[str, str]]:
     return {
         (text.place, text.words)
         for text in texts_of(root)
-        if is_covered(text.module) and text.place not in DYNAMIC and left_over(text.words)
+        if text.module.startswith("inspector.gui.") and text.place not in DYNAMIC and left_over(text.words)
     }
 
 
@@ -161,6 +174,8 @@ def assert_translated(root: QWidget, catalogue: Bracketed) -> None:
 def test_brackets_are_seen() -> None:
     assert left_over("⟦Errors⟧ (3)") == ""
     assert left_over("1,234 bytes of it") == "of it"
+    assert left_over("⟦Larger letters⟧ (Ctrl++)") == ""
+    assert left_over("⟦Larger letters⟧ (much)") == "much"
     assert left_over("⟦Content of ⟦a⟧ b⟧ and more") == "and more"
     assert left_over("<b>⟦Cut off…") == ""
 

@@ -57,7 +57,9 @@ def _names(root: QWidget) -> dict[int, tuple[str, str]]:
     for owner in (root, *root.findChildren(QObject)):
         if _is_own(owner):
             for name, value in vars(owner).items():
-                for each in value.values() if isinstance(value, dict) else (value,):
+                for each in (
+                    value.values() if isinstance(value, dict) else value if isinstance(value, list) else (value,)
+                ):
                     if isinstance(each, QObject):
                         found.setdefault(id(each), (type(owner).__module__, f"{type(owner).__name__}.{name}"))
     return found

@@ -237,7 +237,8 @@ class AuditTab(SideTab):
             return ""
         states = ", ".join(f"{grouped(number)} {state_words(state)}" for state, number in known.states)
         archives = count(sum(number for _, number in known.states), "archive")
-        words = [f"{archives}: {states or tr('nothing was audited')}."]
+        told = states or tr("nothing was audited")
+        words = [f"{archives}: {told}."]
         if known.others:
             words.append(tr("{files} left out.", files=count(known.others, "other file")))
         if known.earlier.files:

@@ -96,7 +96,8 @@ class DigestsPanel(QWidget):
         if row.place:
             self._document.go_to(row.layer, *row.place[0], ORIGIN)
         else:
-            self._document.said.emit(f"{tr('The stored value is in another file.')} {row.note}".strip())
+            text = tr("The stored value is in another file.")
+            self._document.said.emit(f"{text} {row.note}".strip())
 
 
 def _why_empty(status: Status) -> str:
