@@ -13,7 +13,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import count as counted
 from inspector.core.numbers import rounded
 from inspector.core.progress import Cancelled, Progress
-from inspector.core.source import SourceError, is_sparing
+from inspector.core.source import SourceError
 from inspector.core.span import Spans
 from inspector.core.verdict import State
 from inspector.operations.checking.checks import ALL
@@ -29,6 +29,7 @@ from inspector.operations.showing.content import SAMPLE, decoded_content, encodi
 from inspector.operations.showing.disk_change import stamp
 from inspector.operations.showing.guide import Guide
 from inspector.operations.showing.naming import NAMING, Naming
+from inspector.operations.showing.picturing import PICTURING, Picturing
 from inspector.operations.showing.references import REFERRING, Referring
 from inspector.operations.showing.scene import Scene
 from inspector.operations.showing.search import search
@@ -42,7 +43,6 @@ from inspector.operations.showing.views import (
     FieldRow,
     FindingRow,
     LayerInfo,
-    LayerKind,
     ManifestResult,
     MemberPlace,
     MemberRow,
@@ -60,7 +60,7 @@ LARGEST_READ = 1 << 20
 """The most bytes given at once."""
 
 
-class Session(Datapoints, Covering, Naming, Pointing, Referring, Stepping):
+class Session(Datapoints, Covering, Naming, Picturing, Pointing, Referring, Stepping):
     """One open location. What cannot be opened is a session too, which says why in its status.
 
     ``s3`` says how S3 is reached. What is there is decoded sparingly until it is checked.
@@ -292,23 +292,6 @@ class Session(Datapoints, Covering, Naming, Pointing, Referring, Stepping):
         """The first match at or after ``start``, backwards the last before it. Raises SourceError and Cancelled."""
         return search(self._now.layers[layer].source, pattern, start, backwards, ignore_case, progress)
 
-    def overview(self, progress: Progress, layer: int, rows: int) -> list[int]:
-        """The set of roles in each of ``rows`` equal stretches of a layer. Raises Cancelled."""
-        from inspector.operations.showing.overview import overview  # brings numpy
-
-        shown = self._now.layers[layer]
-        return overview(shown.fields(), shown.source.size, rows, progress, sparing=is_sparing(shown.source))
-
-    def verdict_overview(self, progress: Progress, layer: int, rows: int) -> list[int]:
-        """What checking has said of members (a set, see ``Judged``) in each stretch of ``overview``."""
-        from inspector.operations.showing.verdict_overview import BITS, verdict_overview  # brings numpy
-
-        shown = self._now.layers[layer]
-        if shown.info.member is not None:
-            verdict = self.member(shown.info.member).verdict
-            return [int(BITS[verdict]) if shown.source.size else 0] * rows
-        return verdict_overview(shown.archive, shown.info.kind is LayerKind.INNER, rows, progress)
-
     def content(self, progress: Progress, index: int) -> ContentInfo:
         """Decode a member and make its content a layer. Raises Refused, SourceError and Cancelled."""
         now = self._now
@@ -338,8 +321,9 @@ QUICK = frozenset(
 JOBS = frozenset(
     (
         *("decode", "check", "export", "write_manifest", "arrange", "plant", "search", "find_datapoint"),
-        *("overview", "verdict_overview", "content"),
+        "content",
         *NAMING,
+        *PICTURING,
         *STEPPING,
     )
 )
