@@ -144,6 +144,11 @@ class Tab(QWidget):
         document.statusChanged.connect(self._title_findings)
         self.explaining = Explaining(self)
 
+    @property
+    def settled(self) -> bool:
+        """Whether all that was asked for has arrived and is shown."""
+        return self.document.settled and self.coverage.settled
+
     def _dock(self, name: str, panel: QWidget, side: Qt.DockWidgetArea) -> QDockWidget:
         dock = QDockWidget(_title(name))
         dock.setObjectName(name)

@@ -329,4 +329,4 @@ class Window(QMainWindow):
     @property
     def settled(self) -> bool:
         """Whether all that was asked for has arrived, in every tab."""
-        return all(tab.document.settled for tab in self.tabs.all()) and all(s.settled for s in self.tabs.sides())
+        return all(tab.settled for tab in self.tabs.all()) and all(s.settled for s in self.tabs.sides())

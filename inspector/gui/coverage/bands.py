@@ -134,12 +134,16 @@ class Band:
         return runs
 
     def edges(self, keys: Keys, apart: int) -> list[int]:
-        """The pixels at which ranges begin; none where ranges are narrower than ``apart`` pixels on the whole."""
+        """The pixels at which ranges begin, and at which they end within others.
+
+        None where ranges are narrower than ``apart`` pixels on the whole.
+        """
         low = bisect_left(self.firsts, keys.start)
         high = bisect_left(self.firsts, keys.stop)
         if (high - low) * apart > keys.width:
             return []
-        return [keys.x(first) for first in self.firsts[low:high]]
+        ends = (last + 1 for last in self.overlaps.lasts if keys.start <= last + 1 < keys.stop)
+        return sorted({keys.x(key) for key in (*self.firsts[low:high], *ends)})
 
     # ---- ranges ------------------------------------------------------------------------------------------------
 

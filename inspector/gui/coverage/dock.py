@@ -34,6 +34,11 @@ class CoverageDock(QDockWidget):
         self.toggleViewAction().setVisible(False)
         self.hide()
 
+    @property
+    def settled(self) -> bool:
+        """Whether what is shown is the last there is to show."""
+        return self.panel is None or self.panel.source.settled
+
     def place(self) -> None:
         """Be shown where there is a collection, unless the user has closed it: also after docks were arranged."""
         collection = self._document.status.collection

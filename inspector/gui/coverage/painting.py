@@ -76,7 +76,7 @@ class BandPainter:
         """Paint all: what is there, where ranges begin, what is wrong, and words where there is room."""
         for run in runs:
             self._fill(run)
-        self._painter.setPen(QPen(QColor(self._colours.base), 1))
+        self._painter.setPen(QPen(QColor(self._colours.quiet), 1))  # also between ranges that are coloured alike
         for x in edges:
             left = self._box.left() + x
             self._painter.drawLine(left, self._box.top(), left, self._box.bottom())
@@ -124,6 +124,9 @@ class BandPainter:
         needed = width + (_ICON + _SPACE if icon is not None else 0)
         if needed + 2 * _SPACE <= place.width():
             left = place.left() + (place.width() - needed) // 2
+            if len(states := states_in(run.shown)) == 1 and not run.shown & GAP:  # no edge runs through the word
+                behind = QRect(left, place.top(), needed, place.height()).adjusted(-_SPACE, _TOP, _SPACE, -_TOP)
+                self._painter.fillRect(behind, fill(states[0], self._colours))
             if icon is not None:
                 self._icon(icon, left)
                 left += _ICON + _SPACE

@@ -46,7 +46,7 @@ class RangeSource(QObject):
         self._timer.timeout.connect(self._look)
         document.rowsChanged.connect(self._want_states)
         document.jobsChanged.connect(self._want_states)
-        document.lost.connect(self._timer.stop)
+        document.lost.connect(self._end)
 
     @property
     def settled(self) -> bool:
@@ -101,6 +101,11 @@ class RangeSource(QObject):
         if self._stale or any(job.method in _CHANGING for job in self._document.client.jobs):
             self._stale = False
             self._want_states()
+
+    def _end(self) -> None:
+        """Nothing more will be answered."""
+        self._timer.stop()
+        self._asking = self._stale = False
 
     def _lose_states(self, sentence: str) -> None:
         self._asking = False

@@ -97,6 +97,11 @@ def test_overlaps_and_orphans_are_marked_where_they_are() -> None:
     assert [key for key, shown in enumerate(sets) if not shown] == [0, 10, 11, 14]
 
 
+def test_a_range_that_ends_within_another_has_an_edge_there() -> None:
+    band = Band([0, 10], [14, 29], [(10, 14)])
+    assert band.edges(Keys(0, 30, 300), 5) == [0, 100, 150]
+
+
 def test_edges_are_where_ranges_begin_if_there_is_room() -> None:
     band = band_of([(0, 4), (5, 9), (20, 29)])
     assert band.edges(Keys(0, 30, 300), 5) == [0, 50, 200]
