@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
@@ -35,14 +36,21 @@ def headers(data: bytes) -> tuple[int, int]:
     return at, int.from_bytes(data[at + 42 : at + 46], "little")
 
 
-@pytest.mark.parametrize("data", [WHOLE, STREAMED], ids=["whole", "streamed"])
-@pytest.mark.parametrize("field", FIELDS)
-@pytest.mark.parametrize("side", [0, 1], ids=["central", "local"])
-def test_the_header_that_the_content_contradicts_is_set_right(data: bytes, field: str, side: int) -> None:
-    at = FIELDS[field][side]
-    if at is None or (data is STREAMED and side and field in ("stored size", "size")):
-        return  # those lengths of the central header lead to the next one, and a descriptor takes the place of sizes
-    at += headers(data)[side]
+def contradicted() -> Iterator[object]:
+    """Every field of both headers, of a member with its sizes in the local one, and of one with a descriptor.
+
+    Lengths in the central header lead to the next one, so they stay; a descriptor takes the place of the local sizes.
+    """
+    for name, data in (("whole", WHOLE), ("streamed", STREAMED)):
+        for field, (*places, _) in FIELDS.items():
+            for side, at in enumerate(places):
+                if at is not None and not (data is STREAMED and side and field in ("stored size", "size")):
+                    place = headers(data)[side] + at
+                    yield pytest.param(data, place, id=f"{name}-{field}-{('central', 'local')[side]}")
+
+
+@pytest.mark.parametrize(("data", "at"), list(contradicted()))
+def test_the_header_that_the_content_contradicts_is_set_right(data: bytes, at: int) -> None:
     broken = patched(data, at, bytes([data[at] ^ 1]))
     result = planned(broken)
     assert state_of([checked(broken)]) in (State.DAMAGED, State.WARNING)
