@@ -148,9 +148,9 @@ def catalogue() -> Iterator[Bracketed]:
 def left_over(words: str) -> str:
     """The words of a text that are in no brackets and should be.
 
-    Those of what is counted (``3 bytes``), units, keys, samples, algorithms and the program are in no catalogue.
+    Those of what is counted (``3 bytes``), units, keys, paths, samples, algorithms and the program are in no catalogue.
     """
-    words = re.sub(NAMES, "", words)
+    words = re.sub(rf"(^|(?<=\s))([A-Z]:)?[/\\]\S+|{NAMES}", "", words)
     words = re.sub(r"<[^>]*>|[\d.,]+ \w+|\b([KMGT]iB|pt)\b|(?<=⟧ )\(((Ctrl|Alt|Shift)\+|F\d|Esc)[^()]*\)", "", words)
     while words != (words := re.sub(r"⟦[^⟦⟧]*⟧", "", words)):
         pass
@@ -176,6 +176,7 @@ def test_brackets_are_seen() -> None:
     assert left_over("1,234 bytes of it") == "of it"
     assert left_over("⟦Larger letters⟧ (Ctrl++)") == ""
     assert left_over("⟦Larger letters⟧ (much)") == "much"
+    assert left_over("/tmp/of/mine\n/and and/or") == "and or"
     assert left_over("⟦Content of ⟦a⟧ b⟧ and more") == "and more"
     assert left_over("<b>⟦Cut off…") == ""
 
