@@ -25,6 +25,7 @@ from inspector.core.progress import Progress
 from inspector.operations.auditing.audit import Todo
 from inspector.operations.auditing.audit_results import Amount
 from tests.operations.archives import caf
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parent.parent.parent
 Sample = Callable[[str], Path]
@@ -199,13 +200,13 @@ def test_a_killed_audit_goes_on_without_doing_anything_twice(tmp_path: Path) -> 
         assert running.stdout is not None
         first = [json.loads(running.stdout.readline())["source"] for _ in range(11)]
         os.kill(running.pid, signal.SIGKILL)
-        running.communicate(timeout=60)  # ends only when its worker has ended too
+        running.communicate(timeout=PATIENCE)  # ends only when its worker has ended too
     assert [Path(each).name for each in first] == [f"{number:02}.caf" for number in range(11)]
     before = table(results)
     assert sorted(before) == [f"{number:02}.caf" for number in range(11)]
     slow.unlink()
     with start(place, results, workers=2) as running:
-        out, _ = running.communicate(timeout=60)
+        out, _ = running.communicate(timeout=PATIENCE)
     *archives, last = objects(out.decode())
     assert running.returncode == 0
     assert len(archives) == 20
@@ -224,7 +225,7 @@ def test_an_interrupt_stops_at_once_and_keeps_what_is_finished(tmp_path: Path) -
         assert running.stdout is not None
         running.stdout.readline()
         os.killpg(running.pid, signal.SIGINT)
-        _, err = running.communicate(timeout=60)
+        _, err = running.communicate(timeout=PATIENCE)
     assert running.returncode == 130
     assert b"1 result is kept" in err
     assert b"Traceback" not in err
@@ -256,7 +257,7 @@ def test_where_there_is_no_terminal_lines_say_how_far_it_is(capsys: pytest.Captu
         return f"so far {progress.done}"
 
     with ProgressBar(Progress(), line, logged=0.001):
-        assert twice.acquire(timeout=60)
-        assert twice.acquire(timeout=60)
+        assert twice.acquire(timeout=PATIENCE)
+        assert twice.acquire(timeout=PATIENCE)
     first, *_ = capsys.readouterr().err.splitlines()
     assert first == "so far 0"

@@ -17,6 +17,7 @@ import pytest
 
 from inspector.__main__ import main
 from inspector.operations.checking import many
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parent.parent.parent
 Sample = Callable[[str], Path]
@@ -170,5 +171,5 @@ def test_an_interrupt_ends_with_status_130_and_leaves_nobody_behind(count: int, 
         assert b"Sound" in running.stdout.readline()  # the others are being checked by now
         os.killpg(running.pid, signal.SIGINT)
         # Both ends come only when no process holds the pipes any more.
-        _, err = running.communicate(timeout=60)
+        _, err = running.communicate(timeout=PATIENCE)
     assert (running.returncode, err) == (130, b"archive-inspector: Interrupted.\n")

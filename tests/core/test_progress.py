@@ -7,8 +7,7 @@ import threading
 import pytest
 
 from inspector.core.progress import Cancelled, Progress
-
-WAIT = 30
+from tests.patience import PATIENCE
 
 
 class Worker(threading.Thread):
@@ -38,7 +37,7 @@ def test_paused_work_waits_until_it_is_told_what_to_do(order: object, ended: str
     assert progress.paused
     assert callable(order)
     order(progress)
-    worker.join(WAIT)
+    worker.join(PATIENCE)
     assert (worker.ended, progress.done, progress.paused) == (ended, 3, False)
 
 

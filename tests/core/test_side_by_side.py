@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.side_by_side import side_by_side
+from tests.patience import PATIENCE
 
 
 def unseen(_: Sequence[Progress]) -> None:
@@ -32,7 +33,7 @@ def test_as_many_as_allowed_are_done_at_a_time() -> None:
         with lock:
             running.add(task)
             most = max(most, len(running))
-        meeting.wait(60)  # which all three have to reach
+        meeting.wait(PATIENCE)  # which all three have to reach
         with lock:
             running.discard(task)
         return task

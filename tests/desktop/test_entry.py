@@ -18,12 +18,11 @@ from inspector.__main__ import main
 from inspector.cli.desktop_entry import entry, own_command
 from inspector.gui.door import absolute
 from inspector.resources import DESKTOP_ID, resource
+from tests.patience import PATIENCE
 
 SHIPPED = resource("desktop", "share", "applications", f"{DESKTOP_ID}.desktop")
 ODD = """it's "here" $HOME `date` \\n & co"""
 """The name of a folder; GIO finds no program with a percent sign in its path, however it is written."""
-LONG = 60
-"""Seconds after which something that does not answer has failed."""
 ESCAPES = {"s": " ", "n": "\n", "t": "\t", "r": "\r", "\\": "\\"}
 ARGUMENT = re.compile(r'"((?:[^"\\]|\\.)*)"|([^\s"\'\\]+)', re.DOTALL)
 
@@ -70,8 +69,8 @@ def test_a_program_in_an_odd_place_is_started_with_its_files(tmp_path: Path) -> 
 
     subprocess.run(["desktop-file-validate", path], check=True)
     with os.fdopen(os.open(told, os.O_RDONLY | os.O_NONBLOCK), "rb") as pipe:
-        subprocess.run(["gio", "launch", path, *files], check=True, timeout=LONG)  # does not wait for the program
-        assert select.select([pipe], [], [], LONG)[0]
+        subprocess.run(["gio", "launch", path, *files], check=True, timeout=PATIENCE)  # does not wait for the program
+        assert select.select([pipe], [], [], PATIENCE)[0]
         assert [absolute(each) for each in json.loads(pipe.read())] == list(map(str, files))  # paths or URLs
 
 

@@ -18,6 +18,7 @@ from inspector.cli import desktop
 from inspector.formats import FORMATS
 from inspector.gui.app import Application, application
 from inspector.resources import DESKTOP_ID, SHIPPED, resource
+from tests.patience import PATIENCE
 
 Sample = Callable[[str], Path]
 
@@ -41,7 +42,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[pytest.Mon
 
 
 def printed(*command: str | Path) -> str:
-    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.strip()
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE).stdout.strip()
 
 
 def declared() -> list[str]:

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.patience import PATIENCE
+
 Sample = Callable[[str], Path]
 PREPARE = """
 import importlib, logging.handlers, multiprocessing.shared_memory, os, pkgutil, platform, signal, sys, uuid
@@ -70,7 +72,7 @@ def said(root: Path, code: str, *arguments: object) -> str:
     """What a process prints that begins like on this system, and then has no POSIX."""
     guarded = f"{PREPARE}\nif __name__ == '__main__':\n" + "".join(f"    {line}\n" for line in code.splitlines())
     command = [sys.executable, "-c", guarded, *map(str, arguments)]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -22,8 +22,9 @@ from inspector.gui.settings import Settings
 from inspector.gui.tab import Tab
 from inspector.gui.theme import Theme
 from inspector.gui.window import Window
+from tests.patience import PATIENCE
 
-WAIT = 30_000
+WAIT = int(PATIENCE * 1000)
 """Milliseconds that anything may take on a busy machine."""
 MUCH = 256 << 20
 """Bytes of an archive whose check takes long enough to be paused."""

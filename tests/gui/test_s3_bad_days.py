@@ -18,6 +18,7 @@ from inspector.sources.s3.connection import Connection
 from tests.gui.conftest import WAIT, press, settle
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3_store import Store, opened_at
+from tests.patience import PATIENCE
 from tests.s3.bad_days import BAD_DAYS, MEMBERS, BadDay, wide
 from tests.s3.proxy import Fault, Forward, Proxy, Reply, Seen, after, ignoring, slow
 
@@ -51,7 +52,7 @@ def silence(asked: Event, gate: Event) -> Fault:
 
     def fault(_: Seen, forward: Forward) -> Reply:
         asked.set()
-        gate.wait(60)
+        gate.wait(PATIENCE)
         return forward()
 
     return fault

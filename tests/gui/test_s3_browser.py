@@ -24,6 +24,7 @@ from inspector.sources.s3.ledger import Totals
 from tests.gui.conftest import WAIT, press, settle
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3_store import Store, wide
+from tests.patience import PATIENCE
 from tests.s3.proxy import Forward, Reply, Seen, in_pages, refuse, stalling
 
 
@@ -231,7 +232,7 @@ def test_a_listing_that_does_not_come_can_be_cancelled(window: Window, qtbot: Qt
     gate = Event()
 
     def late(_: Seen, forward: Forward) -> Reply:
-        gate.wait(60)
+        gate.wait(PATIENCE)
         return forward()
 
     try:

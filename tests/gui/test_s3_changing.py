@@ -17,6 +17,7 @@ from tests.gui.conftest import WAIT, answer, overwrite, press, previewed, settle
 from tests.gui.s3_changing import KEY, agree, asked, data, entry, note, point_to, question, tab, writes
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3_store import Store, opened_at
+from tests.patience import PATIENCE
 from tests.s3.conftest import BUCKET
 from tests.s3.proxy import Fault, Forward, Reply, Seen, refuse, silent
 from tests.s3.writing import MEBI, content, taco, unfinished
@@ -181,7 +182,7 @@ def test_sending_can_be_cancelled(window: Window, qtbot: QtBot, store: Store, ta
     def slow(seen: Seen, forward: Forward) -> Reply:
         if seen.method == "PUT" and not any(name.lower() == "x-amz-copy-source" for name in seen.headers):
             reached.set()
-            gate.wait(60)
+            gate.wait(PATIENCE)
         return forward()
 
     dialog = asked(window, qtbot)
@@ -208,7 +209,7 @@ def test_closing_the_tab_while_it_is_sent_leaves_nothing(
     def slow(seen: Seen, forward: Forward) -> Reply:
         if seen.method == "PUT":
             reached.set()
-            gate.wait(60)
+            gate.wait(PATIENCE)
         return forward()
 
     dialog = asked(window, qtbot)

@@ -18,6 +18,7 @@ from tests.gui.conftest import WAIT, settle
 from tests.gui.making import new_archive, tree
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3_store import Store
+from tests.patience import PATIENCE
 from tests.s3.conftest import BUCKET
 from tests.s3.proxy import Fault, Forward, Reply, Seen, refuse, silent
 from tests.s3.writing import MEBI, content, unfinished
@@ -175,7 +176,7 @@ def test_cancelling_aborts_the_upload(window: Window, qtbot: QtBot, store: Store
     def slow(seen: Seen, forward: Forward) -> Reply:
         if seen.method == "PUT":
             reached.set()
-            gate.wait(60)
+            gate.wait(PATIENCE)
         return forward()
 
     with store.proxy.failing(slow):

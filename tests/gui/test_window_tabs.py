@@ -17,6 +17,7 @@ from inspector.gui.theme import Theme
 from inspector.gui.window import Window
 from inspector.operations.showing.views import Stage
 from tests.gui.conftest import WAIT, Show, press, settle
+from tests.patience import PATIENCE
 
 Sample = Callable[[str], Path]
 
@@ -200,6 +201,6 @@ window.close()
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert done.stdout.strip() == "[] []"

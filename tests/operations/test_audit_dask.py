@@ -28,6 +28,7 @@ from inspector.operations.auditing.audit_places import Choice, shard_of
 from inspector.operations.auditing.audit_results import Results
 from inspector.operations.refused import Refused
 from tests.operations.archives import caf
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -155,7 +156,7 @@ EXAMINED = Examined(0)
 def _count(chunk: Chunk) -> list[Result]:
     """For a cluster in this process: a function goes there by its name, so what it counts with has to have one too."""
     if not EXAMINED.free.acquire(blocking=False):
-        EXAMINED.gate.wait(120)
+        EXAMINED.gate.wait(PATIENCE)
     EXAMINED.archives.update(job.found.name for job in chunk)
     return examine_chunk(chunk)
 

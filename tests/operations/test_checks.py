@@ -25,6 +25,7 @@ from inspector.operations.showing.session import Session
 from inspector.operations.showing.views import Stage
 from inspector.sources.file import FileSource
 from tests.operations.archives import caf, opened
+from tests.patience import PATIENCE
 
 Sample = Callable[[str], Path]
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
@@ -231,14 +232,14 @@ def test_one_check_waits_for_another_and_can_be_cancelled_meanwhile(tmp_path: Pa
     first.pause()
     running = threading.Thread(target=session.check, args=(first,), daemon=True)
     running.start()
-    assert first.begun.wait(30)
+    assert first.begun.wait(PATIENCE)
     assert session.status().judgement == "The contents are being checked."
     second.cancel()
     with pytest.raises(Cancelled):
         session.check(second)
     assert running.is_alive()
     first.resume()
-    running.join(30)
+    running.join(PATIENCE)
     assert session.status().checked
 
 

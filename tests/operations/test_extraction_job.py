@@ -22,6 +22,7 @@ from inspector.operations.refused import Refused
 from inspector.sources.extracting import Destination
 from inspector.sources.folder_calls import Calls
 from tests.operations.extracting import BUILD, archive, extract, files
+from tests.patience import PATIENCE
 
 ENTRIES = [("one.txt", b"one"), ("deep/er/two.bin", bytes(range(256))), ("deep/empty", b""), ("three.txt", b"three")]
 
@@ -126,7 +127,7 @@ def test_cancelling_stops_all_threads(tmp_path: Path) -> None:
         def write(self, file: int, data: memoryview) -> int:
             self.written += 1
             if self.written > 4:
-                progress.over.wait(60)
+                progress.over.wait(PATIENCE)
             return super().write(file, data)
 
     entries = [(f"{number}.bin", os.urandom(700_000)) for number in range(20)]

@@ -14,8 +14,7 @@ import pytest
 from inspector.core.progress import CANCELLED
 from inspector.operations.serving.server import serve
 from inspector.operations.showing.views import JobState, ReportKind, SortKey, Stage
-
-WAIT = 60
+from tests.patience import PATIENCE
 
 
 class Asker:
@@ -37,7 +36,7 @@ class Asker:
                 if message[0] == number and (message[1] == "progress") == (ok == "progress"):
                     self.kept.remove(message)
                     return message
-            assert self.connection.poll(WAIT), "the worker does not answer"
+            assert self.connection.poll(PATIENCE), "the worker does not answer"
             self.kept.append(self.connection.recv())
 
     def ask(self, method: str, *arguments: Any) -> Any:
@@ -57,7 +56,7 @@ def worker(location: str) -> Iterator[tuple[Asker, Any]]:
         yield Asker(ours), process
     finally:
         ours.close()
-        process.join(WAIT)
+        process.join(PATIENCE)
         assert process.exitcode == 0
 
 

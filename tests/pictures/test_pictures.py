@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtGui import QColor, QImage, QPainter
 
+from tests.patience import PATIENCE
 from tests.pictures.comparing import difference, keep
 from tests.pictures.drawing import SIZE, STATES
 
@@ -23,8 +24,6 @@ SHOWN = {
     "coverage.png": "weather-overlap",
 }
 """The pictures of the README, and the samples that they show."""
-LONG = 120
-"""Seconds after which a picture is not waited for."""
 
 
 def drawn(root: Path, scale: float, *arguments: object) -> None:
@@ -36,7 +35,9 @@ def drawn(root: Path, scale: float, *arguments: object) -> None:
         "FONTCONFIG_FILE": str(HERE / "fonts.conf"),
     }
     command = [sys.executable, "-m", *map(str, arguments)]
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=LONG, check=False)
+    done = subprocess.run(
+        command, cwd=root, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 

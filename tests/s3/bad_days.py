@@ -14,7 +14,7 @@ from tests.s3.proxy import Fault, Forward, Reply, Seen, answering, cut, ignoring
 MEMBERS = 30
 MEMBER = 300_000
 
-PATIENCE = 3
+BRIEFLY = 3
 """Seconds that are waited for an answer on a day on which none comes; a busy machine needs some for any other."""
 
 
@@ -47,7 +47,7 @@ def hanging(_: Seen, forward: Forward) -> Reply:
     return reply
 
 
-_HANGS = f"sent nothing for {PATIENCE} seconds"
+_HANGS = f"sent nothing for {BRIEFLY} seconds"
 
 BAD_DAYS = (
     BadDay("403", refuse(403, "AccessDenied"), "is not allowed (403)", "is not allowed (403)"),
@@ -60,7 +60,7 @@ BAD_DAYS = (
     BadDay("clock", refuse(403, "RequestTimeTooSkewed"), "The clock of this machine", "The clock of this machine"),
     BadDay("cut", cut(100), "broke off", "broke off"),
     BadDay("no answer", silent, "closed the connection without an answer", "closed the connection without an answer"),
-    BadDay("hanging", hanging, _HANGS, _HANGS, PATIENCE),
+    BadDay("hanging", hanging, _HANGS, _HANGS, BRIEFLY),
     BadDay(
         "other range",
         answering(Content_Range="bytes 7-9/9000000"),

@@ -12,6 +12,7 @@ import boto3
 import pytest
 from botocore.config import Config
 
+from tests.patience import PATIENCE
 from tests.s3.bucket import BUCKET, Bucket
 from tests.s3.proxy import Proxy
 
@@ -51,7 +52,7 @@ def moto() -> Iterator[int]:
         assert process.stdout is not None
         yield int(process.stdout.readline())
         process.stdin.close()
-        process.wait(60)
+        process.wait(PATIENCE)
 
 
 @pytest.fixture(scope="session")

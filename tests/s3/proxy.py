@@ -15,6 +15,8 @@ from threading import Event, Thread
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from tests.patience import PATIENCE
+
 PIECE = 16 << 10
 
 
@@ -271,7 +273,7 @@ class _Handler(BaseHTTPRequestHandler):
         if reply.gate is not None:
             self.wfile.write(sent[:PIECE])
             self.wfile.flush()
-            reply.gate.wait(60)
+            reply.gate.wait(PATIENCE)
             sent = sent[PIECE:]
         while reply.pause and sent:
             self.wfile.write(sent[:PIECE])

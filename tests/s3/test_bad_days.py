@@ -19,7 +19,8 @@ from inspector.operations.auditing.audit import Plan, prepare, run
 from inspector.operations.auditing.audit_results import Results
 from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
-from tests.s3.bad_days import BAD_DAYS, PATIENCE, BadDay, wide
+from tests.patience import PATIENCE
+from tests.s3.bad_days import BAD_DAYS, BRIEFLY, BadDay, wide
 from tests.s3.conftest import Store
 from tests.s3.proxy import PIECE, Forward, Reply, Seen, after
 
@@ -85,8 +86,8 @@ def test_slow_is_not_wrong(store: Store, location: str, monkeypatch: pytest.Monk
         return reply
 
     with store.proxy.failing(dripping):
-        assert main(["check", *impatient(store, PATIENCE, monkeypatch), location]) == 0
-    assert max(seconds) > PATIENCE
+        assert main(["check", *impatient(store, BRIEFLY, monkeypatch), location]) == 0
+    assert max(seconds) > BRIEFLY
 
 
 def test_no_network(location: str, store: Store, capsys: pytest.CaptureFixture[str]) -> None:
@@ -117,7 +118,7 @@ def test_waiting_for_a_server_can_be_interrupted(store: Store, location: str, ro
 
     def silence(_: Seen, forward: Forward) -> Reply:
         asked.set()
-        gate.wait(60)
+        gate.wait(PATIENCE)
         return forward()
 
     program = [sys.executable, "-m", "inspector", command, *store.options, location]
@@ -128,9 +129,9 @@ def test_waiting_for_a_server_can_be_interrupted(store: Store, location: str, ro
         ) as running,
     ):
         try:
-            assert asked.wait(60)
+            assert asked.wait(PATIENCE)
             os.killpg(running.pid, signal.SIGINT)
-            _, said = running.communicate(timeout=60)
+            _, said = running.communicate(timeout=PATIENCE)
         finally:
             gate.set()
     assert running.returncode == 130

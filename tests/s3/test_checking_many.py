@@ -16,6 +16,7 @@ from inspector.operations.checking.many import Outcome, check_many
 from inspector.operations.opening.folders import Wanted, expanded
 from inspector.operations.showing.session import Session
 from inspector.operations.showing.views import ReportKind
+from tests.patience import PATIENCE
 from tests.s3.archives import dataset
 from tests.s3.conftest import Store
 from tests.s3.proxy import Fault, Forward, Reply, Seen, stalling
@@ -65,7 +66,7 @@ def meeting(parties: int, suffix: str) -> Fault:
 
     def fault(seen: Seen, forward: Forward) -> Reply:
         if seen.path.partition("?")[0].endswith(suffix) and "bytes" in seen.range:
-            barrier.wait(60)
+            barrier.wait(PATIENCE)
         return forward()
 
     return fault
@@ -141,9 +142,9 @@ def test_cancelling_does_not_wait_for_a_server(store: Store) -> None:
             results = []
             thread = Thread(target=lambda: results.append(session.check(progress)))
             thread.start()
-            assert begun.wait(60)
+            assert begun.wait(PATIENCE)
             progress.cancel()
-            thread.join(20)
+            thread.join(PATIENCE)
             assert not thread.is_alive()
             assert results[0].cancelled
     finally:

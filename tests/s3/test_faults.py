@@ -17,6 +17,7 @@ from inspector.sources.s3 import client
 from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.source import LARGEST_WHOLE, TAIL, S3Source, cancelling
+from tests.patience import PATIENCE
 from tests.s3.conftest import Store
 from tests.s3.proxy import Fault, Forward, Reply, Seen, answering, cut, ignoring, refuse, stalling
 
@@ -143,10 +144,10 @@ def test_cancelling_closes_the_body_in_the_middle(store: Store, source: S3Source
     with store.proxy.failing(slow):
         thread = threading.Thread(target=work)
         thread.start()
-        began.wait(60)
+        began.wait(PATIENCE)
         progress.cancel()
         gate.set()
-        thread.join(60)
+        thread.join(PATIENCE)
     assert len(ended) == 1
     assert source.ledger.requests()[-1].received < TAIL
 

@@ -14,7 +14,7 @@ from jeepney import DBusAddress, DBusErrorResponse, Properties, new_method_call
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
 from jeepney.wrappers import unwrap_msg
 
-from tests.screen.waiting import PATIENCE
+from tests.patience import PATIENCE
 
 ROOT = ("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
 ACCESSIBLE = "org.a11y.atspi.Accessible"

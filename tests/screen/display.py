@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from tests.patience import PATIENCE
 from tests.screen.waiting import until
 
 SIZE = (1600, 1000)
@@ -66,7 +67,7 @@ class Display:
 
     def picture(self, path: Path) -> None:
         """Save what the whole screen shows as PNG."""
-        subprocess.run([sys.executable, "-c", _GRAB, path], env=self.environment, check=False, timeout=60)
+        subprocess.run([sys.executable, "-c", _GRAB, path], env=self.environment, check=False, timeout=PATIENCE)
 
 
 @contextmanager
@@ -113,4 +114,4 @@ def _started(command: list[str], environment: Mapping[str, str]) -> Iterator[str
 
 def _end(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
     process.terminate()
-    process.wait(timeout=30)
+    process.wait(timeout=PATIENCE)

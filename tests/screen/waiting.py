@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from tests.patience import PATIENCE
+
 Found = TypeVar("Found")
-PATIENCE = 60.0
-"""Seconds after which something that has not come to pass on a busy machine has failed."""
 AGAIN = 0.02
 """Seconds between two looks."""
 

@@ -13,6 +13,7 @@ from inspector.formats import rca
 from tests.formats.rca import build
 from tests.formats.rca.build import archive
 from tests.formats.rca.checking import ONE, THREE, TWO, opened
+from tests.patience import PATIENCE
 
 PIECES = 12
 
@@ -31,7 +32,7 @@ class Gated(BytesSource):
         if self.checking:
             self.reads += 1
             if self.reads > 2:
-                assert self.paused.wait(30)
+                assert self.paused.wait(PATIENCE)
         return super().read(offset, length)
 
 
@@ -56,12 +57,12 @@ def test_a_paused_check_reads_nothing_more() -> None:
     source.checking = True
     checking = threading.Thread(target=rca.FORMAT.check, args=(opened, emitter, progress), daemon=True)
     checking.start()
-    assert source.paused.wait(30)
+    assert source.paused.wait(PATIENCE)
     checking.join(0.1)
     assert checking.is_alive()
     assert source.reads < PIECES
     progress.resume()
-    checking.join(30)
+    checking.join(PATIENCE)
     assert not checking.is_alive()
     assert opened.verdict(0) is Verdict.VERIFIED
 
