@@ -2,7 +2,8 @@
 
 A lock file decides who is the first; it listens on a local socket that only its user may use. What is handed over is
 a length of four bytes, the most significant first, and so many bytes of JSON: ``{"locations": [...], "token": "..."}``
-with absolute paths and the token with which the desktop lets a window come to the front. ``ACKNOWLEDGED`` answers it.
+with absolute paths and the token with which the desktop lets a window come to the front. ``ACKNOWLEDGED`` answers it,
+and ``CONFIRMED`` that answer: only what the later start has not given up for a window of its own is opened here.
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ if TYPE_CHECKING:  # loaded only once there is somebody to talk to
     from PySide6.QtNetwork import QLocalServer, QLocalSocket
     from PySide6.QtWidgets import QWidget
 
-PATIENCE = 500
-"""Milliseconds the other window has to answer; after them this start opens its own."""
+PATIENCE = 5_000
+"""Milliseconds the other window has to answer; after them this start opens its own. A busy machine needs some."""
 AGAIN = 0.02
 """Seconds between two tries to reach a window that has only just begun."""
 ACKNOWLEDGED = b"+"
+CONFIRMED = b"!"
 LARGEST = 1 << 20
 """Bytes of a message; what claims to be longer is not read."""
 HEAD = 4
@@ -113,19 +115,23 @@ class Instance(QObject):
 
     def _hear(self, socket: QLocalSocket) -> None:
         heard = self._heard.get(socket)
-        if heard is None:
+        new = bytes(socket.readAll().data())
+        if heard is None or not new:
             return
-        heard += bytes(socket.readAll().data())
+        heard += new
         size = int.from_bytes(heard[:HEAD], "big")
         if size > LARGEST:
             socket.abort()
         elif len(heard) >= HEAD + size > HEAD:
-            message = _unpacked(bytes(heard[HEAD : HEAD + size]))
-            if message is None:
-                socket.abort()
-                return
+            self._answer(socket, _unpacked(bytes(heard[HEAD : HEAD + size])), bytes(heard[HEAD + size :]))
+
+    def _answer(self, socket: QLocalSocket, message: tuple[list[str], str] | None, after: bytes) -> None:
+        if message is None:
+            socket.abort()
+        elif not after:
             socket.write(ACKNOWLEDGED)
             socket.flush()
+        elif after == CONFIRMED:
             socket.disconnectFromServer()
             self.asked.emit(*message)
 
@@ -199,4 +205,8 @@ def _acknowledged(socket: QLocalSocket, message: bytes, end: float) -> bool:
         left = int((end - monotonic()) * 1000)
         if left <= 0 or not (socket.waitForReadyRead(left) or socket.bytesAvailable()):
             return False
-    return bytes(socket.readAll().data()) == ACKNOWLEDGED
+    if bytes(socket.readAll().data()) != ACKNOWLEDGED:
+        return False
+    socket.write(CONFIRMED)
+    socket.flush()
+    return socket.bytesToWrite() == 0

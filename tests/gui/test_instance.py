@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.cli.parser import window_parser
 from inspector.gui import instance
-from inspector.gui.instance import Instance
+from inspector.gui.instance import ACKNOWLEDGED, CONFIRMED, Instance
 from tests.gui.conftest import WAIT
 
 NAME = "test"
@@ -139,16 +139,32 @@ def test_what_is_no_message_is_not_taken(first: Instance, folder: Path, qtbot: Q
     assert not taken
 
 
+WHOLE = message(json.dumps({"locations": ["/a"], "token": ""}).encode())
+
+
 def test_a_message_in_pieces_is_one(first: Instance, folder: Path, qtbot: QtBot) -> None:
     socket = QLocalSocket()
     socket.connectToServer(str(folder / NAME))
-    whole = message(json.dumps({"locations": ["/a"], "token": ""}).encode())
-    with qtbot.waitSignal(first.asked, timeout=WAIT) as asked:
-        for at in range(len(whole)):
-            socket.write(whole[at : at + 1])
-            socket.flush()
-            socket.waitForBytesWritten(WAIT)
+    for at in range(len(WHOLE)):
+        socket.write(WHOLE[at : at + 1])
+        socket.flush()
+        socket.waitForBytesWritten(WAIT)
+    qtbot.waitUntil(lambda: socket.bytesAvailable() > 0)
+    assert bytes(socket.readAll().data()) == ACKNOWLEDGED
+    with qtbot.waitSignal(first.asked) as asked:
+        socket.write(CONFIRMED)
     assert asked.args == [["/a"], ""]
+
+
+def test_what_a_later_start_has_given_up_is_not_opened_twice(first: Instance, folder: Path, qtbot: QtBot) -> None:
+    taken: list[object] = []
+    first.asked.connect(lambda *message: taken.append(message))
+    assert not Instance(folder, NAME).hand_over(["/a"], patience=60), "nothing runs here that could answer meanwhile"
+    late = QLocalSocket()
+    late.connectToServer(str(folder / NAME))
+    with qtbot.waitSignal(late.readyRead):  # what came before has been heard by now
+        late.write(WHOLE)
+    assert not taken
 
 
 def test_only_the_user_may_use_the_socket(first: Instance, folder: Path) -> None:

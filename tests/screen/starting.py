@@ -20,8 +20,6 @@ from tests.screen.program import Program, start
 from tests.screen.waiting import until
 
 TIMES = 5
-LONG = 120
-"""Seconds after which what is opened at once has to be there."""
 
 
 def main(program: str, *locations: str) -> None:
@@ -53,7 +51,7 @@ def opens(begin: Callable[..., Program], locations: tuple[str, ...]) -> None:
     running = begin(*locations)
     try:
         running.appear()
-        until(lambda: running.tabs() == names and running.find("label", " bytes)"), running.texts, LONG)
+        until(lambda: running.tabs() == names and running.find("label", " bytes)"), running.texts)
     finally:
         running.end()
 
