@@ -10,6 +10,8 @@ from inspector.core.translation import marked, tr
 
 TEXT, HEX = marked("Text"), marked("Hex")
 """What the find field holds; shown in the user's words."""
+EXPRESSIONS = "footer, end-4, chunk[2]"
+"""Examples of where one can go, which are the same in every language."""
 
 
 class FindError(Exception):
@@ -64,8 +66,9 @@ class ToolBar(QToolBar):
         self.addAction(actions["back"])
         self.addAction(actions["forward"])
         self.addSeparator()
-        self.go_to = self._edit(tr("offset, footer, end-4, chunk[2]"), tr("Where to go"), 210)
-        self.go_to.setToolTip(tr("Decimal, 0x hex, or an expression: footer, end-4, chunk[2], +16 (Ctrl+G)"))
+        self.go_to = self._edit(tr("offset, {examples}", examples=EXPRESSIONS), tr("Where to go"), 210)
+        tip = tr("Decimal, 0x hex, or an expression: {examples} (Ctrl+G)", examples=f"{EXPRESSIONS}, +16")
+        self.go_to.setToolTip(tip)
         self.go_to.returnPressed.connect(lambda: self.wentTo.emit(self.go_to.text()))
         self._caption(tr("Go to"))
         self.addWidget(self.go_to)

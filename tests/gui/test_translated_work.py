@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from inspector.gui.bookmarks import Bookmark
 from inspector.gui.extracting import told
 from inspector.gui.hex.copying import CopyFormat
+from inspector.gui.hex.inspector_values import readings
 from inspector.gui.pace import Pace
 from inspector.gui.palette_of_commands import lines
 from inspector.gui.preferences import EVERY
@@ -154,3 +155,8 @@ def test_what_an_extraction_came_to() -> None:
 
 def test_the_end_of_work_is_told_in_marked_words(catalogue: Bracketed) -> None:
     assert [text for text in TOLD.values() if catalogue.gettext(text) == text] == []
+
+
+def test_readings_of_bytes_are_called_by_words_of_the_catalogue() -> None:
+    names = {value.name for value in readings(b"")}
+    assert {"⟦binary⟧", "⟦Unix time 32⟧ LE", "⟦DOS time, date⟧"} <= names
