@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
@@ -10,9 +11,13 @@ from PySide6.QtWidgets import QWidget
 from inspector.core.translation import tr
 from inspector.gui.asking import ask_for_files, ask_for_folder
 from inspector.gui.connections import Connections
+from inspector.gui.session import OpenTab
 from inspector.gui.settings import Settings
 from inspector.gui.tabs import Tabs
 from inspector.sources.s3.connection import DEFAULT, Connection
+
+if TYPE_CHECKING:  # not for the first paint to wait for
+    from inspector.gui.audit.tab import AuditTab
 
 
 class CheckLists(QObject):
@@ -43,9 +48,17 @@ class CheckLists(QObject):
 
     def audit_folder(self) -> None:
         """Audit a folder or a prefix in a tab of its own."""
+        self._audit()
+
+    def audit_again(self, kept: OpenTab) -> None:
+        """Go on with the audit of an earlier session when the user wants that."""
+        self._audit().take_up(kept)
+
+    def _audit(self) -> AuditTab:
         from inspector.gui.audit.tab import AuditTab  # the first paint does not wait for it
 
         tab = AuditTab(self._connections.known)
         tab.chosen.connect(self._open_location)
         self._tabs.insert_side(tab)
         tab.setFocus()
+        return tab

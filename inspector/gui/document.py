@@ -8,8 +8,8 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector.core.finding import Severity
-from inspector.core.names import visible
 from inspector.core.span import Span
+from inspector.gui import door
 from inspector.gui.client import Client, Job
 from inspector.gui.explainer import Explainer
 from inspector.gui.going import find, go_to_expression
@@ -102,7 +102,7 @@ class Document(QObject):
     @property
     def name(self) -> str:
         """The last part of the location."""
-        return visible(self.location.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1] or self.location)
+        return door.name_of(self.location)
 
     @property
     def settled(self) -> bool:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from inspector.core.names import visible
 from inspector.sources.s3.address import strip_credentials
 
 if TYPE_CHECKING:  # not for the first paint to wait for
@@ -19,6 +20,11 @@ def absolute(location: str) -> str:
     """The location as it is kept: a path from the root, also of a ``file:`` URL; any other URL without secrets."""
     location = _from_line(location) if location.startswith("file:") else location
     return strip_credentials(location) if "://" in location else os.path.abspath(os.path.expanduser(location))  # noqa: PTH100, PTH111
+
+
+def name_of(location: str) -> str:
+    """The last part of a location."""
+    return visible(location.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or location)
 
 
 def from_mime(data: QMimeData) -> list[str]:

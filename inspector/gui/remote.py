@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QDialog, QWidget
 from inspector.gui.check_lists import CheckLists
 from inspector.gui.connections import Connections
 from inspector.gui.reading import when_read
+from inspector.gui.session import OpenTab
 from inspector.gui.settings import Settings
 from inspector.gui.status_line import StatusLine
 from inspector.gui.tabs import Tabs
@@ -125,6 +126,10 @@ class Remote(QObject):
         tab.checkWanted.connect(self._owner.checks.check)
         tab.extractWanted.connect(self._extract)
         self._owner.tabs.insert_side(tab)
+
+    def browse_again(self, kept: OpenTab) -> None:
+        """List what was listed in an earlier session."""
+        self._browse(kept.location, self.connections.known(kept.location))
 
     def _extract(self, location: str, connection: Connection) -> None:
         tab = self.open(location, connection)

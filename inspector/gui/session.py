@@ -9,9 +9,9 @@ from typing import Any
 
 from PySide6.QtCore import QLockFile, QSaveFile
 
-from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.core.translation import tr
+from inspector.gui.door import name_of
 
 SLOTS = 16
 """Windows at a time whose sessions are kept."""
@@ -28,7 +28,8 @@ class OpenTab:
     """One tab: what was open in it and where the caret was.
 
     ``start`` and ``stop`` are the selected bytes, half-open, equal for none; ``member`` is whose content was shown, -1
-    for none; ``stamp`` tells the state that the archive was in, empty where that is not known.
+    for none; ``stamp`` tells the state that the archive was in, empty where that is not known. ``side`` says what a tab
+    is that shows no document, such as ``browser``, and is empty for one that does; ``results`` is the file of an audit.
     """
 
     location: str
@@ -37,6 +38,8 @@ class OpenTab:
     stop: int = 0
     member: int = -1
     stamp: str = ""
+    side: str = ""
+    results: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ class Session:
     @property
     def words(self) -> str:
         """What it would open."""
-        names = [visible(tab.location.rstrip("/").rpartition("/")[2] or tab.location) for tab in self.tabs[:_NAMED]]
+        names = [name_of(tab.location) for tab in self.tabs[:_NAMED]]
         more = [tr("{number} more", number=len(self.tabs) - _NAMED)] if len(self.tabs) > _NAMED else []
         return f"{count(len(self.tabs), 'archive')}: {', '.join(names + more)}"
 
@@ -88,7 +91,8 @@ def _tab(stored: Any) -> OpenTab | None:
             "member": int(member),
             "stamp": str(stamp),
         } if location and 0 <= start <= stop and layer >= 0:
-            return OpenTab(location, layer, start, stop, member, stamp)
+            more = (stored.get("side", ""), stored.get("results", ""))  # which earlier versions did not keep
+            return OpenTab(location, layer, start, stop, member, stamp, *map(str, more))
         case _:
             return None
 

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QWidget
 
-from inspector.core.translation import marked, tr
+from inspector.core.translation import tr
 from inspector.gui import preferences
-from inspector.gui.reading import when_read
 from inspector.gui.session import NOTHING, OpenTab, Session, Slots
 from inspector.gui.settings import Settings
 from inspector.gui.start_page import StartPage
-from inspector.gui.tabs import Tabs
+from inspector.gui.tabs import SideTab, Tabs
 
 if TYPE_CHECKING:  # not for the first paint to wait for
-    from inspector.gui.document import Document
     from inspector.gui.tab import Tab
-    from inspector.operations.showing.views import ContentInfo
 
 PAUSE = 1_000
 """Milliseconds in which several changes are kept as one."""
-CHANGED = marked("This archive has changed since the last session: what is at the caret may be something else.")
 
 
 class Sessions(QObject):
@@ -34,14 +30,14 @@ class Sessions(QObject):
         settings: Settings,
         tabs: Tabs,
         page: StartPage,
-        open_location: Callable[[str], object],
+        reopen: Callable[[Sequence[OpenTab], int], object],
         say: Callable[[str], object],
     ) -> None:
         super().__init__(tabs)
         self._settings = settings
         self._tabs = tabs
         self._page = page
-        self._open_location = open_location
+        self._reopen = reopen
         self._say = say
         self._slots: Slots | None = None
         self._kept = NOTHING
@@ -72,7 +68,7 @@ class Sessions(QObject):
         """Keep what is open for the next start, if anything has been."""
         if self._slots is not None:
             self._timer.stop()
-            if self._tabs.all() or self._kept is not NOTHING:
+            if self._tabs.every() or self._kept is not NOTHING:
                 self._slots.keep(self._now(ended=True))
             self._slots.leave()
             self._slots = None
@@ -96,9 +92,10 @@ class Sessions(QObject):
             self._slots.keep(now)
 
     def _now(self, *, ended: bool) -> Session:
-        every = self._tabs.all()
-        shown = self._tabs.shown()
-        return Session(tuple(map(_open_tab, every)), every.index(shown) if shown in every else 0, ended)
+        every = [(tab, kept) for tab in self._tabs.every() if (kept := _kept(tab)) is not None]
+        shown = self._tabs.currentWidget()
+        current = next((at for at, (tab, _) in enumerate(every) if tab is shown), 0)
+        return Session(tuple(kept for _, kept in every), current, ended)
 
     # ---- reopening ---------------------------------------------------------------------------------------------
 
@@ -119,15 +116,12 @@ class Sessions(QObject):
             return
         last, self.last = self.last, NOTHING
         self._offer()
-        opened = []
-        for kept in last.tabs:
-            self._open_location(kept.location)
-            tab = self._tabs.shown()
-            opened.append(tab)
-            if tab is not None:
-                _go_back(tab.document, kept)
-        if (shown := opened[last.current]) is not None:
-            self._tabs.setCurrentWidget(shown)
+        self._reopen(last.tabs, last.current)
+
+
+def _kept(widget: QWidget) -> OpenTab | None:
+    """What is kept of a tab, None for nothing."""
+    return widget.kept if isinstance(widget, SideTab) else _open_tab(cast("Tab", widget))
 
 
 def _open_tab(tab: Tab) -> OpenTab:
@@ -141,32 +135,3 @@ def _open_tab(tab: Tab) -> OpenTab:
     info = document.layer_info(document.layer)
     member = info.member if info is not None and info.member is not None else -1
     return OpenTab(document.location, document.layer, start, stop, member, document.status.stamp)
-
-
-def _go_back(document: Document, kept: OpenTab) -> None:
-    """Go where one was, at once as far as that is possible, and else when the archive has been read."""
-    if kept.layer == 0:
-        document.first_caret = kept.start
-    when_read(document, partial(_go_on, document, kept))
-
-
-def _go_on(document: Document, kept: OpenTab) -> None:
-    stamp = document.status.stamp
-    if kept.stamp and stamp and stamp != kept.stamp:
-        document.said.emit(tr(CHANGED))
-    elif document.selection.caret not in (0, document.first_caret):
-        return  # the user has gone elsewhere meanwhile
-    elif kept.member >= 0:
-        _show_content(document, kept)
-    elif kept.layer or kept.stop > kept.start:
-        document.go_to(kept.layer, kept.start, kept.stop, "session")
-
-
-def _show_content(document: Document, kept: OpenTab) -> None:
-    if kept.member < document.status.members:
-
-        def there(content: ContentInfo) -> None:
-            document.go_to(content.layer.layer, kept.start, kept.stop, "session")
-
-        document.contentReady.connect(there, Qt.ConnectionType.SingleShotConnection)
-        document.open_content(kept.member)

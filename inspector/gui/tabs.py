@@ -8,6 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QTabWidget, QWidget
 
 from inspector.core.translation import tr
+from inspector.gui.door import name_of
+from inspector.gui.session import OpenTab
 from inspector.gui.words import escaped, plain
 
 if TYPE_CHECKING:  # not for the first paint to wait for
@@ -28,12 +30,30 @@ class SideTab(QWidget):
         """Whether it has no work under way."""
         return True
 
+    @property
+    def kept(self) -> OpenTab | None:
+        """What a session keeps of it, None where it is not to come back."""
+        return None
+
     def cancel(self) -> None:
         """Stop its work."""
 
     def end(self) -> None:
         """Stop its work for good: it is closed."""
         self.cancel()
+
+
+class WaitingTab(SideTab):
+    """Stands for what is opened when it is shown first: a process for each of many archives is dear."""
+
+    def __init__(self, kept: OpenTab, title: str = "") -> None:
+        super().__init__(title or name_of(kept.location))
+        self._kept = kept
+
+    @property
+    def kept(self) -> OpenTab:
+        """What is to be opened."""
+        return self._kept
 
 
 class Tabs(QTabWidget):
@@ -76,11 +96,18 @@ class Tabs(QTabWidget):
 
     def insert(self, at: int, tab: Tab) -> None:
         """Put a tab into a place and show it."""
-        name = tab.document.name
-        title = name if len(name) <= LONGEST_TITLE else name[: LONGEST_TITLE - 1] + "…"
-        self.insertTab(at, tab, escaped(title))
-        self.setTabToolTip(at, plain(tab.document.location))
+        self._put(at, tab, tab.document.location)
         self.setCurrentIndex(at)
+
+    def insert_waiting(self, at: int, tab: WaitingTab) -> None:
+        """Put a tab into a place where others are; it is not shown yet."""
+        self._put(at, tab, tab.kept.location)
+
+    def _put(self, at: int, tab: QWidget, location: str) -> None:
+        title = tab.title if isinstance(tab, SideTab) else name_of(location)
+        title = title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…"
+        self.insertTab(at, tab, escaped(title))
+        self.setTabToolTip(at, plain(location))
 
     def title(self) -> str:
         """What the tab that is shown is called, empty where there is none."""
@@ -101,8 +128,15 @@ class Tabs(QTabWidget):
 
     def place_of(self, location: str) -> int:
         """Where the tab of a location is, -1 for nowhere."""
-        tabs = ((i, self.document_tab(i)) for i in range(self.count()))
-        return next((i for i, tab in tabs if tab is not None and tab.document.location == location), -1)
+        return next((i for i in range(self.count()) if self._location(i) == location), -1)
+
+    def _location(self, at: int) -> str:
+        """What is open, or is to be, in a place; empty for no document."""
+        widget = self.widget(at)
+        if isinstance(widget, WaitingTab):
+            return "" if widget.kept.side else widget.kept.location
+        tab = self.document_tab(at)
+        return tab.document.location if tab is not None else ""
 
     def step(self, step: int) -> None:
         """Show the tab so many further to the right, round the end."""

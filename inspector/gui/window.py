@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
@@ -24,6 +24,7 @@ from inspector.gui.bookmarks import Bookmarks
 from inspector.gui.check_lists import CheckLists
 from inspector.gui.command import OF_WINDOW, Command, Target
 from inspector.gui.configuring import Configuring
+from inspector.gui.dropping import take_copy
 from inspector.gui.helping import Helping
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.icons import program_icon
@@ -36,6 +37,7 @@ from inspector.gui.mishaps import Mishaps
 from inspector.gui.panels.parts import Copies
 from inspector.gui.remote import Remote
 from inspector.gui.seeking import Seeking
+from inspector.gui.session import OpenTab
 from inspector.gui.sessions import Sessions
 from inspector.gui.settings import Settings
 from inspector.gui.shelter import Shelter
@@ -44,6 +46,7 @@ from inspector.gui.status_line import StatusLine
 from inspector.gui.tabs import Tabs
 from inspector.gui.telling import Telling
 from inspector.gui.toolbar import ToolBar
+from inspector.gui.waiting import Waiting
 
 if TYPE_CHECKING:  # see Window._new_tab
     from inspector.gui.tab import Tab
@@ -93,7 +96,9 @@ class Window(QMainWindow):
         self._agreed = False  # that what is unfinished is lost
         self.layouts = Layouts(self.settings, self.tab, menus["Layout"], self)
         self.telling = Telling(self, self.tabs, self.settings)
-        self.sessions = Sessions(self.settings, self.tabs, self.start_page, self.open_location, self.say)
+        sides = {"browser": self.remote.browse_again, "audit": self.checks.audit_again}
+        self.waiting = Waiting(self.tabs, self._open_at, self.settings.add_recent, sides)
+        self.sessions = Sessions(self.settings, self.tabs, self.start_page, self.waiting.open, self.say)
         self.mishaps = Mishaps(self)
         self._connect()
         self.resize(*DEFAULT_SIZE)
@@ -121,18 +126,18 @@ class Window(QMainWindow):
 
     def open_locations(self, locations: Iterable[str]) -> None:
         """Open locations, one tab each: the one door that all ways of opening lead through."""
-        for location in locations:
-            self.open_location(location)
+        wanted = [OpenTab(door.absolute(location)) for location in locations]
+        if wanted:
+            self.waiting.open(wanted, len(wanted) - 1)
 
     def open_location(self, location: str) -> None:
         """Open one location, or show its tab where it is open already."""
-        location = door.absolute(location)
-        at = self.tabs.place_of(location)
-        if at >= 0:
-            self.tabs.setCurrentIndex(at)
-            return
-        self.settings.add_recent(location)
-        self._add_tab(self._new_tab(location), self.tabs.count())
+        self.open_locations([location])
+
+    def _open_at(self, location: str, at: int) -> Tab:
+        tab = self._new_tab(location)
+        self._add_tab(tab, at)
+        return tab
 
     def _new_tab(self, location: str) -> Tab:
         # Imported when it is needed first: the first paint does not wait for all the panels.
@@ -175,15 +180,19 @@ class Window(QMainWindow):
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """See QWidget."""
         if event.mimeData().hasUrls() or event.mimeData().hasText():
-            event.acceptProposedAction()
+            take_copy(event)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        """See QWidget."""
+        take_copy(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
         """See QWidget."""
         found = door.from_mime(event.mimeData())
-        if found:
-            event.acceptProposedAction()
+        if found and take_copy(event):
             self.making.take_dropped(found)
         else:
+            event.ignore()
             self.say(tr("What was dropped is no file or folder that could be opened."))
 
     def tab(self) -> Tab | None:
@@ -191,6 +200,8 @@ class Window(QMainWindow):
         return self.tabs.shown()
 
     def _change_tab(self) -> None:
+        if self.waiting.wake():
+            return  # what it stood for is shown instead
         tab = self.tab()
         self._stack.setCurrentWidget(self.tabs if self.tabs.count() else self.start_page)
         if not self.tabs.count():

@@ -12,11 +12,15 @@ from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
 
 from inspector.gui import preferences
+from inspector.gui.audit.tab import AuditTab
+from inspector.gui.browser.tab import BrowserTab
+from inspector.gui.returning import CHANGED
 from inspector.gui.session import NOTHING, OpenTab, Session, Slots, read, written
-from inspector.gui.sessions import CHANGED
 from inspector.gui.settings import Settings
+from inspector.gui.tab import Tab
 from inspector.gui.window import Window
 from inspector.operations.showing.views import LayerKind, Stage
+from inspector.sources.s3.connection import Connection
 from tests.gui.conftest import WAIT, Sample, press, settle
 
 Start = Callable[[], Window]
@@ -49,7 +53,16 @@ def start(qtbot: QtBot, settings: Settings) -> Iterator[Start]:
 
 
 def names(window: Window) -> list[str]:
-    return [tab.document.name for tab in window.tabs.all()]
+    return [window.tabs.tabText(at) for at in range(window.tabs.count())]
+
+
+def every(window: Window, qtbot: QtBot) -> list[Tab]:
+    """All tabs, after each has been shown once."""
+    shown = window.tabs.currentIndex()
+    for at in (*range(window.tabs.count()), shown):
+        window.tabs.setCurrentIndex(at)
+        settle(qtbot, window)
+    return window.tabs.all()
 
 
 def crash(window: Window) -> None:
@@ -102,7 +115,7 @@ def test_tabs_come_back_in_their_order_with_carets_and_selections(
     assert window.tabs.count() == 0
     window.open_locations([str(sample(name)) for name in ("journey.caf", "two-chunks.rca", "plain.zip")])
     settle(qtbot, window)
-    caf, rca, _ = window.tabs.all()
+    caf, rca, _ = every(window, qtbot)
     caf.hex_pane.hex.goTo(100)
     window.tabs.setCurrentWidget(rca)
     inner = next(info.layer for info in rca.document.layers if info.kind is LayerKind.INNER)
@@ -120,7 +133,7 @@ def test_tabs_come_back_in_their_order_with_carets_and_selections(
     assert shown.document.name == "two-chunks.rca"
     assert (shown.document.layer, shown.document.selection.caret) == (inner, 40)
     assert shown.hex_pane.hex.selection() == (40, 48)
-    assert again.tabs.all()[1].document.selection.caret == 100
+    assert every(again, qtbot)[1].document.selection.caret == 100
 
 
 def test_the_content_of_a_member_comes_back(start: Start, sample: Sample, settings: Settings, qtbot: QtBot) -> None:
@@ -155,7 +168,7 @@ def test_a_file_that_has_gone_is_a_sentence_in_its_tab(
     window.close()
     here.unlink()
 
-    gone, there = start().tabs.all()
+    gone, there = every(start(), qtbot)
     assert gone.document.status.stage is Stage.FAILED
     assert "here.caf" in gone.banner.state.text()
     assert there.document.status.stage is Stage.READY
@@ -265,3 +278,49 @@ def test_nothing_secret_is_kept(start: Start, settings: Settings, qtbot: QtBot) 
     assert b"bucket" in kept
     assert b"verysecret" not in kept
     qtbot.waitUntil(lambda: window.settled, timeout=WAIT)
+
+
+def test_tabs_that_were_never_shown_come_back_again(
+    start: Start, sample: Sample, settings: Settings, qtbot: QtBot
+) -> None:
+    settings.put(preferences.AT_START, preferences.LAST_SESSION)
+    window = start()
+    window.open_locations([str(sample(name)) for name in ("journey.caf", "plain.zip", "plain.tar")])
+    settle(qtbot, window)
+    window.close()
+    start().close()
+    again = start()
+    assert names(again) == ["journey.caf", "plain.zip", "plain.tar"]
+    assert [tab.document.name for tab in again.tabs.all()] == ["plain.tar"]
+
+
+def test_tabs_beside_documents_come_back(start: Start, settings: Settings, qtbot: QtBot, tmp_path: Path) -> None:
+    settings.put(preferences.AT_START, preferences.LAST_SESSION)
+    window = start()
+    press(window, "audit_folder")
+    audit = window.tabs.currentWidget()
+    assert isinstance(audit, AuditTab)
+    audit.options.place.setText(str(tmp_path))
+    audit.options.results.setText(str(tmp_path / "kept.audit"))
+    nobody = Connection(endpoint="http://127.0.0.1:9", anonymous=True)
+    window.remote.connections.remember("s3://bucket/", nobody)
+    press(window, "browse")
+    browser = window.tabs.currentWidget()
+    assert isinstance(browser, BrowserTab)
+    browser.location.setText("s3://user:hush@bucket/prefix/")
+    press(window, "audit_folder")  # nothing was said in it: there is nothing to come back to
+    window.tabs.setCurrentWidget(audit)
+    settle(qtbot, window)
+    window.close()
+
+    again = start()
+    assert names(again) == ["Audit", "prefix"]
+    back = again.tabs.currentWidget()
+    assert isinstance(back, AuditTab)
+    assert (back.options.place.text(), back.options.results.text()) == (str(tmp_path), str(tmp_path / "kept.audit"))
+    assert not back.running
+    again.tabs.setCurrentIndex(1)
+    listed = again.tabs.currentWidget()
+    assert isinstance(listed, BrowserTab)
+    assert listed.location.text() == "s3://bucket/prefix/"
+    assert names(again) == ["Audit", "Browse S3"]

@@ -30,6 +30,9 @@ def test_dropped_files_open(window: Window, qtbot: QtBot, sample: Sample) -> Non
     window.dropEvent(event)
     assert event.isAccepted()
     settle(qtbot, window)
+    assert [window.tabs.tabText(at) for at in range(window.tabs.count())] == ["journey.caf", "plain.zip"]
+    window.tabs.setCurrentIndex(0)
+    settle(qtbot, window)
     assert [tab.document.name for tab in window.tabs.all()] == ["journey.caf", "plain.zip"]
     assert all(tab.document.status.stage is Stage.READY for tab in window.tabs.all())
 
@@ -42,7 +45,7 @@ def test_pasted_paths_open_and_other_text_is_refused(window: Window, qtbot: QtBo
     QGuiApplication.clipboard().setText(f"'{sample('journey.caf')}'\n{sample('plain.tar').as_uri()}\n")
     press(window, "paste_locations")
     settle(qtbot, window)
-    assert [tab.document.name for tab in window.tabs.all()] == ["journey.caf", "plain.tar"]
+    assert [window.tabs.tabText(at) for at in range(window.tabs.count())] == ["journey.caf", "plain.tar"]
 
 
 def test_opening_twice_shows_the_tab(show: Show, window: Window) -> None:

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from inspector.core.translation import tr
 from inspector.gui.asking import ask_for_folder
 from inspector.gui.door import absolute
+from inspector.gui.session import OpenTab
 from inspector.operations.serving.audit_server import Wanted
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -108,6 +109,16 @@ class AuditOptions(QWidget):
             absolute(results) if results else "",
             connection,
         )
+
+    def kept(self) -> OpenTab | None:
+        """What a session keeps: without a file of results there is nothing to come back to."""
+        wanted = self.wanted()
+        return OpenTab(wanted.place, side="audit", results=wanted.results) if wanted.results else None
+
+    def take_up(self, kept: OpenTab) -> None:
+        """Say what an earlier session said."""
+        self.place.setText(kept.location)
+        self.results.setText(kept.results)
 
     def trouble(self) -> str:
         """Why this cannot be done, empty where it can."""

@@ -34,6 +34,7 @@ from inspector.gui.message import Message
 from inspector.gui.pace import Pace
 from inspector.gui.panels.parts import Details, Emptiable, SelectableLabel
 from inspector.gui.panels.row_table import RowTable
+from inspector.gui.session import OpenTab
 from inspector.gui.status_line import STEPS
 from inspector.gui.tabs import SideTab
 from inspector.operations.auditing.audit_check import Result
@@ -152,6 +153,16 @@ class AuditTab(SideTab):
     def settled(self) -> bool:
         """See SideTab."""
         return not self.running and not self.client.outstanding
+
+    @property
+    def kept(self) -> OpenTab | None:
+        """See SideTab."""
+        return self.options.kept()
+
+    def take_up(self, kept: OpenTab) -> None:
+        """Show what an earlier session audited; it goes on when that is wanted."""
+        self.options.take_up(kept)
+        self.message.say(tr("Start shows what is in the results file, and audits what is not in it yet."))
 
     def start(self) -> None:
         """Begin, or go on with what the results file has not got yet."""

@@ -21,6 +21,7 @@ from inspector.gui.connections import Connections
 from inspector.gui.message import Message
 from inspector.gui.pace import Pace
 from inspector.gui.panels.parts import Emptiable, SelectableLabel, push_button, tree_view
+from inspector.gui.session import OpenTab
 from inspector.gui.tabs import SideTab
 from inspector.operations.showing.browse_views import Downloaded, EntryKind, RemoteEntry, RemotePage
 from inspector.operations.showing.views import JobState
@@ -89,6 +90,12 @@ class BrowserTab(SideTab):
         self.setFocusProxy(self.location)
         if location:
             self.list_location()
+
+    @property
+    def kept(self) -> OpenTab | None:
+        """See SideTab."""
+        location = strip_credentials(self.location.text().strip())
+        return OpenTab(location, side="browser") if location else None
 
     def _lay_out(self) -> None:
         head, actions, foot = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
