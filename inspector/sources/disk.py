@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from threading import Lock
 
+from inspector.core.names import visible
+
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL}
 """What a file system without locks answers."""
 
@@ -24,6 +26,15 @@ _LOCKED = 1 << 62
 def reason(error: OSError) -> str:
     """What the system says, as the end of a sentence."""
     return (error.strerror or str(error)).lower()
+
+
+def unusable(path: str, error: OSError | ValueError) -> str:
+    """A sentence on a path of which the system cannot even say whether something is there."""
+    name = visible(path)
+    if isinstance(error, PermissionError):
+        return f"{name} cannot be reached: you may not enter a folder on the way to it. Ask its owner for that right."
+    why = reason(error) if isinstance(error, OSError) else "it holds a NUL character, which no path can have"
+    return f"{name} is no usable path: {why}."
 
 
 def read_at(descriptor: int, length: int, offset: int) -> bytes:

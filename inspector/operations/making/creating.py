@@ -16,7 +16,7 @@ from inspector.core.source import SourceError
 from inspector.core.ways import taken
 from inspector.operations.making.inputs import PIECE, FileInput, Input
 from inspector.operations.refused import Refused
-from inspector.sources.disk import Disk
+from inspector.sources.disk import Disk, unusable
 from inspector.sources.new_files import NewFiles
 from inspector.sources.s3.address import Address, is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -122,7 +122,7 @@ def see_that_it_may_be_written(paths: Collection[Target], *, overwrite: bool, co
         except (FileNotFoundError, NotADirectoryError):
             pass
         except (OSError, ValueError) as error:  # a name too long, or with a NUL
-            raise Refused(f"{name} is no usable path: {error}.") from error
+            raise Refused(unusable(str(path), error)) from error
         if path.is_dir() or not path.name:
             raise Refused(f"{name} is a folder, and a file is to be written there: choose another name.")
         if os.path.lexists(path) and not overwrite:

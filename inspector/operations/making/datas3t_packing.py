@@ -19,6 +19,7 @@ from inspector.formats.datas3t.write import WriteError, Writer, header, metadata
 from inspector.operations.making.creating import Created, NewArchive, created, size_of
 from inspector.operations.making.inputs import Input, gather, not_of_itself
 from inspector.operations.refused import Refused
+from inspector.sources.disk import unusable
 from inspector.sources.folder import Folder, LocalFolder
 from inspector.sources.objects import FolderObjects, Objects
 from inspector.sources.s3.address import SCHEME, is_s3, parse
@@ -120,7 +121,7 @@ def _folder(root: str) -> Path:
         folder = Path(os.path.realpath(root))
         taken = folder.exists() and not folder.is_dir()
     except (OSError, ValueError) as error:  # a name too long, or with a NUL
-        raise Refused(f"{visible(root)} is no usable path: {error}.") from error
+        raise Refused(unusable(root, error)) from error
     if taken:
         raise Refused(f"{visible(root)} is no folder, and ranges are to be written into one.")
     return folder

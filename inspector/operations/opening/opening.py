@@ -22,6 +22,7 @@ from inspector.core.span import Span
 from inspector.core.verdict import Checksum
 from inspector.formats import recognise
 from inspector.formats.datas3t.keys import range_name
+from inspector.sources.disk import unusable
 from inspector.sources.file import FileSource
 from inspector.sources.folder import LocalFolder
 from inspector.sources.s3.address import is_s3
@@ -84,7 +85,7 @@ def local_path(location: str) -> Path:
         there = path.exists()
         leads_nowhere = not there and path.is_symlink()
     except (OSError, ValueError) as error:  # a name too long, or with a NUL
-        raise SourceError(f"{visible(location)} is no usable path: {error}.") from error
+        raise SourceError(unusable(location, error)) from error
     if leads_nowhere:
         raise SourceError(f"{visible(location)} is a symbolic link that leads nowhere.")
     if not there:
