@@ -237,6 +237,18 @@ def test_an_entry_points_to_the_member_selected_before(hand: Hand) -> None:
     assert hand.entries()[1] == (offset, length)
 
 
+def test_only_numbers_that_differ_from_the_file_are_underlined(hand: Hand) -> None:
+    hand.to(1, LENGTH)
+    hand.enter("0x40")
+    model = hand.panel.model
+    fonts = {
+        (row, column): model.index(row, column).data(Qt.ItemDataRole.FontRole)
+        for row in range(model.rowCount())
+        for column in range(model.columnCount())
+    }
+    assert [cell for cell, font in fonts.items() if font is not None and font.underline()] == [(1, LENGTH)]
+
+
 def test_numbers_are_shown_in_hexadecimal(hand: Hand) -> None:
     offset = hand.entries()[0][0]
     assert hand.panel.model.index(0, OFFSET).data() == f"{offset:,}"

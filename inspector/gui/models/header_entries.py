@@ -85,7 +85,7 @@ class HeaderEntries(TitledTable):
         if role == Qt.ItemDataRole.DecorationRole and column == TARGET and entry.doubtful:
             return severity_icon(Severity.WARNING)
         if role == Qt.ItemDataRole.FontRole:
-            return self._font(entry)
+            return self._font(entry, column)
         return None
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
@@ -119,8 +119,15 @@ class HeaderEntries(TitledTable):
         doubt = tr("Readers of this file cannot follow it.") if entry.doubtful else ""
         return " ".join(filter(None, (where, use, doubt)))
 
-    def _font(self, entry: EntryView) -> QFont | None:
-        changed = self.view is not None and entry.index in self.view.changed
+    def _is_changed(self, entry: EntryView, column: int) -> bool:
+        """Whether a cell holds another number than the file."""
+        if self.view is None or not self.view.stood:
+            return False
+        offset, length = self.view.stood[entry.index]
+        return (column == OFFSET and entry.offset != offset) or (column == LENGTH and entry.length != length)
+
+    def _font(self, entry: EntryView, column: int) -> QFont | None:
+        changed = self._is_changed(entry, column)
         if entry.used and not changed:
             return None
         font = QFont()

@@ -67,13 +67,14 @@ class HeaderView:
     """A header, as the file has it or as a draft. ``why_not`` says why it cannot be edited, empty where it can.
 
     ``count`` is the number as it stands: more than seven in a damaged header. ``changed`` are the entries in which a
-    draft differs from the file.
+    draft differs from the file; ``stood`` are all seven as the file has them, empty where that is not asked.
     """
 
     count: int
     entries: tuple[EntryView, ...]
     why_not: str
     changed: frozenset[int] = frozenset()
+    stood: tuple[Entry, ...] = ()
 
 
 def parse_number(text: str) -> int:

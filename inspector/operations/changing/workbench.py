@@ -91,12 +91,12 @@ class Workbench(Taking):
     def header(self, draft: HeaderDraft | None) -> HeaderView:
         """The TACO header as it is shown, or as a draft would make it; raises Refused where there is none.
 
-        ``changed`` are the entries in which it differs from the file on disk.
+        ``changed`` are the entries in which it differs from the file on disk, ``stood`` those of the file.
         """
         shown = header_view(self._archive(), draft)
         stands = header_draft(self._disk.archives[0]).entries
         changed = frozenset(each.index for each in shown.entries if (each.offset, each.length) != stands[each.index])
-        return replace(shown, changed=changed)
+        return replace(shown, changed=changed, stood=tuple(stands))
 
     def header_edit(self, draft: HeaderDraft) -> Edit:
         """The edit of what is shown that makes the header what the draft says. Raises Refused and SourceError.
