@@ -153,7 +153,7 @@ class StartPage(QScrollArea):
 
     def _session_area(self) -> QWidget:
         self._session = QWidget()
-        self._session_words = ElidedLabel("", Qt.TextElideMode.ElideRight)
+        self._session_words = sentence_label()
         self._session_words.setForegroundRole(self._session_words.palette().ColorRole.PlaceholderText)
         self.reopen = QPushButton(icon("reload"), tr("Reopen the Last Session"))
         self.reopen.setToolTip(tr("Open what was open when the program ended last"))

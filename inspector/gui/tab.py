@@ -139,6 +139,7 @@ class Tab(QWidget):
         self.banner.mendWanted.connect(self.mend)
         self.changes.copyWanted.connect(self.writing.ask_copy)
         self.changes.exportWanted.connect(self.writing.ask_export)
+        self.repair.changesWanted.connect(self.show_changes)
         self.repair.copyWanted.connect(self.writing.ask_mended)
         self.repair.salvageWanted.connect(self.writing.ask_salvage)
         document.statusChanged.connect(self._title_findings)
@@ -168,7 +169,7 @@ class Tab(QWidget):
 
     def _title_changes(self) -> None:
         pending = self.editing.pending
-        self.docks["Changes"].setWindowTitle(_title("Changes", len(pending.patches) if pending is not None else 0))
+        self.docks["Changes"].setWindowTitle(_title("Changes", self.changes.model.count))
         self.banner.set_pending(pending is not None)
 
     # ---- arrangement -------------------------------------------------------------------------------------------
@@ -278,6 +279,11 @@ class Tab(QWidget):
         self._show_dock("Header")
         self._give_room("Header")
         self.header.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def show_changes(self) -> None:
+        """Move the keyboard to what is pending."""
+        self._show_dock("Changes")
+        self.changes.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_dock(self, name: str) -> None:
         self.docks[name].show()

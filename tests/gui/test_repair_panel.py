@@ -83,6 +83,18 @@ def test_the_repair_of_the_finding_is_the_one_selected(found: Found, window: Win
     assert tab.repair.about.text().endswith(code)
 
 
+def test_before_a_check_the_plan_says_what_answers_a_finding(copied: Copied, window: Window, qtbot: QtBot) -> None:
+    tab, _ = copied("truncated.caf")
+    press(window, "next_finding")
+    settle(qtbot, window)
+    row = tab.findings.model.row(tab.findings.table.currentIndex())
+    assert (row.code, row.repair) == ("caf-footer", None)
+    tab.findings.mending.click()
+    settle(qtbot, window)
+    assert not tab.repair.visibleRegion().isEmpty()
+    assert "caf-footer" in tab.repair.about.text()
+
+
 def test_the_menu_of_a_finding_offers_it_too(found: Found) -> None:
     tab, _ = found("truncated.tacozip")
     menu = QMenu()
@@ -147,6 +159,8 @@ def test_repairs_are_looked_at_as_pending_changes(planned: Found, window: Window
     tab.repair.show_.click()
     previewed(qtbot, window, tab)
     assert tab.editing.pending is not None
+    assert not tab.changes.visibleRegion().isEmpty()
+    assert tab.docks["Changes"].windowTitle() == f"Changes ({tab.changes.model.count})"
     assert tab.document.status.state is State.SOUND
     assert path.read_bytes() == sample(TORN).read_bytes()
     tab.repair.make.click()

@@ -7,7 +7,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt
 
 from inspector.core.edit import Edit
-from inspector.core.numbers import hexadecimal, in_bytes
+from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span
 from inspector.core.translation import marked, tr
 from inspector.gui.hex.fonts import fixed_font
@@ -70,11 +70,13 @@ def _place(span: Span) -> str:
 def _both(span: Span, old: bytes | None, new: bytes | None) -> str:
     """What stands there over what is to stand there, byte under byte."""
     if old is None or new is None:
-        return tr("\N{MINUS SIGN} {size}\n+ cut off", size=in_bytes(span.size))
+        return tr("Cut off {size} at {place}", size=in_bytes(span.size), place=grouped(span.start))
     first = next((at for at in range(len(old)) if old[at] != new[at]), len(old))
     start = max(0, first - _BEFORE) if len(new) > _SHOWN else 0
-    is_new = "" if old else tr("behind the end of the file")
-    return f"\N{MINUS SIGN} {is_new or _piece(old, start)}\n+ {_piece(new, start)}"
+    if not old:
+        appended = tr("Append {size} at {place}", size=in_bytes(len(new)), place=grouped(span.start))
+        return f"{appended}\n+ {_piece(new, start)}"
+    return f"\N{MINUS SIGN} {_piece(old, start)}\n+ {_piece(new, start)}"
 
 
 def _piece(data: bytes, start: int) -> str:

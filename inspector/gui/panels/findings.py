@@ -27,7 +27,7 @@ class FindingsPanel(QWidget):
 
     Signals:
         exportWanted(): a report is to be written to a file.
-        mendWanted(str code): a finding is to be mended by the repair of this code.
+        mendWanted(str code): a finding is to be mended: the code of its repair, or its own where that is not known.
     """
 
     exportWanted = Signal()
@@ -125,6 +125,7 @@ class FindingsPanel(QWidget):
             button.setText(f"{tr(_WORDS[severity])} ({grouped(counts.get(severity, 0))})")
         self.copying.setEnabled(self.model.rowCount() > 0)
         self.exporting.setEnabled(self._document.status.stage in (Stage.READY, Stage.CANCELLED))
+        self.mending.setEnabled(bool(self._repair()))
         if self.model.rowCount():
             self._stack.show_view(self.table)
         else:
@@ -145,9 +146,17 @@ class FindingsPanel(QWidget):
         self.mending.setEnabled(bool(self._repair()))
 
     def _repair(self) -> str:
-        """The code of the repair that answers the current finding, empty where there is none."""
+        """The code of the repair that answers the current finding, empty where there is none.
+
+        Which repair that is comes out when the archive is checked. Before that the code of the finding stands for it:
+        planning checks the archive.
+        """
         row = self.model.row(self.table.currentIndex())
-        return (row.repair or "") if isinstance(row, FindingRow) else ""
+        if not isinstance(row, FindingRow):
+            return ""
+        status = self._document.status
+        may_be = row.severity is not Severity.INFO and status.stage is Stage.READY and not status.checked
+        return row.repair or (row.code if may_be else "")
 
     def _actions(self, menu: QMenu) -> None:
         if self._repair():

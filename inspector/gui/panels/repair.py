@@ -30,11 +30,13 @@ class RepairPanel(QWidget):
 
     Signals:
         planned(): a plan is there to be seen.
+        changesWanted(): the repairs are pending changes now, which are to be seen.
         copyWanted(object): a mended copy is to be written; the codes of repairs accepted on the user's word.
         salvageWanted(object): what is whole is to be written to a new archive; the same codes.
     """
 
     planned = Signal()
+    changesWanted = Signal()
     copyWanted = Signal(object)
     salvageWanted = Signal(object)
 
@@ -98,7 +100,7 @@ class RepairPanel(QWidget):
     # ---- the plan ----------------------------------------------------------------------------------------------
 
     def ask(self, code: str = "") -> None:
-        """Make a plan, and select the repair of that code in it."""
+        """Make a plan, and select the repair of that code in it, or the first that mends findings of that code."""
         if self._document.status.stage is not Stage.READY:
             self._document.said.emit(tr("There is nothing to mend before the archive has been read."))
             return
@@ -135,9 +137,10 @@ class RepairPanel(QWidget):
         return row.code if isinstance(row, RepairRow) else ""
 
     def _select(self, code: str) -> None:
-        codes = [item.data(_ROLE).code for item in self._items()]
-        if codes:
-            self.list.setCurrentRow(codes.index(code) if code in codes else 0)
+        rows = [item.data(_ROLE) for item in self._items()]
+        if rows:
+            fitting = [at for at, row in enumerate(rows) if code == row.code or code in row.mends]
+            self.list.setCurrentRow(fitting[0] if fitting else 0)
         else:
             self.about.say("")
 
@@ -213,6 +216,7 @@ class RepairPanel(QWidget):
     def _show_changes(self) -> None:
         if self.plan is not None and self.plan.edit is not None:
             self._editing.put(self.plan.edit)
+            self.changesWanted.emit()
 
 
 def _described(row: RepairRow) -> str:
