@@ -18,9 +18,8 @@ from inspector.sources.s3.connection import Connection
 from tests.gui.conftest import WAIT, press, settle
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3_store import Store, opened_at
-from tests.patience import PATIENCE
 from tests.s3.bad_days import BAD_DAYS, MEMBERS, BadDay, wide
-from tests.s3.proxy import Fault, Forward, Proxy, Reply, Seen, after, ignoring, slow
+from tests.s3.proxy import Proxy, after, ignoring, silence, slow
 
 MIDDLE = 4_000_000
 OPENING = 1
@@ -45,17 +44,6 @@ def reloaded(window: Window, qtbot: QtBot) -> Tab:
 
 def is_whole(tab: Tab) -> bool:
     return tab.document.status.stage is Stage.READY and tab.document.status.members == MEMBERS
-
-
-def silence(asked: Event, gate: Event) -> Fault:
-    """Nothing is answered before the gate opens."""
-
-    def fault(_: Seen, forward: Forward) -> Reply:
-        asked.set()
-        gate.wait(PATIENCE)
-        return forward()
-
-    return fault
 
 
 @pytest.mark.parametrize("day", BAD_DAYS, ids=lambda day: day.name)

@@ -24,8 +24,7 @@ from inspector.sources.s3.ledger import Totals
 from tests.gui.conftest import WAIT, press, settle
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3_store import Store, wide
-from tests.patience import PATIENCE
-from tests.s3.proxy import Forward, Reply, Seen, in_pages, refuse, stalling
+from tests.s3.proxy import in_pages, refuse, silence, stalling
 
 
 def browser(window: Window) -> BrowserTab:
@@ -229,17 +228,12 @@ def test_members_are_extracted_from_what_is_listed(window: Window, qtbot: QtBot,
 
 def test_a_listing_that_does_not_come_can_be_cancelled(window: Window, qtbot: QtBot, store: Store) -> None:
     store.put("stalled/a.bin", b"a")
-    gate = Event()
-
-    def late(_: Seen, forward: Forward) -> Reply:
-        gate.wait(PATIENCE)
-        return forward()
-
+    asked, gate = Event(), Event()
     try:
-        with store.proxy.failing(late):
+        with store.proxy.failing(silence(asked, gate)):
             window.remote._browse("s3://archives/stalled/", store.connection)
             tab = browser(window)
-            qtbot.waitUntil(lambda: names(tab) == ["Listing…"] and bool(store.proxy.log), timeout=WAIT)
+            qtbot.waitUntil(lambda: names(tab) == ["Listing…"] and asked.is_set(), timeout=WAIT)
             assert tab.stop.isVisible()
             QTest.keyClick(tab.tree, Qt.Key.Key_Escape)
             qtbot.waitUntil(lambda: "cancelled" in names(tab)[0], timeout=WAIT)

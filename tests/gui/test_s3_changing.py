@@ -17,9 +17,8 @@ from tests.gui.conftest import WAIT, answer, overwrite, press, previewed, settle
 from tests.gui.s3_changing import KEY, agree, asked, data, entry, note, point_to, question, tab, writes
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3_store import Store, opened_at
-from tests.patience import PATIENCE
 from tests.s3.conftest import BUCKET
-from tests.s3.proxy import Fault, Forward, Reply, Seen, refuse, silent
+from tests.s3.proxy import Fault, Forward, Reply, Seen, refuse, silence, silent
 from tests.s3.writing import MEBI, content, taco, unfinished
 
 __all__ = ["data", "tab"]
@@ -179,14 +178,11 @@ def test_sending_can_be_cancelled(window: Window, qtbot: QtBot, store: Store, ta
     point_to(window, qtbot, tab, 200)
     reached, gate = Event(), Event()
 
-    def slow(seen: Seen, forward: Forward) -> Reply:
-        if seen.method == "PUT" and not any(name.lower() == "x-amz-copy-source" for name in seen.headers):
-            reached.set()
-            gate.wait(PATIENCE)
-        return forward()
+    def sends(seen: Seen) -> bool:
+        return seen.method == "PUT" and not any(name.lower() == "x-amz-copy-source" for name in seen.headers)
 
     dialog = asked(window, qtbot)
-    with store.proxy.failing(slow):
+    with store.proxy.failing(silence(reached, gate, sends)):
         dialog.send.click()
         qtbot.waitUntil(reached.is_set, timeout=WAIT)
         with qtbot.waitSignal(tab.document.said, timeout=WAIT):
@@ -205,15 +201,8 @@ def test_closing_the_tab_while_it_is_sent_leaves_nothing(
 ) -> None:
     point_to(window, qtbot, tab, 200)
     reached, gate = Event(), Event()
-
-    def slow(seen: Seen, forward: Forward) -> Reply:
-        if seen.method == "PUT":
-            reached.set()
-            gate.wait(PATIENCE)
-        return forward()
-
     dialog = asked(window, qtbot)
-    with store.proxy.failing(slow):
+    with store.proxy.failing(silence(reached, gate, lambda seen: seen.method == "PUT")):
         dialog.send.click()
         qtbot.waitUntil(reached.is_set, timeout=WAIT)
         press(window, "close_tab")

@@ -18,9 +18,8 @@ from tests.gui.conftest import WAIT, settle
 from tests.gui.making import new_archive, tree
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3_store import Store
-from tests.patience import PATIENCE
 from tests.s3.conftest import BUCKET
-from tests.s3.proxy import Fault, Forward, Reply, Seen, refuse, silent
+from tests.s3.proxy import Fault, Forward, Reply, Seen, refuse, silence, silent
 from tests.s3.writing import MEBI, content, unfinished
 
 __all__ = ["tree"]
@@ -172,14 +171,7 @@ def test_a_dataset_is_packed_beneath_a_prefix(window: Window, qtbot: QtBot, stor
 def test_cancelling_aborts_the_upload(window: Window, qtbot: QtBot, store: Store, tmp_path: Path) -> None:
     tab = begun(window, qtbot, store, ArchiveKind.CAF, f"{HERE}/cancelled.caf", large(tmp_path))
     reached, gate = Event(), Event()
-
-    def slow(seen: Seen, forward: Forward) -> Reply:
-        if seen.method == "PUT":
-            reached.set()
-            gate.wait(PATIENCE)
-        return forward()
-
-    with store.proxy.failing(slow):
+    with store.proxy.failing(silence(reached, gate, lambda seen: seen.method == "PUT")):
         tab.begin.click()
         qtbot.waitUntil(reached.is_set, timeout=WAIT)
         assert unfinished(store) == ["new-window/cancelled.caf"]

@@ -18,6 +18,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from tests.patience import PATIENCE
 
 PIECE = 16 << 10
+HELD = 2 * PATIENCE
+"""Seconds that answers are held back at most: a test that waits for them has failed before."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,18 @@ def stalling(gate: Event) -> Fault:
         reply = forward()
         reply.gate = gate
         return reply
+
+    return fault
+
+
+def silence(asked: Event, gate: Event, which: Callable[[Seen], bool] = lambda seen: True) -> Fault:
+    """Of the requests that ``which`` is true of, none is answered before the gate opens; ``asked`` says it has come."""
+
+    def fault(seen: Seen, forward: Forward) -> Reply:
+        if which(seen):
+            asked.set()
+            gate.wait(HELD)
+        return forward()
 
     return fault
 
@@ -273,7 +287,7 @@ class _Handler(BaseHTTPRequestHandler):
         if reply.gate is not None:
             self.wfile.write(sent[:PIECE])
             self.wfile.flush()
-            reply.gate.wait(PATIENCE)
+            reply.gate.wait(HELD)
             sent = sent[PIECE:]
         while reply.pause and sent:
             self.wfile.write(sent[:PIECE])

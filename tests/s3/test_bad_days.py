@@ -22,7 +22,7 @@ from inspector.sources.s3.connection import Connection
 from tests.patience import PATIENCE
 from tests.s3.bad_days import BAD_DAYS, BRIEFLY, BadDay, wide
 from tests.s3.conftest import Store
-from tests.s3.proxy import PIECE, Forward, Reply, Seen, after
+from tests.s3.proxy import PIECE, Forward, Reply, Seen, after, silence
 
 OPENING = 2
 """Requests that opening takes."""
@@ -115,15 +115,9 @@ def test_another_object_from_a_server_that_ignores_if_match(
 @pytest.mark.parametrize("command", ["list", "check", "audit"])
 def test_waiting_for_a_server_can_be_interrupted(store: Store, location: str, root: Path, command: str) -> None:
     asked, gate = Event(), Event()
-
-    def silence(_: Seen, forward: Forward) -> Reply:
-        asked.set()
-        gate.wait(PATIENCE)
-        return forward()
-
     program = [sys.executable, "-m", "inspector", command, *store.options, location]
     with (
-        store.proxy.failing(silence),
+        store.proxy.failing(silence(asked, gate)),
         subprocess.Popen(
             program, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
         ) as running,
