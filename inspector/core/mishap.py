@@ -13,6 +13,7 @@ import platform
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import PurePath
 from types import TracebackType
 
@@ -28,6 +29,13 @@ MOST_FRAMES = 40
 """Calls of one exception that are told; of more the middle is left out."""
 MOST_CAUSES = 8
 _LEFT_OUT = "its words are left out, for they may hold names, paths or content"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a worker process sends beside its answers when a mistake came up in it."""
+
+    text: str
 
 
 def report(error: BaseException, where: str, versions: Mapping[str, str] | None = None) -> str:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
+from inspector.core.mishap import Report
+from inspector.gui.mishaps import REPORTS
 from inspector.gui.worker import begin, work
 
 if TYPE_CHECKING:  # Windows has only one of them
@@ -117,7 +119,10 @@ class Link(QObject):
                 break
             if self._closed:
                 return
-            self.arrived.emit(message)
+            if isinstance(message, Report):
+                REPORTS.came.emit(message.text)
+            else:
+                self.arrived.emit(message)
         if not self._closed:
             self._died = True
             self.ended.emit()

@@ -22,6 +22,19 @@ MOST = 5
 """Different mistakes that are kept to be told."""
 
 
+class Reports(QObject):
+    """Where reports of mistakes in any worker come out.
+
+    Signals:
+        came(str): such a report; in whatever thread.
+    """
+
+    came = Signal(str)
+
+
+REPORTS = Reports()
+
+
 class Mishaps(QObject):
     """Takes mistakes from any thread and shows them beside a window.
 
@@ -49,10 +62,11 @@ class Mishaps(QObject):
     # ---- where mistakes come from ------------------------------------------------------------------------------
 
     def install(self) -> None:
-        """Take the exceptions that nothing catches: in slots, in painting, in threads, in what cannot raise any."""
+        """Take the exceptions that nothing catches: in slots, in painting, in threads, in workers."""
         sys.excepthook = self._caught
         threading.excepthook = self._caught_in_thread
         sys.unraisablehook = self._caught_unraisable
+        REPORTS.came.connect(self.noted)
 
     def _caught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):

@@ -160,6 +160,22 @@ def test_a_worker_that_dies_is_told_with_its_exit_status(show: Show, window: Win
     window.mishaps.dialog.close()
 
 
+def test_a_mistake_in_a_worker_is_told_and_the_worker_goes_on(
+    mishaps: Mishaps, show: Show, window: Window, qtbot: QtBot
+) -> None:
+    tab = show("plain.zip")
+    sentences: list[str] = []
+    with qtbot.waitSignal(mishaps.noted, timeout=WAIT):
+        tab.document.client.call("explain", CANARY, done=print, failed=sentences.append)
+    settle(qtbot, window)
+    assert "a mistake in the program" in sentences[0]
+    assert "worker" in told(mishaps)
+    assert CANARY not in told(mishaps)
+    tab.document.select_byte(0, 100, "test")
+    settle(qtbot, window)
+    assert tab.document.explanation is not None
+
+
 def test_being_interrupted_is_no_mistake(mishaps: Mishaps, capsys: pytest.CaptureFixture[str]) -> None:
     sys.excepthook(KeyboardInterrupt, KeyboardInterrupt(), None)
     assert mishaps.dialog is None

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from inspector.core.mishap import Report
 from inspector.core.progress import CANCELLED
 from inspector.operations.serving.server import serve
 from inspector.operations.showing.views import JobState, ReportKind, SortKey, Stage
@@ -32,7 +33,7 @@ class Asker:
 
     def answer(self, number: int, ok: object = None) -> Any:
         while True:
-            for message in self.kept:
+            for message in [message for message in self.kept if not isinstance(message, Report)]:
                 if message[0] == number and (message[1] == "progress") == (ok == "progress"):
                     self.kept.remove(message)
                     return message
@@ -85,6 +86,9 @@ def test_questions_jobs_and_mistakes(archive: str) -> None:
             assert sentence.endswith((".", "here."))
         # A request that makes no sense is answered too, and the worker goes on.
         assert asker.answer(asker.send("explain", "no layer"))[1] is False
+        (mistake,) = (message for message in asker.kept if isinstance(message, Report))
+        assert "worker" in mistake.text
+        assert "no layer" not in mistake.text
         assert asker.answer(asker.send("__init__", archive))[1] is False
         assert asker.ask("status").stage is Stage.READY
         assert process.is_alive()

@@ -1,7 +1,7 @@
 """The loop of a worker process that checks one location after another, as it is asked to.
 
 ``("expand", locations, connection)`` is answered with a list: the ``Wanted`` they stand for; ``connection`` says how S3
-is reached. A ``Wanted`` is answered with its ``Outcome``.
+is reached. A ``Wanted`` is answered with its ``Outcome``; a mistake in the program is told in a ``Report`` before it.
 Closing the pipe ends the loop; to stop at once, the process is ended: checking only reads.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import traceback
 from multiprocessing.connection import Connection
 
+from inspector.core.mishap import Report, report
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
@@ -24,7 +25,10 @@ def serve_checks(connection: Connection) -> None:
     while True:
         try:
             message = connection.recv()
-            connection.send(_checked(message) if isinstance(message, Wanted) else _expanded(*message[1:]))
+            if isinstance(message, Wanted):
+                connection.send(_checked(message, connection))
+            else:
+                connection.send(_expanded(*message[1:]))
         except (EOFError, OSError):
             return
 
@@ -37,10 +41,11 @@ def _expanded(locations: list[str], connection: S3Connection) -> list[Wanted]:
         return [Wanted(location, connection=connection) for location in locations]
 
 
-def _checked(wanted: Wanted) -> Outcome:
+def _checked(wanted: Wanted, connection: Connection) -> Outcome:
     try:
         return check_one(wanted, ReportKind.TEXT, Progress())
     except Exception as error:  # noqa: BLE001 - the border of the process: a mistake in one must not end the others
         traceback.print_exc()
+        connection.send(Report(report(error, "worker, checking")))
         sentence = f"Unreadable: this could not be checked because of a mistake in the program: {error!r}."
         return Outcome(wanted.location, State.UNREADABLE, sentence, "")

@@ -4,6 +4,7 @@ A request is ``(number, method, arguments)``; its answer is ``(number, True, val
 ``("progress", number)`` asks how far a job is and is answered with ``(number, "progress", JobState or None)``;
 ``("cancel", number)`` stops one and has no answer of its own: the job's answer says that it was cancelled.
 ``("pause", number)`` and ``("resume", number)`` have no answer either; a paused job can be cancelled.
+A mistake in the program is told in a ``Report`` of its own before the answer that it kept from coming.
 ``None`` ends the loop: jobs are cancelled, and have GRACE seconds to take away what is half made.
 """
 
@@ -23,6 +24,7 @@ from typing import Any
 
 from inspector.core.edit import EditError
 from inspector.core.format import MemberError
+from inspector.core.mishap import Report, report
 from inspector.core.progress import CANCELLED, Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.changing.workbench import JOBS
@@ -139,10 +141,11 @@ class _Server:
             answer = (number, False, str(error))
         except Exception as error:  # noqa: BLE001 - the border of the process: a mistake in one answer must not end all others
             traceback.print_exc()
+            self._send(Report(report(error, "worker")))
             answer = (number, False, f"This could not be answered because of a mistake in the program: {error!r}.")
         self._send(answer)
 
-    def _send(self, message: tuple[Any, ...]) -> None:
+    def _send(self, message: tuple[Any, ...] | Report) -> None:
         # Where nobody listens any more the loop ends when it next looks.
         with self._sending, contextlib.suppress(OSError):
             self._connection.send(message)
