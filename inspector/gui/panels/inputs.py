@@ -14,6 +14,7 @@ from inspector.core.numbers import grouped
 from inspector.core.translation import marked, tr
 from inspector.gui.asking import ask_for_files, ask_for_folder
 from inspector.gui.client import Client, Job
+from inspector.gui.dropping import take_copy
 from inspector.gui.models.fixed_table import FixedRow, FixedTable
 from inspector.gui.panels.parts import Emptiable, SelectableLabel, table_view
 from inspector.operations.making.workshop_views import Contents, Draft, InputRow
@@ -161,19 +162,19 @@ class InputsPanel(QWidget):
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """See QWidget."""
         if event.mimeData().hasUrls():
-            event.acceptProposedAction()
+            take_copy(event)
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
         """See QWidget."""
-        event.acceptProposedAction()
+        take_copy(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
         """See QWidget: dropping adds."""
         found = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
-        if found:
-            event.acceptProposedAction()
+        if found and take_copy(event):
             self.add(found)
         else:
+            event.ignore()
             self.sentence.setText(tr("What was dropped is no file or folder of this computer, so it was not added."))
 
 
