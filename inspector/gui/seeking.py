@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject
 
 from inspector.gui.toolbar import FindError, ToolBar
 
@@ -25,8 +25,7 @@ class Seeking(QObject):
 
     def go_to(self) -> None:
         """Move the keyboard to the field that says where to go."""
-        self._tools.go_to.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self._tools.go_to.selectAll()
+        self._tools.reach(self._tools.go_to)
 
     def _go_to(self, expression: str) -> None:
         tab = self._shown()
@@ -36,8 +35,7 @@ class Seeking(QObject):
 
     def find_bytes(self) -> None:
         """Move the keyboard to the field that says what to find."""
-        self._tools.sought_text.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self._tools.sought_text.selectAll()
+        self._tools.reach(self._tools.sought_text)
 
     def find_next(self) -> None:
         """Find the next one."""

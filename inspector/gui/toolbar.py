@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Signal
-from PySide6.QtGui import QAction, Qt
-from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QSizePolicy, QToolBar, QToolButton, QWidget
+from PySide6.QtCore import QEvent, QSize, Signal
+from PySide6.QtGui import QAction, QResizeEvent, Qt
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QSizePolicy, QToolBar, QToolButton, QWidget, QWidgetAction
 
 from inspector.core.translation import marked, tr
+from inspector.gui.dropping import leave_drops
 
 TEXT, HEX = marked("Text"), marked("Hex")
 """What the find field holds; shown in the user's words."""
 EXPRESSIONS = "footer, end-4, chunk[2]"
 """Examples of where one can go, which are the same in every language."""
+
+TIGHTEST = 2
+"""How tight it can be: 0 with words, 1 with icons alone, 2 with no more than opening, going and finding."""
+EDGES = 16
+"""Pixels that the rules of the theme put around it."""
 
 
 class FindError(Exception):
@@ -50,18 +56,14 @@ class ToolBar(QToolBar):
         self.setMovable(False)
         self.setIconSize(QSize(18, 18))
         self.toggleViewAction().setVisible(False)
-        for name, word in (
-            ("open_files", tr("Open")),
-            ("check", tr("Check")),
-            ("extract", tr("Extract")),
-            ("mend", tr("Mend")),
-            ("show_header", tr("Header")),
-        ):
-            self.addAction(actions[name])
-            button = self.widgetForAction(actions[name])
-            assert isinstance(button, QToolButton)
-            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-            actions[name].setIconText(word)
+        self._buttons = {
+            self._button(actions["open_files"], tr("Open")): TIGHTEST,
+            self._button(actions["check"], tr("Check")): TIGHTEST - 1,
+            self._button(actions["extract"], tr("Extract")): TIGHTEST - 1,
+            self._button(actions["mend"], tr("Mend")): TIGHTEST - 1,
+            self._button(actions["show_header"], tr("Header")): TIGHTEST - 1,
+        }
+        self._captions: list[QAction] = []
         self.addSeparator()
         self.addAction(actions["back"])
         self.addAction(actions["forward"])
@@ -94,6 +96,64 @@ class ToolBar(QToolBar):
         self.addAction(actions["find_previous"])
         self.addAction(actions["find_next"])
         self._mode_changed()
+        self._needs: list[int] = []
+        self._tightness = -1
+        leave_drops(self)
+
+    # ---- room --------------------------------------------------------------------------------------------------
+
+    def reach(self, field: QLineEdit) -> None:
+        """Move the keyboard to a field."""
+        field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        field.selectAll()
+
+    def _fit(self) -> None:
+        """Leave out words, then buttons whose actions the menus have too, so that every field is seen.
+
+        What is meant for a field that the keyboard cannot go to would be typed into the bytes.
+        """
+        if not self._needs:
+            for tightness in range(TIGHTEST + 1):
+                self._tighten(tightness)
+                self._needs.append(self._need())
+            self.setMinimumWidth(self._needs[TIGHTEST])
+        fitting = (at for at, need in enumerate(self._needs) if need <= self.width())
+        self._tighten(next(fitting, TIGHTEST))
+
+    def _tighten(self, tightness: int) -> None:
+        if tightness == self._tightness:
+            return
+        self._tightness = tightness
+        style = Qt.ToolButtonStyle.ToolButtonIconOnly if tightness else Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+        for action, last in self._buttons.items():
+            button = action.defaultWidget()
+            assert isinstance(button, QToolButton)
+            button.setToolButtonStyle(style)
+            action.setVisible(tightness <= last)
+        for caption in self._captions:
+            caption.setVisible(tightness < TIGHTEST)
+
+    def _need(self) -> int:
+        """Pixels in which nothing is cut off."""
+        layout = self.layout()
+        items = [layout.itemAt(at) for at in range(layout.count())]
+        widths = [item.minimumSize().width() for item in items if item is not None and not item.isEmpty()]
+        margins = layout.contentsMargins()
+        return sum(widths) + layout.spacing() * len(widths) + margins.left() + margins.right() + EDGES
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """See QWidget."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """See QWidget: other letters need other room."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange) and self._needs:
+            self._needs = []
+            self._fit()
+
+    # ---- what is typed -----------------------------------------------------------------------------------------
 
     def pattern(self) -> bytes:
         """What to search for; raises FindError."""
@@ -114,10 +174,22 @@ class ToolBar(QToolBar):
         for widget in (self.go_to, self.sought_text, self.mode, self.case):
             widget.setEnabled(there)
 
+    def _button(self, action: QAction, word: str) -> QWidgetAction:
+        """A button of its own: to hide that of an action would hide it in the menus too."""
+        action.setIconText(word)
+        button = QToolButton()
+        button.setDefaultAction(action)
+        button.setAutoRaise(True)
+        button.setIconSize(self.iconSize())
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        made = self.addWidget(button)
+        assert isinstance(made, QWidgetAction)
+        return made
+
     def _caption(self, text: str) -> None:
         label = QLabel(text)
         label.setContentsMargins(6, 0, 4, 0)
-        self.addWidget(label)
+        self._captions.append(self.addWidget(label))
 
     def _edit(self, hint: str, name: str, width: int) -> QLineEdit:
         edit = QLineEdit()

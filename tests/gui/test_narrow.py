@@ -16,6 +16,8 @@ from inspector.gui.window import Window
 from tests.gui.conftest import Show, settle
 
 SMALL = (1024, 700)
+LEAST = 80
+"""Pixels of a field to type in."""
 NARROW = 220
 """Pixels of a panel."""
 
@@ -34,6 +36,13 @@ def is_cut(widget: QLabel | QAbstractButton) -> bool:
         words = widget.text().replace(BREAK, " ").split()
         return max((wide(widget, word) for word in words), default=0) > widget.contentsRect().width()
     return wide(widget, widget.text().replace("&", "")) > min(widget.contentsRect().width(), shown.width())
+
+
+def seen_words(within: QWidget) -> set[str]:
+    every = [*within.findChildren(QLabel), *within.findChildren(QToolButton)]
+    words_too = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+    spoken = [each for each in every if isinstance(each, QLabel) or each.toolButtonStyle() is words_too]
+    return {each.text() for each in spoken if each.isVisible()}
 
 
 def cut(within: QWidget) -> list[str]:
@@ -68,6 +77,30 @@ def test_nothing_is_cut_in_a_narrow_panel(show: Show, window: Window, qtbot: QtB
     settle(qtbot, window)
     qtbot.waitUntil(lambda: panel.width() < NARROW + 80)
     assert cut(panel) == []
+
+
+@pytest.mark.parametrize("width", [1280, 1024, 800, 640, 300])
+@pytest.mark.parametrize("theme", [Theme.LIGHT, Theme.CONTRAST_LIGHT])
+def test_going_and_finding_are_reached_at_any_width(
+    show: Show, window: Window, settings: Settings, qtbot: QtBot, width: int, theme: Theme
+) -> None:
+    settings.put(preferences.THEME, theme.value)
+    tab = show("journey.caf")
+    window.resize(width, 600)
+    settle(qtbot, window)
+    for key, field in ((Qt.Key.Key_F, window.tools.sought_text), (Qt.Key.Key_G, window.tools.go_to)):
+        tab.hex_pane.setFocus()
+        qtbot.keyClick(tab.hex_pane.hex, key, Qt.KeyboardModifier.ControlModifier)
+        assert field.hasFocus()
+        assert field.visibleRegion().boundingRect().width() == field.width() >= LEAST
+    assert cut(window.tools) == []
+
+
+def test_a_wider_window_has_its_words_again(window: Window, qtbot: QtBot) -> None:
+    for width in (1280, 800, 640, 1280):
+        window.resize(width, 600)
+    every = {"Open", "Check", "Extract", "Mend", "Header", "Go to", "Find"}
+    qtbot.waitUntil(lambda: every <= seen_words(window.tools))
 
 
 def test_a_long_name_in_a_box_has_an_ellipsis_and_a_tooltip(show: Show, window: Window, qtbot: QtBot) -> None:
