@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QTabWidget, QWidget
 
 from inspector.core.translation import tr
 from inspector.gui.door import name_of
+from inspector.gui.dropping import leave_drops
 from inspector.gui.session import OpenTab
+from inspector.gui.tab_bar import AllTabs, TabBar, distinct
 from inspector.gui.words import escaped, plain
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.tab import Tab
-
-LONGEST_TITLE = 40
 
 
 class SideTab(QWidget):
@@ -61,6 +61,12 @@ class Tabs(QTabWidget):
 
     def __init__(self) -> None:
         super().__init__()
+        self.bar = TabBar()
+        self.setTabBar(self.bar)
+        self.list = AllTabs(self.bar, self)
+        self.setCornerWidget(self.list)
+        self.bar.filled.connect(self.name_all)
+        self.currentChanged.connect(self.name_all)
         self.setAccessibleName(tr("What is open"))
         self.tabBar().setAccessibleName(tr("What is open"))
         self.setTabsClosable(True)
@@ -96,6 +102,7 @@ class Tabs(QTabWidget):
 
     def insert(self, at: int, tab: Tab) -> None:
         """Put a tab into a place and show it."""
+        tab.editing.changed.connect(self.name_all)
         self._put(at, tab, tab.document.location)
         self.setCurrentIndex(at)
 
@@ -104,10 +111,13 @@ class Tabs(QTabWidget):
         self._put(at, tab, tab.kept.location)
 
     def _put(self, at: int, tab: QWidget, location: str) -> None:
-        title = tab.title if isinstance(tab, SideTab) else name_of(location)
-        title = title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…"
-        self.insertTab(at, tab, escaped(title))
+        self.insertTab(at, tab, escaped(tab.title if isinstance(tab, SideTab) else name_of(location)))
         self.setTabToolTip(at, plain(location))
+
+    def tabInserted(self, index: int) -> None:
+        """See QTabWidget: what is dropped on a tab is for the window."""
+        super().tabInserted(index)
+        leave_drops(self.widget(index))
 
     def title(self) -> str:
         """What the tab that is shown is called, empty where there is none."""
@@ -116,6 +126,17 @@ class Tabs(QTabWidget):
             return widget.title
         tab = self.shown()
         return tab.document.name if tab is not None else ""
+
+    def name_all(self) -> None:
+        """Call every tab what tells it from the others, and mark those with changes that are not written."""
+        places = [self._location(at) for at in range(self.count())]
+        names = distinct([place for place in places if place])
+        for at, place in enumerate(places):
+            tab, side = self.document_tab(at), self.widget(at)
+            name = names.pop(0) if place else side.title if isinstance(side, SideTab) else ""
+            self.bar.call(at, name, tab is not None and tab.editing.pending is not None)
+        shown = self.shown()
+        self.window().setWindowModified(shown is not None and shown.editing.pending is not None)
 
     def take_away(self, at: int) -> None:
         """Remove a tab; the work of one without a document is stopped."""

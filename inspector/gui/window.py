@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QApplication,
     QMainWindow,
     QStackedWidget,
@@ -22,6 +20,7 @@ from inspector.gui.actions import COMMANDS
 from inspector.gui.asking import ask_for_files, ask_for_folder
 from inspector.gui.bookmarks import Bookmarks
 from inspector.gui.check_lists import CheckLists
+from inspector.gui.clipboard import copy_cells
 from inspector.gui.command import OF_WINDOW, Command, Target
 from inspector.gui.configuring import Configuring
 from inspector.gui.dropping import take_copy
@@ -34,7 +33,6 @@ from inspector.gui.making import Making
 from inspector.gui.menus import Menus
 from inspector.gui.message import Message
 from inspector.gui.mishaps import Mishaps
-from inspector.gui.panels.parts import Copies
 from inspector.gui.remote import Remote
 from inspector.gui.seeking import Seeking
 from inspector.gui.session import OpenTab
@@ -214,7 +212,8 @@ class Window(QMainWindow):
             if tab is not None:
                 self.layouts.arrange(tab)
                 tab.hex_pane.setFocus()
-        self.setWindowTitle(" – ".join(filter(None, (self.tabs.title(), TITLE))))
+        name = self.tabs.title().replace("[*]", "[*][*]")  # Qt's mark for what is changed
+        self.setWindowTitle(f"{name}[*] – {TITLE}" if name else TITLE)
         self._enable()
 
     def _enable(self, *_: object) -> None:
@@ -222,7 +221,7 @@ class Window(QMainWindow):
         for command in COMMANDS:
             if command.document:
                 self.actions_[command.name].setEnabled(tab is not None)
-        for name in ("close_tab", "next_tab", "previous_tab"):
+        for name in ("close_tab", "next_tab", "previous_tab", "list_tabs"):
             self.actions_[name].setEnabled(self.tabs.count() > 0)
         self.tools.set_document(tab is not None)
         self.menus.copying.setEnabled(tab is not None)
@@ -258,7 +257,15 @@ class Window(QMainWindow):
         self._ask_to_close_tab(self.tabs.currentIndex())
 
     def reload(self) -> None:
-        """Read the location of the tab that is shown again, and go where one was."""
+        """Read the location of the tab that is shown again; pending changes stay where they fit what is there now."""
+        tab = self.tab()
+        if tab is not None and tab.editing.pending is not None and tab.document.client.is_open:
+            tab.editing.read_again()
+        else:
+            self.reopen()
+
+    def reopen(self) -> None:
+        """Open the location of the tab that is shown anew, and go where one was."""
         tab = self.tab()
         if tab is None:
             return
@@ -285,6 +292,10 @@ class Window(QMainWindow):
     def previous_tab(self) -> None:
         """Show the tab before."""
         self.tabs.step(-1)
+
+    def list_tabs(self) -> None:
+        """Open the list of all tabs."""
+        self.tabs.list.open()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """See QWidget."""
@@ -314,14 +325,8 @@ class Window(QMainWindow):
 
     def copy(self) -> None:
         """Copy what is selected where the keyboard is: cells of a list, or else bytes."""
-        focus = QApplication.focusWidget()
-        if isinstance(focus, Copies):
-            focus.copy()
-        elif isinstance(focus, QAbstractItemView):
-            index = focus.currentIndex()
-            text = index.data(Qt.ItemDataRole.DisplayRole) if index.isValid() else None
-            QGuiApplication.clipboard().setText(str(text or ""))
-        elif (tab := self.tab()) is not None:
+        tab = self.tab()
+        if not copy_cells(QApplication.focusWidget()) and tab is not None:
             tab.hex_pane.copy()
 
     def copy_as(self, how: CopyFormat) -> None:
