@@ -34,13 +34,18 @@ class Configuring:
         dialog.go_to(key)
 
     def lines(self) -> dict[Line, Callable[[], object]]:
-        """Each setting as a line of the palette of commands, which shows it in the dialog."""
+        """Each setting as a line of the palette of commands, which shows it in the dialog; each choice makes it so."""
         from inspector.gui import preferences
         from inspector.gui.palette_of_commands import Line
+        from inspector.gui.setting import Choice
 
-        return {
-            Line(f"setting {one.key}", f"{tr(one.page)}: {tr(one.label)}", "", tr("Settings"), tr(one.tip)): partial(
-                self._show, one.key
-            )
-            for one in preferences.EVERY
-        }
+        found: dict[Line, Callable[[], object]] = {}
+        for one in preferences.EVERY:
+            name, tip, page = tr(one.label), tr(one.tip), tr("Settings, {page}", page=tr(one.page))
+            found[Line(f"setting {one.key}", name, "", page, tip)] = partial(self._show, one.key)
+            if isinstance(one, Choice):
+                for value in one.words:
+                    words = tr("{setting}: {choice}", setting=name, choice=one.called(value))
+                    line = Line(f"setting {one.key} {value}", words, "", page, tip)
+                    found[line] = partial(self._settings.put, one, value)
+        return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
@@ -18,12 +19,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector.core.names import visible
 from inspector.core.translation import marked, tr
 from inspector.gui.actions import COMMANDS, menu_called
 from inspector.gui.command import Command
+from inspector.gui.panels.parts import Emptiable
 
 SIZE = (620, 420)
 HEADINGS = (marked("Action"), marked("Keys"), marked("Menu"))
+TOLD, SCATTERED = 1_000, 10_000
+"""Added to how well an action fits: by what it does, and by letters that are only there in their order."""
 NATIVE = QKeySequence.SequenceFormat.NativeText
 
 
@@ -70,15 +75,23 @@ def score(sought: str, text: str) -> int | None:
     return total
 
 
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
 def fit(sought: str, line: Line) -> int | None:
-    """How well an action fits: by what it is called, else by what it does."""
+    """How well an action fits: by the beginnings of words of its name, by a part of it, by what it does, by letters."""
+    wanted = _words(sought)
+    if all(any(name.startswith(word) for name in _words(line.text)) for word in wanted):
+        return -1 if line.text.casefold().startswith(sought.casefold().strip()) else 0
     called = score(sought, line.text)
-    if called is not None:
-        return called
-    does = (
-        score(sought, f"{line.menu} {line.tip}") if sought.casefold() in f"{line.menu} {line.tip}".casefold() else None
-    )
-    return None if does is None else 1_000 + does
+    if called is not None and "".join(wanted) in "".join(_words(line.text)):
+        return 1 + called
+    told = f"{line.menu} {line.tip}"
+    does = score(sought, told) if sought.casefold() in told.casefold() else None
+    if does is not None:
+        return TOLD + does
+    return None if called is None else SCATTERED + called
 
 
 class _Fitting(QSortFilterProxyModel):
@@ -156,12 +169,21 @@ class _Lines(QDialog):
         self.sought.setClearButtonEnabled(True)
         self.table = _Table(every)
         self.table.setAccessibleName(tr("Actions"))
-        self.sought.textChanged.connect(self.table.seek)
+        self.found = Emptiable(self.table)
+        self.found.show_view(self.table)
+        self.sought.textChanged.connect(self._seek)
         self.sought.installEventFilter(self)
         layout = QVBoxLayout(self)
         layout.addWidget(self.sought)
-        layout.addWidget(self.table)
+        layout.addWidget(self.found)
         self.sought.setFocus()
+
+    def _seek(self, sought: str) -> None:
+        self.table.seek(sought)
+        if self.table.fitting.rowCount():
+            self.found.show_view(self.table)
+        else:
+            self.found.show_sentence(tr("Nothing is called “{sought}” or does that.", sought=visible(sought.strip())))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Keys that move in the table do so from the field too."""

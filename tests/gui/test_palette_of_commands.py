@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from pytestqt.qtbot import QtBot
 
+from inspector.gui import preferences
 from inspector.gui.actions import COMMANDS
 from inspector.gui.palette_of_commands import CommandPalette, KeysTable, lines, score
 from inspector.gui.window import Window
@@ -76,6 +77,34 @@ def test_with_an_archive_open_its_actions_are_offered(show: Show, window: Window
     assert dialog.isVisible()
     dialog.reject()
     settle(qtbot, window)
+
+
+@pytest.mark.usefixtures("archive")
+@pytest.mark.parametrize(
+    ("sought", "first"),
+    [
+        ("row", "Bytes per row"),
+        ("contrast", "Colours: High contrast on white"),
+        ("black", "Colours: High contrast on black"),
+        ("zoom", "Zoom In"),
+    ],
+)
+def test_beginnings_of_words_come_first_also_of_choices(palette: CommandPalette, sought: str, first: str) -> None:
+    palette.sought.setText(sought)
+    assert shown(palette)[0] == first
+
+
+def test_a_choice_of_a_setting_is_made_by_its_name(palette: CommandPalette, window: Window) -> None:
+    palette.sought.setText("64")
+    QTest.keyClick(palette.sought, Qt.Key.Key_Return)
+    assert window.settings.get(preferences.BYTES_PER_ROW) == "64"
+
+
+def test_it_is_said_when_nothing_fits(palette: CommandPalette) -> None:
+    palette.sought.setText("xyzzy")
+    assert "xyzzy" in palette.found.shown_sentence()
+    palette.sought.setText("quit")
+    assert not palette.found.shown_sentence()
 
 
 def test_the_table_of_keys_has_every_action_with_the_keys_it_has(window: Window) -> None:
