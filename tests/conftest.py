@@ -6,6 +6,7 @@ The environment is set before anything of Qt is imported, for this process and f
 from __future__ import annotations
 
 import faulthandler
+import gc
 import os
 import sys
 import tempfile
@@ -90,6 +91,16 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text == path.read_text(encoding="utf-8")
 
     return compare
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let the window collect what is left of a test of it, and Python where no event loop would."""
+    if "qapp" in getattr(item, "fixturenames", ()):
+        gc.disable()
+    elif not gc.isenabled():
+        gc.collect()
+        gc.enable()
 
 
 @pytest.hookimpl(trylast=True)

@@ -24,7 +24,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFileOpenEvent, QPixmap
 from PySide6.QtWidgets import QApplication
 
-from inspector.gui import accessible_names, instance, language, theme
+from inspector.gui import accessible_names, instance, language, rubbish, theme
 from inspector.gui.settings import Settings
 from inspector.gui.theme import Theme
 from inspector.gui.window import Window
@@ -58,6 +58,10 @@ class Application(QApplication):
     """
 
     asked = Signal(str)
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        super().__init__(list(arguments))
+        rubbish.keep_to_this_thread()
 
     def event(self, event: QEvent) -> bool:
         """See QApplication. Only what is sent to the application itself comes here, so this holds no window up."""
