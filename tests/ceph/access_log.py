@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
+
+from tests.patience import until
 
 _BEGUN = "====== starting new request "
 _ENDED = " beast: "
@@ -17,8 +18,6 @@ _LINE = re.compile(
     r'\S+ (?:"[^"]*"|-) (?P<range>\S+) latency='
 )
 _MARK = "mark-of-the-tests-"
-PATIENCE = 60
-"""Seconds until what was asked stands in the log."""
 
 
 class Logged(NamedTuple):
@@ -55,10 +54,7 @@ class AccessLog:
         """What was asked since ``forget``, in order."""
         mark = _MARK + uuid.uuid4().hex
         self._ask(mark)
-        deadline = time.monotonic() + PATIENCE
-        while not self._complete(text := self._text(), mark):
-            assert time.monotonic() < deadline, f"radosgw did not log a request within {PATIENCE} seconds"
-            time.sleep(0.02)
+        text = until(lambda: self._up_to(mark), "what was asked in the log of radosgw")
         found = [
             Logged(each["method"], each["path"], int(each["status"]), int(each["moved"]), each["range"].strip("-"))
             for each in _LINE.finditer(text)
@@ -80,6 +76,7 @@ class AccessLog:
             file.seek(self._from)
             return file.read().decode(errors="replace")
 
-    def _complete(self, text: str, mark: str) -> bool:
-        """Requests are logged when they end, so another than the mark may be outstanding."""
-        return mark in text and text.endswith("\n") and text.count(_BEGUN) == text.count(_ENDED)
+    def _up_to(self, mark: str) -> str:
+        """The log, empty until it is complete: requests are logged when they end, so others may be outstanding."""
+        text = self._text()
+        return text if mark in text and text.endswith("\n") and text.count(_BEGUN) == text.count(_ENDED) else ""

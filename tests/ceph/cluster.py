@@ -11,21 +11,20 @@ import shutil
 import socket
 import subprocess
 import tempfile
-import time
 import uuid
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 from struct import pack
 
+from tests.patience import PATIENCE, until
+
 KEY, SECRET = "AKIACANARYCEPH123456", "canary/ceph+secret"
 PROGRAMS = ("ceph", "ceph-mon", "ceph-osd", "radosgw", "radosgw-admin")
 PACKAGES = "ceph-mon ceph-osd ceph-common radosgw"
-PATIENCE = 60
-"""Seconds that anything may take."""
 
 CONFIGURATION = """\
 [global]
@@ -114,7 +113,7 @@ class _Starting:
         self._run("ceph-osd", "-i", "0", "--mkfs", "--osd-uuid", osd, "--no-mon-config")
         self._daemon("ceph-osd", "-f", "-i", "0")
         self._daemon("radosgw", "-f", "-n", "client.rgw")
-        self._until("radosgw answers", lambda: _answers(port))
+        until(lambda: _answers(port), lambda: f"a radosgw that answers: {self._said()}")
         self._run("radosgw-admin", "user", "create", "--uid=t", "--display-name=t", *self._keys_of_user())
         return Cluster(port, folder / "client.rgw.log", folder / "ceph.conf")
 
@@ -142,13 +141,9 @@ class _Starting:
             )
         self._stack.callback(_end, process)
 
-    def _until(self, what: str, done: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + PATIENCE
-        while not done():
-            if time.monotonic() > deadline:
-                said = "".join(path.read_text(errors="replace")[-1000:] for path in self._folder.glob("*.out"))
-                raise CephError(f"{PATIENCE} seconds went by until {what}: {said}")
-            time.sleep(0.05)
+    def _said(self) -> str:
+        """What the daemons have printed last."""
+        return "".join(path.read_text(errors="replace")[-1000:] for path in self._folder.glob("*.out"))
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -6,7 +6,8 @@ import subprocess
 from pathlib import Path
 from struct import pack
 
-from tests.ceph.cluster import PATIENCE, Cluster
+from tests.ceph.cluster import Cluster
+from tests.patience import PATIENCE
 from tests.s3.bucket import BUCKET, Bucket
 
 FIRST = (5 << 20) + 7

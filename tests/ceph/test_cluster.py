@@ -6,12 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.ceph.cluster import PATIENCE, CephError, running
+from tests.ceph.cluster import CephError, running
+from tests.patience import until
 
 WAITING = """
 from tests.ceph.cluster import running
@@ -65,7 +65,4 @@ def test_who_is_killed_leaves_no_process_behind(tmp_path: Path, root: Path) -> N
         folder = Path(process.stdout.readline().strip())
         assert len(daemons(folder)) == 3
         process.send_signal(signal.SIGKILL)
-    deadline = time.monotonic() + PATIENCE
-    while daemons(folder):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: not daemons(folder), lambda: f"an end of {daemons(folder)}")

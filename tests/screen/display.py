@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from tests.patience import PATIENCE
-from tests.screen.waiting import until
+from tests.patience import PATIENCE, until
 
 SIZE = (1600, 1000)
 _GRAB = """

@@ -8,10 +8,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, until
 from tests.screen.accessible import ENABLED, Bus, Part
 from tests.screen.display import Display
-from tests.screen.waiting import until
 
 TITLE = "Archive Inspector"
 

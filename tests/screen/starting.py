@@ -14,10 +14,10 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from time import monotonic
 
+from tests.patience import until
 from tests.screen.accessible import Bus
 from tests.screen.display import Display, display
 from tests.screen.program import Program, start
-from tests.screen.waiting import until
 
 TIMES = 5
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import until
 from tests.screen.conftest import Start
 from tests.screen.display import SIZE, Display
 from tests.screen.program import Program
-from tests.screen.waiting import until
 
 Sample = Callable[[str], Path]
 MUCH = 64 << 30

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, until
 from tests.screen.display import Display
 from tests.screen.program import TITLE
-from tests.screen.waiting import until
 
 Sample = Callable[[str], Path]
 NAMES = (

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import until
 from tests.screen.conftest import Start
 from tests.screen.display import Display
 from tests.screen.dragging import source
 from tests.screen.program import Program
-from tests.screen.waiting import until
 
 SIZE = 1_503
 Sample = Callable[[str], Path]

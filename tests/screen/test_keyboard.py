@@ -8,12 +8,12 @@ from pathlib import Path
 
 import tacozip
 
+from tests.patience import until
 from tests.screen.accessible import FOCUSED
 from tests.screen.conftest import Start
 from tests.screen.display import Display
 from tests.screen.dragging import source
 from tests.screen.program import Program
-from tests.screen.waiting import until
 
 CHOSEN = ("page tab", "list item")
 """Roles of which Qt says that they have the keyboard when they are chosen."""

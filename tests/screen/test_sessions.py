@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import until
 from tests.screen.conftest import Start
 from tests.screen.program import Program
-from tests.screen.waiting import until
 
 Sample = Callable[[str], Path]
 NAMES = ["journey.caf", "two-chunks.rca"]

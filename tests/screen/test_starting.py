@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.patience import until
 from tests.screen.conftest import Start
 from tests.screen.display import Display
 from tests.screen.program import TITLE
-from tests.screen.waiting import until
 
 Sample = Callable[[str], Path]
 
