@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+
+from inspector.cli.early import ending_at_once, say_interrupted, stand_in
 
 NO_SCREEN = (
     "There is no screen to open a window on. --screenshot OUT.png LOCATION draws the window into a "
     "picture; list, dump, check and cat work in the terminal."
 )
+
+CHANGING = ("create", "append", "extract", "repair")
+"""Sub-commands that say on standard output only what they have done; the others were asked for what they write."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -25,12 +29,22 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         freeze_support()
         _give_back_libraries()
-    # Imported late: the worker process imports this module again and needs neither face.
-    from inspector.cli.parser import COMMANDS, PROGRAM, mistyped, window_parser
-
     arguments = list(sys.argv[1:] if argv is None else argv)
+    stand_in(output_needed=not arguments or arguments[0] not in CHANGING or "--json" in arguments)
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:
+        return say_interrupted()
+
+
+def _run(arguments: list[str]) -> int:
+    # Imported late: the worker process imports this module again and needs neither face.
+    with ending_at_once():
+        from inspector.cli.parser import COMMANDS, PROGRAM, mistyped, window_parser
+
     if arguments and arguments[0] in COMMANDS:
-        from inspector.cli.run import run_command
+        with ending_at_once():
+            from inspector.cli.run import run_command
 
         return run_command(arguments)
     if arguments and (sentence := mistyped(arguments[0])):
@@ -45,11 +59,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return desktop.run(install_it=options.install_desktop)
     if options.screenshot is None and _screen_is_missing():
+        from pathlib import Path
+
         lost = [word for word in options.locations[:1] if word.isalpha() and not Path(word).exists()]
         unknown = f"{lost[0]} is no file and no command. " if lost else ""
         print(f"{PROGRAM}: {unknown}{NO_SCREEN}", file=sys.stderr)
         return 2
-    from inspector.gui import app
+    with ending_at_once():
+        from inspector.gui import app
 
     if options.screenshot is not None:
         return app.screenshot(options.screenshot, options.locations)

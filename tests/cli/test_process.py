@@ -152,3 +152,57 @@ def test_being_told_to_end_takes_away_what_is_half_made(tmp_path: Path) -> None:
 
     assert (done.returncode, done.stderr.decode().strip()) == (130, "archive-inspector: Interrupted.")
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["tree"]
+
+
+def in_a_shell(line: str) -> subprocess.CompletedProcess[bytes]:
+    """A line of the shell with the program as ``$0``."""
+    python = f"{sys.executable} -m inspector"
+    return subprocess.run(["bash", "-c", line.replace("$0", python)], cwd=ROOT, capture_output=True, check=False)
+
+
+@pytest.mark.parametrize("command", ["list {} 2>&-", "check {} --progress 2>&-", "list {} 2>&- <&-"])
+def test_with_standard_error_closed_the_work_is_done_quietly(command: str, sample: Sample) -> None:
+    done = in_a_shell(f"$0 {command.format(sample('journey.caf'))}")
+
+    assert done.returncode == 0
+    assert b"mistake" not in done.stdout
+    assert b"journey" in done.stdout or b"readme.txt" in done.stdout
+
+
+def test_with_standard_error_closed_no_sentence_gets_among_the_data(tmp_path: Path) -> None:
+    done = in_a_shell(f"$0 list {tmp_path / 'none.caf'} 2>&-")
+
+    assert (done.returncode, done.stdout, done.stderr) == (2, b"", b"")
+
+
+@pytest.mark.parametrize("command", ["list {}", "check {}", "cat {} readme.txt"])
+def test_with_standard_output_closed_what_was_asked_for_could_not_be_given(command: str, sample: Sample) -> None:
+    done = in_a_shell(f"$0 {command.format(sample('journey.caf'))} >&-")
+
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"archive-inspector: Standard output could not be written: ")
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_with_standard_output_closed_an_archive_is_made_all_the_same(tmp_path: Path, sample: Sample) -> None:
+    done = in_a_shell(f"$0 create rca {tmp_path / 'new.rca'} {sample('journey.caf')} >&-")
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert in_a_shell(f"$0 check {tmp_path / 'new.rca'}").returncode == 0
+
+
+def test_an_interrupt_while_libraries_are_loaded_ends_without_a_traceback(sample: Sample) -> None:
+    code = (
+        "import builtins, os, signal, sys\n"
+        "load = builtins.__import__\n"
+        "def interrupted(name, *rest):\n"
+        "    if name == 'inspector.core.verdict':\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "    return load(name, *rest)\n"
+        "from inspector.__main__ import main\n"
+        "builtins.__import__ = interrupted\n"
+        f"sys.exit(main(['list', {str(sample('journey.caf'))!r}]))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False)
+
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"archive-inspector: Interrupted.\n")
