@@ -35,7 +35,7 @@ SPECIAL = 8
 UNREAD = 16
 """Mark: its header was not read, to spare a request: of its name only the beginning is known, and about where it is."""
 
-_STRETCH = 1_000
+STRETCH = 1_000
 """Members of which headers that were not read are read together where all are gone through."""
 
 
@@ -148,8 +148,8 @@ class Members:
 
     def __iter__(self) -> Iterator[Member]:
         for index in range(len(self)):
-            if self.reader is not None and index % _STRETCH == 0:
-                self.learn(range(index, min(index + _STRETCH, len(self))))
+            if self.reader is not None and index % STRETCH == 0:
+                self.learn(range(index, min(index + STRETCH, len(self))))
             yield self.seen(index)
 
     def unread(self, index: int) -> bool:

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from itertools import islice
 
 from inspector.core.format import MemberError
-from inspector.core.member import Member
+from inspector.core.member import STRETCH, Member
 from inspector.core.names import decoded, encoded, visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
@@ -20,8 +20,6 @@ from inspector.operations.opening.opening import Opened, learn
 from inspector.operations.refused import Refused
 from inspector.sources.s3.connection import DEFAULT, Connection
 
-_STRETCH = 1_000
-"""Members of which headers that were left out are read together."""
 _CLOSE = 3
 """Names that are suggested."""
 _LOOKED_AT = 5_000
@@ -66,7 +64,7 @@ def members_of(archive: Opened, progress: Progress) -> Iterator[Member]:
     if archive.members.reader is not None:
         progress.begin("Reading headers", len(archive.members), "members")
     while at < len(archive.members):
-        stretch = range(at, min(at + _STRETCH, len(archive.members)))
+        stretch = range(at, min(at + STRETCH, len(archive.members)))
         # What was given until now was as it is: headers were the first to be other than thought from here on.
         if not learn(archive, stretch, progress):
             yield from map(archive.members.seen, stretch)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import codecs
 
 from inspector.core.format import MemberError
+from inspector.core.limits import CONTENT
 from inspector.core.member import Codec, Member
 from inspector.core.names import visible
-from inspector.core.limits import CONTENT
 from inspector.core.numbers import rounded
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, SplicedSource
@@ -40,8 +40,8 @@ _IMAGES = (
 def decoded_content(archive: Opened, index: int, progress: Progress, largest: int = 0) -> tuple[Source, str]:
     """The content of a member and a sentence about what is missing of it, empty where nothing is.
 
-    At most ``largest`` bytes are decoded, 0 for what the user has set.
-    A stored member is a view of the file and copied nowhere. Raises SourceError and Cancelled.
+    At most ``largest`` bytes are decoded, 0 for what the user has set. A stored member is a view of the file and copied
+    nowhere. Raises SourceError and Cancelled.
     """
     member = archive.members[index]
     name = visible(member.path)
