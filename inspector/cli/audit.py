@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator
 from contextlib import ExitStack, closing, nullcontext
 from pathlib import Path
 
-from inspector.cli.check import FINE, UNREADABLE, status_of
+from inspector.cli.check import FINE, UNREADABLE, Worst, status_of
 from inspector.cli.connecting import connection_of
 from inspector.cli.output import Lines, complain, json_text
 from inspector.cli.progress_bar import ProgressBar, bar
@@ -36,14 +36,15 @@ def run(options: argparse.Namespace) -> int:
     """Audit a place and give the exit status: that of the worst archive in it."""
     shards = _shards(options)
     path = Path(options.results) if options.results and shards is None else None
-    with shards or nullcontext(), Results(path) as results, Lines() as out:
+    worst = Worst()
+    with worst, shards or nullcontext(), Results(path) as results, Lines() as out:
         for shard in (*map(Path, options.merge), *(shards.known() if shards is not None else ())):
             results.take_over(shard)
-        summed = _audited(options, results, shards, out)
+        summed = _audited(options, results, shards, out, worst)
         out.write(f"{json_text(as_object(summed))}\n" if options.json else as_text(summed))
         if options.csv:
             write_csv(results, Path(options.csv))
-    return _status(options, summed)
+    return worst.status if worst.cut_off else _status(options, summed)
 
 
 def _shards(options: argparse.Namespace) -> ShardFiles | None:
@@ -58,7 +59,9 @@ def _shards(options: argparse.Namespace) -> ShardFiles | None:
     return ShardFiles(Path(options.results), options.shards)
 
 
-def _audited(options: argparse.Namespace, results: Results, shards: ShardFiles | None, out: Lines) -> Summary:
+def _audited(
+    options: argparse.Namespace, results: Results, shards: ShardFiles | None, out: Lines, worst: Worst
+) -> Summary:
     """Do what is to be done; what comes of each archive is written where it was asked for."""
     clock = _Clock()
     choice = Choice(options.sample, options.shard)
@@ -73,6 +76,7 @@ def _audited(options: argparse.Namespace, results: Results, shards: ShardFiles |
             with closing(work):
                 for result in work:
                     clock.done += 1
+                    worst.meet(_status_of(result.state, options.strict))
                     if options.json:
                         _write(out, (result,))
         except KeyboardInterrupt:
@@ -169,5 +173,8 @@ def _status(options: argparse.Namespace, summed: Summary) -> int:
     if everything and summed.all == Amount():
         complain("There is no archive in this folder, so nothing was checked.")
         return UNREADABLE
-    states = (State(state) for state in summed.states if state != UNCHECKED)
-    return max((status_of(state, options.strict) for state in states), default=FINE)
+    return max((_status_of(state, options.strict) for state in summed.states), default=FINE)
+
+
+def _status_of(state: str, strict: bool) -> int:
+    return FINE if state in (UNCHECKED, NO_ARCHIVE) else status_of(State(state), strict)

@@ -8,7 +8,7 @@ from contextlib import closing
 
 from inspector.cli import checksums
 from inspector.cli.connecting import connection_of
-from inspector.cli.output import Lines, complain
+from inspector.cli.output import Lines, close_output, complain
 from inspector.cli.progress_bar import ProgressBar
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
@@ -20,6 +20,8 @@ from inspector.operations.showing.views import ReportKind
 FINE = 0
 NOT_SOUND = 1
 UNREADABLE = 2
+CUT_OFF = 141
+"""What a shell gives for a program that a closed pipe has ended."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -28,8 +30,9 @@ def run(options: argparse.Namespace) -> int:
         return checksums.run(options)
     kind = ReportKind.JSON if options.json else ReportKind.TEXT
     progress = Progress()
-    status, checked, left_out = FINE, 0, 0
+    worst, checked, left_out = Worst(), 0, 0
     with (
+        worst,
         Lines() as out,
         closing(check_many(expanded(options.locations, connection_of(options)), kind, progress)) as outcomes,
     ):
@@ -38,16 +41,45 @@ def run(options: argparse.Namespace) -> int:
                 left_out += 1
                 continue
             checked += 1
-            status = max(status, status_of(outcome.state, options.strict))
+            worst.meet(status_of(outcome.state, options.strict))
             out.write(outcome.report)
             out.flush()
+    if worst.cut_off:
+        return worst.status
     if left_out:
         verb = "was" if left_out == 1 else "were"
         complain(f"{count(left_out, 'file')} of no known format in these folders {verb} left out.")
     if not checked:
         complain("There is no archive in these folders, so nothing was checked.")
         return UNREADABLE
-    return status
+    return worst.status
+
+
+class Worst:
+    """The exit status of several archives: that of the worst of them.
+
+    A context manager that ends the work where nobody reads on (``cut_off``). What was wrong until then still counts,
+    and where nothing was it is CUT_OFF, for not all may have been checked.
+    """
+
+    def __init__(self) -> None:
+        self.status = FINE
+        self.cut_off = False
+
+    def meet(self, status: int) -> None:
+        """Count one archive."""
+        self.status = max(self.status, status)
+
+    def __enter__(self) -> Worst:
+        return self
+
+    def __exit__(self, _kind: type[BaseException] | None, error: BaseException | None, _trace: object) -> bool:
+        if not isinstance(error, BrokenPipeError):
+            return False
+        close_output()
+        self.cut_off = True
+        self.status = self.status or CUT_OFF
+        return True
 
 
 def _watched(outcomes: Iterator[Outcome], progress: Progress, logged: float) -> Iterator[Outcome]:

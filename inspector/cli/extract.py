@@ -18,12 +18,14 @@ from inspector.operations.opening.opening import UNKNOWN
 
 FINE = 0
 NOT_ALL = 1
+UNREADABLE = 2
 
 
 def run(options: argparse.Namespace) -> int:
     """Extract what is wanted, say what was not extracted and why, and give the exit status.
 
-    It is NOT_ALL where something is not there that was asked for. Raises NoSuchMember, Refused and SourceError.
+    It is NOT_ALL where something is not there that was asked for, and UNREADABLE where the archive could not be read on
+    or the folder not be written to. Raises NoSuchMember, Refused and SourceError.
     """
     folder = folder_at(options.to)
     with ProgressBar(Progress(), logged=options.progress) as progress:
@@ -36,6 +38,8 @@ def run(options: argparse.Namespace) -> int:
         )
         result = Extraction(wanted, folder, how).run(progress)
     _say(result, how)
+    if result.stopped:
+        return UNREADABLE
     return FINE if result.whole else NOT_ALL
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from typing import Any
 from inspector.cli.parser import PROGRAM
 from inspector.core.names import visible
 
-__all__ = ["Lines", "OutputError", "complain", "flush", "json_text", "put", "quoted"]
+__all__ = ["Lines", "OutputError", "close_output", "complain", "flush", "json_text", "put", "quoted"]
 
 _PIECE = 4096
 """Lines written at a time."""
@@ -32,6 +33,11 @@ def _sentences() -> Iterator[None]:
         raise
     except OSError as error:
         raise OutputError(f"Standard output could not be written: {(error.strerror or str(error)).lower()}.") from error
+
+
+def close_output() -> None:
+    """Let what is written from here on go nowhere: Python flushes once more at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def put(data: bytes) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -23,7 +22,7 @@ from inspector.cli import (
     mishaps,
     repair,
 )
-from inspector.cli.output import OutputError, flush
+from inspector.cli.output import OutputError, close_output, flush
 from inspector.cli.parser import PROGRAM, command_parser
 from inspector.cli.ways import words_for
 from inspector.core.edit import EditError
@@ -72,11 +71,11 @@ def run_command(arguments: Sequence[str]) -> int:
         print(f"{PROGRAM}: Interrupted.", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader has seen enough (head, less). Python flushes once more at its end, into nothing.
-        _close_output()
+        # The reader has seen enough (head, less).
+        close_output()
         return FINE
     except OutputError as error:
-        _close_output()
+        close_output()
         print(f"{PROGRAM}: {error}", file=sys.stderr)
         return UNREADABLE
     except Exception as error:  # noqa: BLE001 - a mistake in the program: its own words may be anybody's
@@ -85,7 +84,3 @@ def run_command(arguments: Sequence[str]) -> int:
     finally:
         signal.signal(signal.SIGTERM, before)
     return status or FINE
-
-
-def _close_output() -> None:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

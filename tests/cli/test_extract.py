@@ -9,6 +9,8 @@ from random import Random
 import pytest
 
 from inspector.__main__ import main
+from inspector.operations.opening.reading import Reading
+from inspector.sources.s3.sentences import S3Error
 from tests.operations.extracting import archive, files
 
 Run = Callable[..., tuple[int, str, str]]
@@ -143,3 +145,16 @@ def test_what_a_killed_run_has_left_is_said_and_removed_on_the_users_word(run: R
     assert status == 0
     assert "was removed in" in err
     assert not left.exists()
+
+
+def test_what_could_not_be_read_on_is_status_2(
+    run: Run, sample: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(*_: object) -> None:
+        raise S3Error("The server cannot be reached.")
+
+    monkeypatch.setattr(Reading, "pieces", gone)
+    status, _, err = run("extract", sample("journey.caf"), "--to", tmp_path / "out")
+
+    assert status == 2
+    assert "The server cannot be reached." in err

@@ -206,3 +206,28 @@ def test_an_interrupt_while_libraries_are_loaded_ends_without_a_traceback(sample
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False)
 
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"archive-inspector: Interrupted.\n")
+
+
+def cut_off(*arguments: object) -> tuple[int, bytes]:
+    """The exit status and what is said where nobody reads standard output any more."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        command = [sys.executable, "-m", "inspector", *map(str, arguments)]
+        done = subprocess.run(command, cwd=ROOT, stdout=writing, stderr=subprocess.PIPE, check=False)
+    finally:
+        os.close(writing)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("command", [("check",), ("audit", "--json")])
+def test_a_reader_that_stops_early_does_not_hide_what_was_wrong(
+    command: tuple[str, ...], tmp_path: Path, sample: Sample
+) -> None:
+    (tmp_path / "damaged.rca").write_bytes(sample("flipped-blob-byte.rca").read_bytes())
+
+    assert cut_off(*command, tmp_path) == (1, b"")
+
+
+def test_a_reader_that_stops_early_does_not_make_sound_what_was_not_checked(sample: Sample) -> None:
+    assert cut_off("check", sample("two-chunks.rca"), sample("journey.caf")) == (141, b"")
