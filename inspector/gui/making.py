@@ -16,6 +16,7 @@ from inspector.gui.tabs import Tabs
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.client import Client
     from inspector.gui.tab import Tab
+    from inspector.operations.changing.edit_views import WriteResult
     from inspector.operations.making.catalogue import Place
     from inspector.operations.making.workshop_views import Draft
 
@@ -48,6 +49,8 @@ class Making(QObject):
         self._owner = owner
         self._parent = parent
         self._clients: list[Client] = []
+        self._failed: dict[str, list[str]] = {}
+        """What was to be added to an archive and was not yet, by its location: nobody has to collect it again."""
 
     def end(self) -> None:
         """End the work of dialogs that are still open."""
@@ -99,10 +102,20 @@ class Making(QObject):
     def _ask_more(self, tab: Tab, locations: list[str]) -> None:
         from inspector.gui.dialogs.append import AppendDialog
 
-        dialog = AppendDialog(self._parent, tab.document.name, tab.document.location, lambda draft: _grow(tab, draft))
+        dialog = AppendDialog(
+            self._parent, tab.document.name, tab.document.location, lambda draft: self._grow(tab, draft)
+        )
         self._keep(dialog, dialog.client)
-        dialog.inputs.add(locations)
+        dialog.inputs.add([*self._failed.get(tab.document.location, []), *locations])
         dialog.open()
+
+    def _grow(self, tab: Tab, draft: Draft) -> None:
+        def done(result: WriteResult) -> None:
+            self._failed.pop(tab.document.location, None)
+            tab.editing.settle(result)
+
+        self._failed[tab.document.location] = list(draft.locations)
+        tab.document.start("append", draft.locations, draft.level, draft.convention, done=done)
 
     def _keep(self, dialog: QDialog, client: Client) -> None:
         self._clients.append(client)
@@ -136,7 +149,3 @@ def _takes_more(tab: Tab) -> bool:
     is_here = "://" not in tab.document.location and not status.collection
     is_quiet = status.stage is Stage.READY and tab.editing.pending is None
     return status.format == "rca" and is_quiet and is_here
-
-
-def _grow(tab: Tab, draft: Draft) -> None:
-    tab.document.start("append", draft.locations, draft.level, draft.convention, done=tab.editing.settle)

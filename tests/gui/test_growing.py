@@ -75,6 +75,41 @@ def test_what_is_dropped_on_an_rca_archive_is_opened_or_added(
     assert "Only an RCA archive" in window.message.text.text()
 
 
+def test_a_name_that_is_there_already_is_marked_before_anything_is_tried(
+    show: Show, window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
+) -> None:
+    show(rca(window, qtbot, tree, tmp_path))
+    press(window, "append")
+    dialog = append_dialog(window, qtbot)
+    dialog.inputs.add([str(tree / "1.txt")])
+    dialog = append_dialog(window, qtbot)
+    assert "already" in dialog.inputs.model.texts(0)[3]
+    assert not dialog.add.isEnabled()
+
+
+def test_what_could_not_be_added_is_offered_again(
+    show: Show, window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
+) -> None:
+    show(rca(window, qtbot, tree, tmp_path))
+    press(window, "append")
+    more = tmp_path / "more.txt"
+    more.write_bytes(b"more")
+    dialog = append_dialog(window, qtbot)
+    dialog.inputs.add([str(more)])
+    dialog = append_dialog(window, qtbot)
+    more.unlink()
+    dialog.accept()
+    settle(qtbot, window)
+    more.write_bytes(b"more")
+    press(window, "append")
+    dialog = append_dialog(window, qtbot)
+    assert dialog.inputs.locations == [str(more)]
+    dialog.accept()
+    settle(qtbot, window)
+    press(window, "append")
+    assert append_dialog(window, qtbot).inputs.locations == []
+
+
 # ---- catalogues --------------------------------------------------------------------------------------------------
 
 

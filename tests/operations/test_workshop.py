@@ -99,3 +99,17 @@ def test_an_rca_archive_grows_and_is_read_again(tree: Path, tmp_path: Path) -> N
     grown = bench.append(Progress(), [str(tree / "sub" / "b.bin")], 0, "")
     assert "1 blob more" in grown.sentence
     assert {row.name for row in bench.member_rows(0, 9).rows} == {"a.txt", "b.bin"}
+
+
+def test_names_that_a_growing_archive_has_are_marked(tree: Path, tmp_path: Path) -> None:
+    target = tmp_path / "grows.rca"
+    workshop = Workshop()
+    workshop.create(Progress(), Draft(ArchiveKind.RCA, str(target), (str(tree / "a.txt"),)))
+    more = Draft(ArchiveKind.RCA, str(target), (str(tree / "a.txt"), str(tree / "sub" / "b.bin")), grows=True)
+    contents = workshop.look(Progress(), more)
+    assert [bool(row.trouble) for row in contents.rows] == [True, False]
+    assert contents.obstacle
+    bench = Workbench(str(target))
+    bench.decode(Progress())
+    bench.append(Progress(), [str(tree / "sub" / "b.bin")], 0, "")
+    assert all(row.trouble for row in workshop.look(Progress(), more).rows)

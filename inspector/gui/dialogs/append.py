@@ -45,7 +45,7 @@ class AppendDialog(QDialog):
 
     def draft(self) -> Draft:
         """What is asked for."""
-        draft = Draft(ArchiveKind.RCA, self._location, tuple(self.inputs.locations))
+        draft = Draft(ArchiveKind.RCA, self._location, tuple(self.inputs.locations), grows=True)
         return self.options.apply(draft)
 
     def accept(self) -> None:

@@ -226,6 +226,13 @@ class _Ready:
         return found
 
 
+def names_in(source: FileSource, progress: Progress) -> frozenset[bytes]:
+    """The names of the blobs of an archive, as far as it can be read. Raises SourceError and Cancelled."""
+    archive = Opened(source, rca.FORMAT.name, rca.FORMAT.title, (), decoder=rca.FORMAT)
+    decode(archive, progress)
+    return frozenset(archive.members.path(index) for index in range(len(archive.members)))
+
+
 def _examined(target: Path, progress: Progress) -> _Ready:
     """Read an archive as far as adding to it needs. Raises Refused, EditError, SourceError and Cancelled."""
     source = FileSource(target)

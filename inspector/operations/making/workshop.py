@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,11 +23,13 @@ from inspector.operations.making.creating_caf import DEFAULT_SIZE, create_caf
 from inspector.operations.making.creating_taco import create_taco
 from inspector.operations.making.datas3t_packing import PackingOptions, create_datas3t
 from inspector.operations.making.inputs import Input, check_names, gather
-from inspector.operations.making.rca_writing import RcaOptions, create_rca
+from inspector.operations.making.rca_writing import RcaOptions, create_rca, names_in
 from inspector.operations.making.workshop_views import ArchiveKind, Contents, Draft, FoundPlaces, InputRow, Made
 from inspector.operations.refused import Refused
 from inspector.operations.showing.browsing import Browser
 from inspector.operations.unfinished import removed, said_of
+from inspector.sources.file import FileSource
+from inspector.sources.identity import Identity
 from inspector.sources.s3.address import is_s3, parse
 
 if TYPE_CHECKING:
@@ -44,20 +46,38 @@ BY_NAME = "="
 class Workshop:
     """Has no archive of its own. What is asked of it needs no order."""
 
+    def __init__(self) -> None:
+        self._names: tuple[Path, Identity, frozenset[bytes]] | None = None
+        """What the archive that is to grow holds, until that is another one."""
+
     def look(self, progress: Progress, draft: Draft) -> Contents:
         """What an archive would hold. Raises Cancelled; whatever is wrong is said in the contents."""
         inputs, refused = _gathered(progress, draft)
         obstacle, parts = "", ""
         notes: tuple[str, ...] = ()
+        taken: frozenset[bytes] = frozenset()
         try:
             _see_that_it_names_a_place(draft)
-            notes, parts = _planned(inputs, draft)
+            taken = self._held(draft, progress)
+            notes, parts = _planned(inputs, draft, taken)
         except (Refused, WriteError, EditError, SourceError) as error:
             obstacle = str(error)
         size = sum(each.size or 0 for each in inputs)
         sentence = f"{count(len(inputs), 'file')}, {rounded(size)}{parts}."
         first = refused[0].trouble if refused else obstacle
-        return Contents((*refused, *_rows(inputs[:TOLD])), len(inputs) + len(refused), size, sentence, first, notes)
+        return Contents(
+            (*refused, *_rows(inputs[:TOLD], taken)), len(inputs) + len(refused), size, sentence, first, notes
+        )
+
+    def _held(self, draft: Draft, progress: Progress) -> frozenset[bytes]:
+        """The names of the members that an archive has that is to grow. Raises SourceError and Cancelled."""
+        if not draft.grows:
+            return frozenset()
+        path = Path(draft.target)
+        source = FileSource(path)
+        if self._names is None or self._names[:2] != (path, source.identity):
+            self._names = (path, source.identity, names_in(source, progress))
+        return self._names[2]
 
     def unfinished(self, progress: Progress, draft: Draft) -> str:
         """What runs that were killed have left where the archive is to be; empty where that is nothing."""
@@ -121,13 +141,13 @@ def _gathered(progress: Progress, draft: Draft) -> tuple[list[Input], list[Input
     return inputs, refused
 
 
-def _planned(inputs: Sequence[Input], draft: Draft) -> tuple[tuple[str, ...], str]:
+def _planned(inputs: Sequence[Input], draft: Draft, taken: Collection[bytes]) -> tuple[tuple[str, ...], str]:
     """Sentences on the names, and what parts it will have. Raises Refused, WriteError and EditError."""
-    notes = check_names(inputs) if draft.kind is not ArchiveKind.DATAS3T else ()
+    notes = check_names(inputs, taken) if draft.kind is not ArchiveKind.DATAS3T else ()
     return notes, _PARTS[draft.kind](inputs, draft)
 
 
-def _rows(inputs: Sequence[Input]) -> list[InputRow]:
+def _rows(inputs: Sequence[Input], taken: Collection[bytes]) -> list[InputRow]:
     names = [each.name for each in inputs]
     keys = collision_keys(names)
     often, alike = Counter(names), Counter(keys)
@@ -136,17 +156,19 @@ def _rows(inputs: Sequence[Input]) -> list[InputRow]:
             visible(each.name),
             each.size or 0,
             visible(each.where),
-            _trouble(each.name, often),
+            _trouble(each.name, often, taken),
             "On some systems this name is one with another." if alike[key] > often[each.name] else "",
         )
         for each, key in zip(inputs, keys, strict=True)
     ]
 
 
-def _trouble(name: bytes, often: Counter[bytes]) -> str:
+def _trouble(name: bytes, often: Counter[bytes], taken: Collection[bytes]) -> str:
     words = hazards(name)
     if words:
         return f"The name {words[0]}: rename it first."
+    if name in taken:
+        return "The archive has a member of this name already: take it out, or rename it first."
     return "The name stands more than once." if often[name] > 1 else ""
 
 

@@ -27,7 +27,7 @@ class Draft:
     zstd, 0 for the usual one; ``convention`` is that of the hashes, ``rcarch`` or, by default, ``spec``. ``entries`` of
     a TACO header are ``OFFSET,LENGTH`` or the name of a member after ``=``. ``first_key`` numbers the files in their
     order; None takes their numbers from their names. ``remove_unfinished``: what runs that were killed have left where
-    it is to be is removed first.
+    it is to be is removed first. ``grows``: it is not made, but what is there is added to.
     """
 
     kind: ArchiveKind
@@ -45,6 +45,7 @@ class Draft:
     per_range: int = 1_000
     remove_unfinished: bool = False
     connection: Connection = DEFAULT
+    grows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
