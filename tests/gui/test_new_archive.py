@@ -207,3 +207,18 @@ def test_files_are_dropped_on_the_list(window: Window, qtbot: QtBot, tree: Path)
     web.setUrls([QUrl("https://example.org/x")])
     drop(tab.inputs, web)
     assert "not added" in tab.inputs.sentence.text()
+
+
+def test_the_name_follows_the_kind_and_another_is_remarked(
+    window: Window, qtbot: QtBot, tree: Path, tmp_path: Path
+) -> None:
+    tab = new_archive(window, qtbot, ArchiveKind.CAF, tree)
+    tab.target.setText(str(tmp_path / "n.caf"))
+    tab.kind.setCurrentIndex(tab.kind.findData(ArchiveKind.RCA))
+    settle(qtbot, window)
+    assert tab.target.text() == str(tmp_path / "n.rca")
+    assert tab.trouble.text() == ""
+    tab.target.setText(str(tmp_path / "wrong.caf"))
+    settle(qtbot, window)
+    assert tab.trouble.text() == "The name ends in .caf, but archives of this kind end in .rca."
+    assert tab.begin.isEnabled()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from time import monotonic
 
 from PySide6.QtCore import Qt, Signal
@@ -67,6 +68,7 @@ class NewArchiveTab(SideTab):
         self._job: Job | None = None
         self._pace = Pace(0.0)
         self._made = ""
+        self._suffix = ""
         self.kind = QComboBox()
         for kind, words in KINDS.items():
             self.kind.addItem(words, kind)
@@ -174,6 +176,9 @@ class NewArchiveTab(SideTab):
     def _change_kind(self) -> None:
         kind = ArchiveKind(self.kind.currentData())
         self.options.show_kind(kind)
+        target, before, self._suffix = self.target.text(), self._suffix, SUFFIXES.get(kind, "")
+        if before and self._suffix and target.endswith(before):
+            self.target.setText(target.removesuffix(before) + self._suffix)
         is_folder = kind is ArchiveKind.DATAS3T
         self.overwrite.setVisible(not is_folder)
         self.target.setPlaceholderText(
@@ -242,10 +247,19 @@ class NewArchiveTab(SideTab):
             return tr("The files are being looked at.")
         return contents.obstacle
 
+    def _remark(self) -> str:
+        """What to know of the name of the archive, empty where it is as people expect it."""
+        suffix = Path(self.target.text().strip()).suffix.lower()
+        if not self._suffix or suffix == self._suffix or suffix not in SUFFIXES.values():
+            return ""
+        return tr(
+            "The name ends in {suffix}, but archives of this kind end in {usual}.", suffix=suffix, usual=self._suffix
+        )
+
     def _enable(self, *_: object) -> None:
         if self._job is None:
             missing = self.missing()
-            self.trouble.setText(missing)
+            self.trouble.setText(missing or self._remark())
             self.begin.setEnabled(not missing)
 
     # ---- making it ---------------------------------------------------------------------------------------------
