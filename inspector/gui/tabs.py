@@ -117,7 +117,8 @@ class Tabs(QTabWidget):
     def tabInserted(self, index: int) -> None:
         """See QTabWidget: what is dropped on a tab is for the window."""
         super().tabInserted(index)
-        leave_drops(self.widget(index))
+        if (widget := self.widget(index)) is not None:
+            leave_drops(widget)
 
     def title(self) -> str:
         """What the tab that is shown is called, empty where there is none."""
