@@ -12,7 +12,7 @@ DOMAIN = "inspector"
 _spoken: gettext.NullTranslations = gettext.NullTranslations()
 
 
-def speak(languages: Sequence[str], folder: Path) -> str:
+def use_first(languages: Sequence[str], folder: Path) -> str:
     """Use the first of these languages (``de-CH``, ``pt_BR``) that ``folder`` has a catalogue for; says which, or "".
 
     What has been translated already stays as it is, so this comes before anything is shown.
@@ -21,13 +21,13 @@ def speak(languages: Sequence[str], folder: Path) -> str:
         path = gettext.find(DOMAIN, folder, [language.replace("-", "_")])
         if path is not None:
             with Path(path).open("rb") as file:
-                speak_with(gettext.GNUTranslations(file))
+                use(gettext.GNUTranslations(file))
             return language
-    speak_with(gettext.NullTranslations())
+    use(gettext.NullTranslations())
     return ""
 
 
-def speak_with(catalogue: gettext.NullTranslations) -> gettext.NullTranslations:
+def use(catalogue: gettext.NullTranslations) -> gettext.NullTranslations:
     """Use this catalogue; gives the one that was in use."""
     global _spoken
     before, _spoken = _spoken, catalogue

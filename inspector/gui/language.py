@@ -13,7 +13,7 @@ from inspector.resources import resource
 
 def follow_system(app: QApplication, folder: Path | None = None) -> str:
     """Speak the first of the system's languages that has a catalogue in ``folder``; gives it, or "" for English."""
-    language = translation.speak(QLocale.system().uiLanguages(), folder or resource("locale"))
+    language = translation.use_first(QLocale.system().uiLanguages(), folder or resource("locale"))
     if language:
         own = QTranslator(app)
         if own.load(QLocale(language), "qtbase", "_", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)):

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from inspector.core import translation
-from inspector.core.translation import marked, speak, tr
+from inspector.core.translation import marked, tr, use_first
 
 
 @pytest.fixture(autouse=True)
 def english_again() -> Iterator[None]:
-    before = translation.speak_with(gettext.NullTranslations())
+    before = translation.use(gettext.NullTranslations())
     yield
-    translation.speak_with(before)
+    translation.use(before)
 
 
 def catalogue(folder: Path, language: str, texts: dict[str, str]) -> None:
@@ -36,7 +36,7 @@ def catalogue(folder: Path, language: str, texts: dict[str, str]) -> None:
 
 
 def test_what_has_no_catalogue_stays_english(tmp_path: Path) -> None:
-    assert speak(["tlh", "de-CH"], tmp_path) == ""
+    assert use_first(["tlh", "de-CH"], tmp_path) == ""
     assert tr("Open") == "Open"
     assert tr("{count} members", count=3) == "3 members"
 
@@ -44,7 +44,7 @@ def test_what_has_no_catalogue_stays_english(tmp_path: Path) -> None:
 def test_the_first_language_with_a_catalogue_is_spoken(tmp_path: Path) -> None:
     catalogue(tmp_path, "de", {"Open": "Öffnen", "{count} of {all}": "von {all}: {count}"})
     catalogue(tmp_path, "fr", {"Open": "Ouvrir"})
-    assert speak(["tlh", "de-CH", "fr"], tmp_path) == "de-CH"
+    assert use_first(["tlh", "de-CH", "fr"], tmp_path) == "de-CH"
     assert tr("Open") == "Öffnen"
     assert tr("{count} of {all}", count=1, all=2) == "von 2: 1"
     assert tr("Close") == "Close"
@@ -52,12 +52,12 @@ def test_the_first_language_with_a_catalogue_is_spoken(tmp_path: Path) -> None:
 
 def test_braces_stay_where_there_is_nothing_to_put_in(tmp_path: Path) -> None:
     catalogue(tmp_path, "de", {"JSON: {}": "Das JSON: {}"})
-    speak(["de"], tmp_path)
+    use_first(["de"], tmp_path)
     assert tr("JSON: {}") == "Das JSON: {}"
 
 
 def test_marked_texts_are_translated_where_they_are_shown(tmp_path: Path) -> None:
     catalogue(tmp_path, "de", {"Open": "Öffnen"})
-    speak(["de"], tmp_path)
+    use_first(["de"], tmp_path)
     assert marked("Open") == "Open"
     assert tr(marked("Open")) == "Öffnen"

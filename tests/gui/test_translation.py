@@ -140,9 +140,9 @@ class Bracketed(gettext.NullTranslations):
 @pytest.fixture(autouse=True)
 def catalogue() -> Iterator[Bracketed]:
     spoken = Bracketed()
-    before = translation.speak_with(spoken)
+    before = translation.use(spoken)
     yield spoken
-    translation.speak_with(before)
+    translation.use(before)
 
 
 def left_over(words: str) -> str:
