@@ -46,10 +46,11 @@ def _found(options: argparse.Namespace) -> tuple[Opened, int]:
     for names in ((options.member,), ()):
         opened = parts(options.location, connection_of(options), sparing=True, names=names)
         name = options.member
-        named = [part for part in opened if part.key and name.startswith(f"{part.key}/")]
+        before = [(part, f"{key}/") for part in opened if part.key for key in (part.key, visible(part.key))]
+        named = [(part, folder) for part, folder in before if name.startswith(folder)]
         if named:
             # In a folder the range may be said before the member, as list does in text.
-            opened, name = named[:1], name.removeprefix(f"{named[0].key}/")
+            opened, name = [named[0][0]], name.removeprefix(named[0][1])
         try:
             return find_member([part.archive for part in opened], name)
         except NoSuchMember as error:

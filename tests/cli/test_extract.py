@@ -158,3 +158,36 @@ def test_what_could_not_be_read_on_is_status_2(
 
     assert status == 2
     assert "The server cannot be reached." in err
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("new\nline.txt", r"new\nline.txt"), ("a\u200bb", "a‹U+200B›b"), ("bell\a", "bell␇")],
+)
+def test_a_name_may_be_given_as_list_shows_it(run: Run, tmp_path: Path, name: str, shown: str) -> None:
+    path = archive(tmp_path, "caf", [(name, b"escaped"), ("other", b"o")])
+    assert shown in run("list", path)[1]
+
+    assert run("cat", path, shown) == (0, "escaped", "")
+    assert run("cat", path, name)[:2] == (0, "escaped")
+    status, _, err = run("extract", path, shown, "--to", tmp_path / "to", "--doubtful")
+    if status:  # some names are never those of files
+        assert shown in err
+        assert "There is no member" not in err
+    else:
+        assert files(tmp_path / "to") == {name: b"escaped"}
+
+
+def test_a_member_that_is_called_so_goes_before_one_that_is_shown_so(run: Run, tmp_path: Path) -> None:
+    path = archive(tmp_path, "caf", [("a\nb", b"escaped"), (r"a\nb", b"itself")])
+
+    assert run("cat", path, r"a\nb")[:2] == (0, "itself")
+
+
+def test_of_several_that_are_shown_alike_none_is_taken(run: Run, tmp_path: Path) -> None:
+    path = archive(tmp_path, "caf", [("\na\\n", b"one"), ("\\na\n", b"two")])
+    for command in (("cat", path, r"\na\n"), ("extract", path, r"\na\n", "--to", tmp_path / "to")):
+        status, out, err = run(*command)
+        assert (status, out) == (2, "")
+        assert r"There are 2 members that are shown as \na\n. Give the name itself" in err
+        assert "list --json has as path" in err

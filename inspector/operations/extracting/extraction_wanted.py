@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from inspector.core.names import decoded, encoded
+from inspector.core.names import decoded, encoded, visible
 from inspector.operations.opening.listing import find_member
 from inspector.operations.opening.location import inside
 from inspector.operations.opening.opening import Opened
@@ -89,7 +89,10 @@ def named(every: Sequence[Wanted], names: Sequence[str]) -> list[Wanted]:
 
 
 def _found(every: Sequence[Wanted], name: str) -> Iterable[Wanted]:
-    """The member of a name that has no components. Raises NoSuchMember where it is not that."""
+    """The member of a name that has no components, or that is shown so. Raises NoSuchMember where it is neither."""
+    shown = [each for each in every if each.folder and name.startswith(visible(each.folder))]
+    if shown:
+        every, name = shown[:1], name.removeprefix(visible(shown[0].folder))
     archive, member = find_member([each.archive for each in every], name)
     return [_only(each, [member]) for each in every if each.archive is archive]
 

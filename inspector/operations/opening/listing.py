@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
@@ -20,6 +21,8 @@ from inspector.operations.opening.opening import Opened, learn
 from inspector.operations.refused import Refused
 from inspector.sources.s3.connection import DEFAULT, Connection
 
+_MADE_VISIBLE = re.compile("[\\\\\u2039\u2400-\u2421]")
+"""What is in a name that was made visible: looking at all members takes time."""
 _CLOSE = 3
 """Names that are suggested."""
 _LOOKED_AT = 5_000
@@ -83,11 +86,19 @@ def find_member(archives: list[Opened], name: str) -> tuple[Opened, int]:
     """The archive and the index of the member called ``name``, exactly.
 
     ``name`` may come from a command line or from a listing: bytes that are not UTF-8 may be escaped in it or
-    replaced. Raises NoSuchMember with a sentence where there is none or where several have the name.
+    replaced, and where no member is called so, it may be what a person sees of a name. Raises NoSuchMember with a
+    sentence where there is none or where several have the name.
     """
     found = [(archive, index) for archive in archives for index in _named(archive, name)]
     if len(found) == 1:
         return found[0]
+    if not found and (seen := [(archive, index) for archive in archives for index in _seen_as(archive, name)]):
+        if len(seen) == 1:
+            return seen[0]
+        raise SeveralMembers(
+            f"There are {count(len(seen), 'member')} that are shown as {visible(name)}. Give the name itself, which "
+            "list --json has as path."
+        )
     if not found:
         close = _close(archives, name)
         more = f" Names like it: {', '.join(map(visible, close))}." if close else ""
@@ -108,6 +119,13 @@ def _named(archive: Opened, name: str) -> Iterator[int]:
         path = members.path(index)
         if path in wanted or (replaced and decoded(path)[0] == name):
             yield index
+
+
+def _seen_as(archive: Opened, name: str) -> Iterator[int]:
+    """The members whose names are shown as ``name``, although that is not what they are."""
+    if _MADE_VISIBLE.search(name):
+        members = archive.members
+        yield from (index for index in range(len(members)) if visible(members.path(index)) == name)
 
 
 def _learn(archive: Opened, name: str) -> None:
