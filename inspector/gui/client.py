@@ -122,6 +122,11 @@ class Client(QObject):
         return self._link
 
     @property
+    def is_open(self) -> bool:
+        """Whether what is asked may be answered."""
+        return self._open
+
+    @property
     def outstanding(self) -> int:
         """How many questions and jobs have no answer yet."""
         return len(self._questions)

@@ -39,7 +39,10 @@ class Opens(Protocol):
         """Open one location."""
 
     def reload(self) -> None:
-        """Read the location of the tab that is shown again."""
+        """Read the location of the tab that is shown again, with what is pending."""
+
+    def reopen(self) -> None:
+        """Open the location of the tab that is shown anew."""
 
 
 class Remote(QObject):
@@ -102,7 +105,7 @@ class Remote(QObject):
         self._owner.open_location(location)
         tab = self._owner.tabs.shown()
         if tab is not None and is_s3(tab.document.location) and tab.document.connection != connection:
-            self._owner.reload()
+            self._owner.reopen()
         return self._owner.tabs.shown()
 
     # ---- browsing ----------------------------------------------------------------------------------------------
@@ -142,8 +145,8 @@ class Remote(QObject):
         from inspector.operations.showing.browse_views import Remedy
 
         location, connection = tab.document.location, tab.document.connection
-        if remedy is Remedy.RELOAD and tab.editing.pending is not None:
-            tab.editing.read_again()
+        if remedy is Remedy.RELOAD:
+            self._owner.reload()
         elif remedy is Remedy.BROWSE:
             self._browse(location, connection)
         elif remedy is Remedy.CONNECTION:
@@ -156,4 +159,4 @@ class Remote(QObject):
             elif remedy is Remedy.REGION:
                 connection = replace(connection, region=tab.remedies.region)
             self.connections.remember(location, connection)
-            self._owner.reload()
+            self._owner.reopen()

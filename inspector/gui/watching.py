@@ -17,7 +17,9 @@ PAUSE = 300
 """Milliseconds in which several changes are one."""
 OWN = frozenset(("write", "append", "recover", "make_repairs"))
 """Work of this window that changes the file."""
-UNWRITTEN = marked("The pending changes were made for the file as it was, and can only be saved as a copy.")
+UNWRITTEN = marked(
+    "The pending changes were made for the file as it was; Reload keeps them if they fit what is there now."
+)
 
 
 class Watching(QObject):
@@ -52,6 +54,7 @@ class Watching(QObject):
         layout.addWidget(self.keep)
         layout.addWidget(self.message.dismiss)
         document.statusChanged.connect(self._begin)
+        document.rowsChanged.connect(self._look_again)
         document.lost.connect(self._end)
         editing.written.connect(self._written)
         editing.changed.connect(self._say)
@@ -88,6 +91,11 @@ class Watching(QObject):
         # Not started anew: a file that is always being written to would never be looked at.
         if not self._timer.isActive():
             self._timer.start()
+
+    def _look_again(self) -> None:
+        """What is shown may be what is there now."""
+        if self._watcher is not None and self.change is not None:
+            self._look()
 
     def _look(self) -> None:
         if self._watcher is None:

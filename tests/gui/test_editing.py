@@ -283,17 +283,17 @@ def test_a_patch_of_another_file_is_refused(
 # ---- leaving -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("action", ["close_tab", "reload"])
+@pytest.mark.parametrize("action", ["close_tab", "reopen"])
 def test_leaving_pending_changes_asks(edited: tuple[Tab, Path], window: Window, qtbot: QtBot, action: str) -> None:
     tab, path = edited
-    press(window, action)
+    getattr(window, action)()
     box = dialog_of(window, QMessageBox)
     assert isinstance(box, QMessageBox)
     assert f"an unwritten change of {path.name}" in box.text()
     answer(box, "Keep Working")
     assert window.tab() is tab
     assert tab.editing.pending is not None
-    press(window, action)
+    getattr(window, action)()
     box = dialog_of(window, QMessageBox)
     assert isinstance(box, QMessageBox)
     answer(box, "Close" if action == "close_tab" else "Read Again")

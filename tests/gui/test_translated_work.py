@@ -60,7 +60,7 @@ def test_what_is_asked_before_something_is_lost_or_leaves(
     overwrite(window, tab, 3, "ff")
     previewed(qtbot, window, tab)
     press(window, "close_tab")
-    press(window, "reload")
+    window.reopen()
     tab.recovering.ask(Interrupted("1", "2", "3", "4", ()))
     assert len(window.findChildren(QMessageBox)) == 6
     assert_translated(window, catalogue)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
 from inspector.core.progress import Progress
@@ -17,7 +16,7 @@ from inspector.gui.window import Window
 from inspector.operations.making.rca_writing import RcaOptions, append_rca
 from inspector.operations.showing.disk_change import disk_change
 from inspector.sources.file import FileSource
-from tests.gui.conftest import WAIT, Copied, Sample, answer, overwrite, press, previewed, settle
+from tests.gui.conftest import WAIT, Copied, Sample, overwrite, press, previewed, settle
 
 
 def changed(qtbot: QtBot, tab: Tab) -> str:
@@ -97,13 +96,24 @@ def test_pending_changes_stay_until_the_user_gives_them_up(copied: Copied, windo
     tab, path = copied("journey.caf")
     overwrite(window, tab, 0, "FF")
     previewed(qtbot, window, tab)
-    path.write_bytes(path.read_bytes() + b"x")
+    data = bytearray(path.read_bytes())
+    data[1] ^= 1
+    path.write_bytes(data)
     assert "The pending changes" in changed(qtbot, tab)
-    tab.watching.message.button.click()
-    (box,) = window.findChildren(QMessageBox)
-    answer(box, "Keep Working")
+    edit = tab.editing.pending
+    press(window, "reload")
+    qtbot.waitUntil(lambda: not tab.watching.message.isVisible(), timeout=WAIT)
+    settle(qtbot, window)
     assert window.tab() is tab
-    assert tab.editing.pending is not None
+    assert tab.editing.pending == edit
+    data[0] ^= 1  # which is what the change replaces
+    path.write_bytes(data)
+    changed(qtbot, tab)
+    with qtbot.waitSignal(tab.document.said, timeout=WAIT) as said:
+        tab.watching.message.button.click()
+    assert said.args is not None
+    assert "discard it, and reload then" in said.args[0]
+    assert tab.editing.pending == edit
 
 
 def test_an_archive_that_grows_shows_what_is_new(copied: Copied, window: Window, qtbot: QtBot, tmp_path: Path) -> None:
