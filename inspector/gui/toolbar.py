@@ -136,6 +136,7 @@ class ToolBar(QToolBar):
     def _need(self) -> int:
         """Pixels in which nothing is cut off."""
         layout = self.layout()
+        assert layout is not None, "a tool bar has one"
         items = [layout.itemAt(at) for at in range(layout.count())]
         widths = [item.minimumSize().width() for item in items if item is not None and not item.isEmpty()]
         margins = layout.contentsMargins()
