@@ -191,7 +191,7 @@ class _Check:
         wrong = [record for record in records if record.crc != crc]
         if not records:
             self.emitter.judge(index, Verdict.NOT_CHECKABLE)
-        elif len(wrong) == len(records):
+        elif len(wrong) == len(records) or (wrong and self._is_empty(index)):
             self.emitter.judge(index, Verdict.MISMATCH)
             if index not in self.told:
                 self._report_mismatch(index, crc, wrong)
@@ -199,6 +199,10 @@ class _Check:
             self.emitter.judge(index, Verdict.VERIFIED)
             if wrong and index not in self.told:
                 self._report_field(index, crc, wrong)
+
+    def _is_empty(self, index: int) -> bool:
+        """Whether there is no content, which fits the CRC-32 of none wherever a record says that it is."""
+        return self.members.starts[index] == self.members.stops[index]
 
     def _report_mismatch(self, index: int, crc: int, wrong: list[Recorded]) -> None:
         start, stop = self.members.starts[index], self.members.stops[index]

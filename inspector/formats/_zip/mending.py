@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from inspector.core.archive import Archive
@@ -39,6 +40,8 @@ _MOVED = frozenset({"zip-prepended", "zip-no-local-header"})
 """What a wrong offset of the directory makes of an archive that was never moved."""
 _MISLED = "zip-no-local-header"
 """What a wrong offset of one member makes of it, while local headers tell where that is."""
+_CLAIMED = frozenset({"zip-overlap", "zip-local-name", "zip-local-size"})
+"""What an entry looks like whose offset was changed to that of another member."""
 _WITHOUT_DIRECTORY = frozenset({"zip-member-cut-off", "zip-size-unknown"})
 _RECORDS = frozenset({"zip-local-crc", "zip-descriptor-differs", "zip-crc-field-wrong"})
 MOST_CLAIMS = 16
@@ -56,19 +59,30 @@ def no_remarks(rebuilt: Rebuilt) -> Sequence[str]:  # noqa: ARG001 - a Remarks
 def mend_end(archive: Archive, directory: Directory, progress: Progress, remarks: Remarks = no_remarks) -> list[Repair]:
     """Write the central directory and the end records anew, where a finding speaks of them."""
     codes = {finding.code for finding in archive.findings}
-    if not codes & (ENDS | _MOVED):
+    left_out = "zip-orphan" in codes and bool(shared_heads(directory))
+    if not codes & (ENDS | _MOVED) and not left_out:
         return []
-    rebuilt = rebuild(archive.source, directory, _whole(archive, directory), progress, follow=_MISLED in codes)
-    if rebuilt is None:
+    follow = _MISLED in codes or left_out
+    rebuilt = rebuild(archive.source, directory, _whole(archive, directory), progress, follow=follow)
+    if rebuilt is None or (left_out and not rebuilt.made and not codes & (ENDS | _MOVED)):
         return []
     mends = codes & ENDS
     if "zip-no-central-directory" in codes:
         mends |= codes & _WITHOUT_DIRECTORY
     mends |= codes & (_MOVED if rebuilt.unmoved else {_MISLED, "zip-orphan"})
+    mends |= codes & _CLAIMED if left_out else set()
     loses = (*_losses(rebuilt, directory), *remarks(rebuilt))
     title = _title(rebuilt)
     edit = Edit(title, rebuilt.edit.patches, rebuilt.edit.old_size, rebuilt.edit.new_size)
     return [Repair("zip-rebuild-end", title, frozenset(mends), loses, _doubt(rebuilt), edit)]
+
+
+def shared_heads(directory: Directory) -> frozenset[int]:
+    """The local headers that more than one entry of the directory claims."""
+    heads = directory.members.heads
+    if heads is None or not directory.listed:
+        return frozenset()
+    return frozenset(head for head, claims in Counter(heads).items() if claims > 1)
 
 
 def _whole(archive: Archive, directory: Directory) -> Proved:
@@ -77,13 +91,13 @@ def _whole(archive: Archive, directory: Directory) -> Proved:
     if members.heads is None or not directory.computed:
         return {}
     verified = VERDICTS.index(Verdict.VERIFIED)
-    return {
-        head: Whole(crc, *_sizes(directory, index), members.codec_at(index))
-        for index, (head, crc, verdict) in enumerate(
-            zip(members.heads, directory.computed, archive.verdicts, strict=False)
-        )
-        if verdict == verified
-    }
+    found: dict[int, Whole] = {}
+    numbers = zip(members.heads, directory.computed, archive.verdicts, strict=False)
+    for index, (head, crc, verdict) in enumerate(numbers):
+        stored, size = _sizes(directory, index)
+        if verdict == verified and (stored or head not in found):  # of two that claim a header, not the empty one
+            found[head] = Whole(crc, stored, size, members.codec_at(index))
+    return found
 
 
 def _title(rebuilt: Rebuilt) -> str:

@@ -25,7 +25,7 @@ from inspector.formats._zip.extra import zip64
 from inspector.formats._zip.extra_check import faults
 from inspector.formats._zip.forward import read_local
 from inspector.formats._zip.records import CENTRAL, CENTRAL_SIZE, END, END_SIZE, FULL_32, LOCAL
-from inspector.formats._zip.survivors import Proved, Survivor, Survivors, survivors
+from inspector.formats._zip.survivors import Proved, Survivor, Survivors, is_whole, survivors
 from inspector.formats._zip.writing import central_header, end_records
 
 _OFFSET = (42, 46)
@@ -100,7 +100,8 @@ def rebuild(
     limit = ending.anchor if ending is not None else source.size
     other = ending.shift - shift if ending is not None and ending.shift != shift else -shift
     listed = [_led(source, header, other, base, proved) for header in _listed(source, place.start, limit, shift)]
-    kept = _kept(_trusted(source, listed, place.start, limit, found), found, place.start, proved)
+    trusted = _trusted(source, listed, place.start, limit, found)
+    kept = _kept(list(_borne_out(source, trusted, found, progress)), found, place.start, proved)
     known = {header.head for header in kept}
     made = tuple(each for each in found.members if each.head not in known and each.stop <= place.start)
     if not kept and not made and (ending is None or ending.entries):
@@ -142,6 +143,8 @@ def _shift(source: Source, directory: Directory) -> int:
         return 0
     sample = list(islice(_listed(source, span.start, ending.anchor, 0), _SAMPLED))
     stands = [_stands(source, header.head, header.name) for header in sample]
+    if not sample and read_local(source, 0) is not None:
+        return 0  # no entry says that it was moved, and a member stands where one that was not would begin
     moved = [_stands(source, header.head + ending.shift, header.name) for header in sample]
     # Where some are in one place and some only in the other, nothing was put before the archive but into it.
     return 0 if sum(stands) > sum(moved) or any(map(gt, stands, moved)) else ending.shift
@@ -152,11 +155,18 @@ def _place(
 ) -> tuple[Place, Survivors]:
     """Where the directory is to begin, and the members found on the way; none where the directory is whole."""
     ending, span = directory.ending, directory.span
-    if ending is not None and span is not None and directory.stop == ending.anchor:
+    if ending is not None and span is not None and _is_complete(directory, ending):
         found = survivors(source, base, proved, progress) if follow else Survivors()
         return Place(span.start), found if found.stop == span.start else Survivors()
     found = survivors(source, base, proved, progress)
     return (_place_at(source, found) if ending is None else _place_in(source, ending, span, found)), found
+
+
+def _is_complete(directory: Directory, ending: Ending) -> bool:
+    """Whether the directory can be read to its end and has as many entries, and some, as the end record counts."""
+    entries = len(directory.central)
+    counted = ending.entries in (entries, entries & 0xFFFF)
+    return directory.stop == ending.anchor and counted and entries > 0
 
 
 def _place_in(source: Source, ending: Ending, span: Span | None, found: Survivors) -> Place:
@@ -190,6 +200,23 @@ def _trusted(source: Source, listed: list[Header], start: int, limit: int, found
     extra = data[CENTRAL_SIZE + len(name) :][: int.from_bytes(data[30:32], "little")]
     wrong = local is not None and (name != local.name or CENTRAL in data[4:] or bool(faults(extra, local=False)))
     return listed[:-1] if wrong else listed
+
+
+def _borne_out(source: Source, listed: list[Header], found: Survivors, progress: Progress) -> Iterator[Header]:
+    """The headers, without those that a local header shows to be wrong by a content that fits its own numbers.
+
+    So it is where a header has other sizes, and where another name claims what a right one claims too.
+    """
+    members = {member.head: member for member in found.members}
+    right = {(header.head, header.name) for header in listed}
+    for header in listed:
+        local = members.get(header.head)
+        if local is not None:
+            other = header.name != local.name and (local.head, local.name) in right
+            numbers = (local.local.stored, local.local.size, codec_of(local.local.method, local.local.flags))
+            if (other or numbers != header.form) and is_whole(source, local, progress):
+                continue
+        yield header
 
 
 def _kept(listed: list[Header], found: Survivors, start: int, proved: Proved) -> list[Header]:

@@ -99,12 +99,51 @@ def _with_numbers(
     source: Source, local: Local, extra: bytes, begin: int, proved: Whole | None, progress: Progress
 ) -> Local | None:
     """The header with its true numbers; None where nothing tells them."""
-    if proved is not None:
-        return local._replace(crc=proved.crc, stored=proved.stored, size=proved.size)
     sizes = local_sizes(local, extra)
+    if proved is not None and not _emptied(source, local, begin, proved, sizes, progress):
+        return local._replace(crc=proved.crc, stored=proved.stored, size=proved.size)
     if sizes is None:
         return _measured(source, local, begin, progress)
     return local._replace(stored=sizes[0], size=sizes[1])
+
+
+def _emptied(
+    source: Source, local: Local, begin: int, proved: Whole, sizes: tuple[int, int] | None, progress: Progress
+) -> bool:
+    """Whether what is ``proved`` is nothing, where the local header tells of content.
+
+    No content fits the CRC-32 of none wherever it is looked for, so zeros in a directory prove nothing.
+    """
+    if proved.stored or sizes == (0, 0):
+        return False
+    numbers = local._replace(stored=sizes[0], size=sizes[1]) if sizes else None
+    numbers = numbers or _measured(source, local, begin, progress)
+    return numbers is not None and _fits(source, numbers, begin, progress)
+
+
+def is_whole(source: Source, member: Survivor, progress: Progress) -> bool:
+    """Whether a member's content fits its numbers; False also where its method is not read here.
+
+    Raises SourceError and Cancelled.
+    """
+    return _fits(source, member.local, member.begin, progress)
+
+
+def _fits(source: Source, local: Local, begin: int, progress: Progress) -> bool:
+    codec = codec_of(local.method, local.flags)
+    stop = begin + local.stored
+    if stop > source.size:
+        return False
+    if codec is Codec.DEFLATE:
+        numbers = _inflated(source, begin, progress)
+        local, _ = _described(source, local, stop)
+        return numbers == (local.crc, local.stored, local.size)
+    crc = 0
+    for piece in blocks(source, begin, stop) if codec is Codec.STORED else ():
+        crc = crc32(piece, crc)
+        progress.advance(0)
+    local, _ = _described(source, local, stop)
+    return codec is Codec.STORED and (crc, local.stored) == (local.crc, local.size)
 
 
 def _described(source: Source, local: Local, at: int) -> tuple[Local, int]:

@@ -27,7 +27,7 @@ from inspector.core.span import Span
 from inspector.core.verdict import Verdict
 from inspector.formats._zip.descriptors import FORMS, form_of
 from inspector.formats._zip.directory import UNSUPPORTED, Directory, codec_of
-from inspector.formats._zip.mending import MOST_CLAIMS, in_place, named_by
+from inspector.formats._zip.mending import MOST_CLAIMS, in_place, named_by, shared_heads
 from inspector.formats._zip.reading import content, stored_pieces
 from inspector.formats._zip.records import (
     CENTRAL_SIZE,
@@ -136,16 +136,21 @@ class _Search:
         self.progress = progress
         self.left = 16 * (archive.source.size + (1 << 20))
         self.heads = sorted(directory.members.heads or ())
+        self.shared = shared_heads(directory)
         progress.begin("Comparing headers with content", 0, "members")
 
     def patches(self, member: int) -> list[Patch]:
         """What sets the headers of a member right; nothing where its content bears out neither."""
         self.progress.advance(1)
         pair = _pair(self.source, self.directory, member)
-        if pair is None:
+        if pair is None or (pair.head in self.shared and not self._is_named(pair)):
             return []
         form = self._known(pair, member) or self._proved(pair, member)
         return [each for each in _patches(self.source, pair, form) if each.old != each.new] if form is not None else []
+
+    def _is_named(self, pair: _Pair) -> bool:
+        """Whether the local header is that of the member, and not of another that claims it too."""
+        return self.source.read(pair.head + LOCAL_SIZE, pair.local.name_length) == pair.name
 
     def _known(self, pair: _Pair, member: int) -> _Form | None:
         """The form of a member that the check has found to be whole."""
@@ -168,7 +173,7 @@ class _Search:
         ):
             form = _Form(method, stored, size, begin)
             crc = self._crc(form, member)
-            if crc in crcs:
+            if crc in crcs and (stored or crcs == {0}):  # no content fits the CRC-32 of none wherever it is
                 return form._replace(crc=crc)
         return None
 
