@@ -11,13 +11,15 @@ from PySide6.QtWidgets import QWidget
 
 from inspector.core.finding import Severity
 from inspector.core.verdict import State, Verdict
-from inspector.gui.hex.palette import CONTRAST, MARKS, Mark, scheme_of
+from inspector.gui.hex.palette import CONTRAST, MARKS, Mark, Scheme, scheme_of
 from inspector.resources import resource
 
 SIZES = (16, 20, 24, 32, 48, 64, 96, 128)
 """Those in which the program's own icon is drawn."""
 FAINT = 0.35
 """Opacity of an icon of what cannot be done now."""
+INSIDE = "#ffffff"
+"""The colour of the strokes in a shape."""
 
 _R = QPalette.ColorRole
 _SEVERITIES = {Severity.ERROR: Mark.ERROR, Severity.WARNING: Mark.WARNING, Severity.INFO: Mark.INFO}
@@ -104,16 +106,27 @@ class _Engine(QIconEngine):
     def scaledPixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State, scale: float) -> QPixmap:  # noqa: ARG002
         """See QIconEngine; ``size`` in pixels that each are ``scale`` of the device."""
         side = round(min(size.width(), size.height()) * scale)
-        picture = _scaled(self._name, self._colour(mode), side, scale)
+        picture = _scaled(self._name, self._colour(mode), self._inside(mode), side, scale)
         return _faint(picture) if mode is QIcon.Mode.Disabled else picture
 
     def _colour(self, mode: QIcon.Mode) -> str:
-        palette = QGuiApplication.palette()
-        scheme = scheme_of(palette.color(_R.Base).name(), palette.color(_R.Text).name())
+        palette, scheme = _look()
         lit = mode is QIcon.Mode.Selected
         if self._mark is None or (lit and (scheme in CONTRAST or self._mark is Mark.QUIET)):
             return palette.color(_R.HighlightedText if lit else _R.WindowText).name()
         return MARKS[scheme][self._mark]
+
+    def _inside(self, mode: QIcon.Mode) -> str:
+        """The colour of the strokes in a shape: on one that is plain where it is selected, that of the row."""
+        palette, scheme = _look()
+        if mode is QIcon.Mode.Selected and scheme in CONTRAST:
+            return palette.color(_R.Highlight).name()
+        return INSIDE
+
+
+def _look() -> tuple[QPalette, Scheme]:
+    palette = QGuiApplication.palette()
+    return palette, scheme_of(palette.color(_R.Base).name(), palette.color(_R.Text).name())
 
 
 class Picture(QWidget):
@@ -139,23 +152,24 @@ class Picture(QWidget):
 
 
 @cache
-def _renderer(name: str, colour: str) -> QSvgRenderer:
-    drawing = resource("icons", f"{name}.svg").read_bytes().replace(b"#000", colour.encode())
+def _renderer(name: str, colour: str, inside: str) -> QSvgRenderer:
+    drawing = resource("icons", f"{name}.svg").read_bytes()
+    drawing = drawing.replace(b"#fff", b"inside").replace(b"#000", colour.encode()).replace(b"inside", inside.encode())
     return QSvgRenderer(QByteArray(drawing))
 
 
 @cache
-def _scaled(name: str, colour: str, side: int, scale: float) -> QPixmap:
-    picture = QPixmap(_drawn(name, colour, side))
+def _scaled(name: str, colour: str, inside: str, side: int, scale: float) -> QPixmap:
+    picture = QPixmap(_drawn(name, colour, side, inside))
     picture.setDevicePixelRatio(scale)
     return picture
 
 
-def _drawn(name: str, colour: str, side: int) -> QPixmap:
+def _drawn(name: str, colour: str, side: int, inside: str = INSIDE) -> QPixmap:
     picture = _empty(QSize(side, side))
     painter = QPainter(picture)
     try:
-        _renderer(name, colour).render(painter, QRectF(0, 0, side, side))
+        _renderer(name, colour, inside).render(painter, QRectF(0, 0, side, side))
     finally:
         painter.end()
     return picture

@@ -142,6 +142,7 @@ class StartPage(QScrollArea):
         words = QLabel(tr("Drop files or a folder here, or paste a path or an s3:// address"))
         words.setForegroundRole(words.palette().ColorRole.PlaceholderText)
         button = QPushButton(icon("open"), tr("Open…"))
+        button.setAutoDefault(True)
         button.clicked.connect(self.wanted)
         layout = QHBoxLayout(area)
         layout.setContentsMargins(18, 18, 18, 18)
@@ -156,6 +157,7 @@ class StartPage(QScrollArea):
         self._session_words = sentence_label()
         self._session_words.setForegroundRole(self._session_words.palette().ColorRole.PlaceholderText)
         self.reopen = QPushButton(icon("reload"), tr("Reopen the Last Session"))
+        self.reopen.setAutoDefault(True)
         self.reopen.setToolTip(tr("Open what was open when the program ended last"))
         self.reopen.clicked.connect(self.sessionWanted)
         layout = QHBoxLayout(self._session)
@@ -197,6 +199,7 @@ class StartPage(QScrollArea):
     def _entry(self, location: str, note: str) -> QPushButton:
         button = QPushButton()
         button.setFlat(True)
+        button.setAutoDefault(True)  # Enter opens it
         button.setCursor(Qt.CursorShape.PointingHandCursor)
         name = ElidedLabel(visible(Path(location).name or location))
         words = ElidedLabel(visible(note), Qt.TextElideMode.ElideRight)

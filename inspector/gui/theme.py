@@ -54,6 +54,11 @@ QTabBar::close-button {{ image: url("{close}"); subcontrol-position: right; widt
 QTabBar::close-button:hover {{ background: {mid}; border-radius: 3px; }}
 QDockWidget {{ titlebar-close-icon: url("{close}"); titlebar-normal-icon: url("{float}"); }}
 QDockWidget::title {{ padding: 4px 6px; }}
+QPushButton:flat {{ border: 2px solid transparent; border-radius: 3px; padding: 2px 11px; }}
+QPushButton:flat:hover {{ background: {hover}; }}
+QPushButton:flat:pressed {{ background: {mid}; }}
+QPushButton:flat:focus {{ border-color: {accent}; }}
+QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
 QStatusBar {{ border-top: 1px solid {mid}; }}
 QStatusBar::item {{ border: none; }}
 """
@@ -62,7 +67,7 @@ QPushButton {{ border: 1px solid {text}; border-radius: 3px; padding: 3px 12px; 
 QPushButton:hover, QPushButton:focus {{ border: 2px solid {accent}; padding: 2px 11px; }}
 QPushButton:pressed, QPushButton:checked {{ background: {hover}; }}
 QPushButton:disabled {{ border-color: {mid}; border-style: dashed; }}
-QPushButton:flat {{ border-color: transparent; }}
+QPushButton:flat {{ border: 2px solid transparent; padding: 2px 11px; }}
 QPushButton:flat:focus, QPushButton:flat:hover {{ border-color: {accent}; }}
 QTabBar::tab {{ border: 1px solid {mid}; padding: 4px 10px; color: {text}; background: {window}; }}
 QTabBar::tab:selected {{ border: 2px solid {accent}; }}
@@ -74,10 +79,15 @@ QAbstractSpinBox::down-button {{ subcontrol-position: bottom right; }}
 QAbstractSpinBox::up-arrow {{ image: url("{up}"); width: 8px; }}
 QAbstractSpinBox::down-arrow {{ image: url("{down}"); width: 8px; }}
 QAbstractSpinBox > QLineEdit {{ border: none; }}
-QComboBox {{ border: 1px solid {text}; border-radius: 3px; padding: 2px 6px; background: {base}; }}
+QComboBox {{ border: 1px solid {text}; border-radius: 3px; padding: 2px 6px; background: {base};
+  combobox-popup: 0; }}
 QComboBox:focus {{ border-color: {accent}; }}
 QComboBox:disabled {{ border-color: {mid}; border-style: dashed; }}
 QComboBox > QLineEdit {{ border: none; }}
+QComboBox QAbstractItemView {{ color: {text}; background: {base}; selection-color: {chosen_text};
+  selection-background-color: {chosen}; }}
+QComboBox QAbstractItemView::item {{ padding: 3px 6px; }}
+QComboBox QAbstractItemView::item:selected {{ color: {chosen_text}; background: {chosen}; }}
 QMenuBar::item:selected, QMenu::item:selected {{ background: {chosen}; color: {chosen_text}; }}
 QMenu {{ border: 1px solid {text}; }}
 QToolButton:hover {{ border-color: {accent}; }}

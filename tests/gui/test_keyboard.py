@@ -278,3 +278,37 @@ def test_text_content_lets_tab_go_on(show: Show, window: Window, qtbot: QtBot) -
     assert tab.hex_pane.text.text.hasFocus()
     key(Qt.Key.Key_Tab)
     assert not tab.hex_pane.text.text.hasFocus()
+
+
+# ---- the start page --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pressed", [Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space])
+def test_a_sample_is_opened_with_a_key(window: Window, qtbot: QtBot, pressed: Qt.Key) -> None:
+    qtbot.waitUntil(lambda: any(entry.isVisible() for entry in window.start_page.sample_entries))
+    entry = window.start_page.sample_entries[0]
+    entry.setFocus(Qt.FocusReason.TabFocusReason)
+    key(pressed)
+    qtbot.waitUntil(lambda: window.tabs.count() == 1)
+    settle(qtbot, window)
+
+
+@pytest.mark.parametrize("chosen", [each for each in Theme if each is not Theme.SYSTEM])
+def test_the_sample_that_the_keyboard_is_on_has_a_frame(window: Window, qtbot: QtBot, chosen: Theme) -> None:
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    theme.apply(app, chosen)
+    qtbot.waitUntil(lambda: any(entry.isVisible() for entry in window.start_page.sample_entries))
+    first, second = window.start_page.sample_entries[:2]
+    first.setFocus(Qt.FocusReason.TabFocusReason)
+    accent = window.palette().color(QPalette.ColorRole.Accent)
+
+    def framed(entry: QWidget) -> bool:
+        picture = entry.grab().toImage()
+        middle = (picture.width() // 2, picture.height() // 2)
+        ends = (picture.width() - 1, picture.height() - 1)
+        edges = [(middle[0], 0), (middle[0], ends[1]), (0, middle[1]), (ends[0], middle[1])]
+        return all(picture.pixelColor(*place) == accent for place in edges)
+
+    assert framed(first)
+    assert not framed(second)

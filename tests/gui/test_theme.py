@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QIcon, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtGui import QColor, QIcon, QImage, QPalette
+from PySide6.QtWidgets import QApplication, QComboBox, QDialogButtonBox
+from pytestqt.qtbot import QtBot
 
 from inspector.core.finding import Severity
 from inspector.gui import preferences, theme
@@ -19,6 +21,9 @@ from inspector.gui.settings import Settings
 from inspector.gui.theme import Theme
 from inspector.gui.window import Window
 from tests.gui.conftest import Show
+
+APART = 60
+"""Steps of 255 between what is to be told apart."""
 
 
 class System:
@@ -69,6 +74,11 @@ def test_every_theme_is_offered() -> None:
     assert set(preferences.THEME.words) == {each.value for each in Theme}
 
 
+def pixel_names(image: QImage) -> list[str]:
+    points = ((x, y) for x in range(image.width()) for y in range(image.height()))
+    return [image.pixelColor(*point).name() for point in points]
+
+
 def colours(shown: QIcon, mode: QIcon.Mode = QIcon.Mode.Normal) -> set[str]:
     image = shown.pixmap(QSize(32, 32), 1.0, mode).toImage()
     points = ((x, y) for x in range(image.width()) for y in range(image.height()))
@@ -93,6 +103,43 @@ def test_a_mark_keeps_its_shade_and_is_plain_where_it_is_selected_in_high_contra
     assert MARKS[Scheme.CONTRAST_DARK][Mark.ERROR].lower() in colours(shown)
     lit = window.palette().color(QPalette.ColorRole.HighlightedText).name()
     assert lit in colours(shown, QIcon.Mode.Selected)
+
+
+@pytest.mark.parametrize("chosen", [Theme.CONTRAST_LIGHT, Theme.CONTRAST_DARK])
+@pytest.mark.parametrize("severity", list(Severity))
+def test_what_is_drawn_in_a_mark_is_seen_where_it_is_selected(
+    window: Window, settings: Settings, chosen: Theme, severity: Severity
+) -> None:
+    settings.put(preferences.THEME, chosen.value)
+    row = window.palette().color(QPalette.ColorRole.Highlight).name()
+    assert row in colours(severity_icon(severity), QIcon.Mode.Selected)
+
+
+@pytest.mark.qt_log_ignore("does not support (raise|grabbing)", extend=True)
+@pytest.mark.parametrize("chosen", [each for each in Theme if each is not Theme.SYSTEM])
+def test_the_line_of_a_list_that_is_lit_can_be_read(
+    window: Window, settings: Settings, qtbot: QtBot, chosen: Theme
+) -> None:
+    settings.put(preferences.THEME, chosen.value)
+    box = QComboBox(window)
+    box.addItems(["first", "second"])
+    box.show()
+    box.showPopup()
+    box.view().setCurrentIndex(box.model().index(1, 0))
+    qtbot.waitUntil(box.view().isVisible)
+    picture = box.view().grab(box.view().visualRect(box.view().currentIndex())).toImage()
+    found = [QColor(name).lightness() for name in pixel_names(picture)]
+    filled = Counter(found).most_common(1)[0][0]
+    assert abs(filled - window.palette().color(QPalette.ColorRole.Base).lightness()) > APART
+    assert max(abs(each - filled) for each in found) > APART
+    box.hidePopup()
+
+
+def test_buttons_of_dialogs_have_no_icons_that_are_dark_on_black(window: Window, settings: Settings) -> None:
+    settings.put(preferences.THEME, Theme.CONTRAST_DARK.value)
+    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, window)
+    buttons.show()
+    assert [each.icon().isNull() for each in buttons.buttons()] == [True]
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.5, 2.0, 3.0])
