@@ -8,8 +8,9 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.gui import preferences
+from inspector.gui.panels.breaking import BREAK
 from inspector.gui.panels.elided_box import ElidedBox
-from inspector.gui.panels.parts import BREAK, ElidedLabel
+from inspector.gui.panels.parts import ElidedLabel
 from inspector.gui.settings import Settings
 from inspector.gui.theme import Theme
 from inspector.gui.window import Window
@@ -113,3 +114,17 @@ def test_a_long_name_in_a_box_has_an_ellipsis_and_a_tooltip(show: Show, window: 
     whole = box.grab().toImage()
     box.setItemText(box.currentIndex(), box.currentText()[:-1] + "X")
     assert box.grab().toImage() != whole  # the end of the name is seen
+
+
+@pytest.mark.parametrize("dock", ["Header", "Findings"])
+def test_a_panel_of_the_foot_fits_at_a_side(show: Show, window: Window, qtbot: QtBot, dock: str) -> None:
+    tab = show("two-entries.tacozip")
+    panel = tab.docks[dock]
+    panel.setFloating(True)
+    panel.resize(240, 400)
+    settle(qtbot, window)
+    assert panel.width() <= 300
+    buttons = [each for each in panel.widget().findChildren(QAbstractButton) if each.isVisible() and each.text()]
+    assert len(buttons) >= 6
+    assert all(each.geometry().right() <= each.parentWidget().width() for each in buttons)
+    assert len({each.y() for each in buttons}) > 1

@@ -26,6 +26,15 @@ def test_trees_need_not_be_scrolled_across(checked: Show, window: Window, qtbot:
     assert not tab.members.tree.isColumnHidden(members.VERDICT)
 
 
+def test_the_size_of_members_stays_when_their_verdict_comes(checked: Show, window: Window, qtbot: QtBot) -> None:
+    tab = checked(DAMAGED)
+    tree = tab.members.tree
+    assert tree.isVisible()
+    qtbot.waitUntil(lambda: not tree.isColumnHidden(members.VERDICT))
+    assert not tree.isColumnHidden(members.SIZE)
+    assert not scrolls_across(tree)
+
+
 def test_a_wider_tree_shows_more_columns(show: Show, window: Window, qtbot: QtBot) -> None:
     window.resize(*SMALL)
     tab = show("nested.caf")

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from inspector.core.translation import tr
 from inspector.gui.document import Document
-from inspector.gui.panels.parts import breakable
+from inspector.gui.panels.breaking import breakable
 from inspector.gui.words import short
 from inspector.operations.showing.views import Explanation, Reference
 

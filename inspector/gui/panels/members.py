@@ -29,7 +29,8 @@ from inspector.gui.models.naming import Naming
 from inspector.gui.models.paged_table import PagedTable
 from inspector.gui.models.paged_tree import PagedTree
 from inspector.gui.panels.chosen import chosen_in
-from inspector.gui.panels.parts import Emptiable, FirstColumnFits, select_row, table_view, tree_view
+from inspector.gui.panels.column_widths import FirstColumnFits
+from inspector.gui.panels.parts import Emptiable, select_row, table_view, tree_view
 from inspector.gui.selection import Selection
 from inspector.gui.words import not_there_yet
 from inspector.operations.showing.views import Chosen, MemberPlace, MemberRow, SortKey, Stage, TreeRow

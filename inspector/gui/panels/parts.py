@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QObject, QSize, Qt
@@ -31,18 +30,11 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.core.translation import tr
+from inspector.gui.panels.breaking import breakable, whole
 from inspector.gui.words import plain
 
-BREAK = "\u200b"
-"""A zero-width space: a place where a word may be broken."""
-LONG_WORD = 12
-"""Characters of a word that is broken rather than cut off."""
 INDENTATION = 15
 """Pixels a level of a tree is moved to the right: fields lie deep, panels are narrow."""
-NARROWEST = 105
-"""Pixels that a first column has at least."""
-COMFORTABLE = 190
-"""Pixels that a first column has before further columns of a tree are shown."""
 LEAST_LINES = 3
 """Lines of details that are seen at least."""
 ROW_SPACE = 6
@@ -109,54 +101,6 @@ def _set_widths(header: QHeaderView, widths: dict[int, int]) -> None:
     header.setStretchLastSection(True)
     for column, width in widths.items():
         header.resizeSection(column, width)
-
-
-class FirstColumnFits(QObject):
-    """Keeps the first column as wide as leaves room for the next ones, until the user sets a width by hand.
-
-    A tree shows its third column and the following ones only where there is room for them: it need not scroll.
-    """
-
-    def __init__(self, view: QTreeView | QTableView, neighbours: int) -> None:
-        super().__init__(view)
-        self._hides = isinstance(view, QTreeView)
-        self._header = view.header() if isinstance(view, QTreeView) else view.horizontalHeader()
-        self._viewport = view.viewport()
-        self._neighbours = neighbours
-        self._widths = [self._header.sectionSize(column) for column in range(self._header.count())]
-        self._fitting = False
-        self._viewport.installEventFilter(self)
-        self._header.sectionResized.connect(self._resized)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """See QObject."""
-        if event.type() is QEvent.Type.Resize and watched is self._viewport:
-            self.fit()
-        return False
-
-    def fit(self) -> None:
-        """Fit it now."""
-        room = self._viewport.width()
-        self._fitting = True
-        beside = self._beside(room)
-        self._header.resizeSection(0, max(NARROWEST, room - beside))
-        self._fitting = False
-
-    def _beside(self, room: int) -> int:
-        """Pixels that the columns beside the first one take."""
-        beside = 0
-        for column, width in enumerate(self._widths[1:], 1):
-            is_near = column <= self._neighbours
-            if self._hides and column > 1:
-                first = NARROWEST if is_near else COMFORTABLE
-                self._header.setSectionHidden(column, first + beside + width > room)
-            if (is_near or self._hides) and not self._header.isSectionHidden(column):
-                beside += width
-        return beside
-
-    def _resized(self, *_: object) -> None:
-        if not self._fitting and QGuiApplication.mouseButtons() is not Qt.MouseButton.NoButton:
-            self._viewport.removeEventFilter(self)
 
 
 def select_row(view: QAbstractItemView, index: QModelIndex, scroll: bool) -> None:
@@ -246,11 +190,6 @@ class ElidedLabel(QLabel):
             self.setToolTip(plain(self.text()) if elided else "")
 
 
-def breakable(text: str) -> str:
-    """``text`` with places in its long words where they may be broken."""
-    return re.sub(rf"\S{{{LONG_WORD + 1},}}", lambda word: BREAK.join(word[0]), text)
-
-
 class SelectableLabel(QLabel):
     """Plain text that wraps, inside words too where it has to, and can be selected and copied as it is."""
 
@@ -261,16 +200,16 @@ class SelectableLabel(QLabel):
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
 
     def set_breakable(self, text: str) -> None:
-        """Show a text whose long words may be broken anywhere."""
+        """Show a text whose long words may be broken."""
         self.setText(breakable(text))
 
     def said(self) -> str:
         """The text without the places where it may be broken."""
-        return self.text().replace(BREAK, "")
+        return whole(self.text())
 
     def copy(self) -> None:
         """Copy what is selected, or else all of it."""
-        QGuiApplication.clipboard().setText((self.selectedText() or self.text()).replace(BREAK, ""))
+        QGuiApplication.clipboard().setText(whole(self.selectedText() or self.text()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """See QWidget."""

@@ -13,7 +13,8 @@ from inspector.core.translation import tr
 from inspector.gui.document import Document
 from inspector.gui.models.fields import NAME, OFFSET, SIZE, VALUE, FieldTree
 from inspector.gui.models.paged_tree import PagedTree
-from inspector.gui.panels.parts import Emptiable, FirstColumnFits, select_row, tree_view
+from inspector.gui.panels.column_widths import FirstColumnFits
+from inspector.gui.panels.parts import Emptiable, select_row, tree_view
 from inspector.gui.selection import Selection
 from inspector.operations.showing.views import FieldRow, LayerKind, Stage
 
