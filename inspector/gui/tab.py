@@ -81,7 +81,7 @@ class Tab(QWidget):
         self.requests = RequestWatch(document, self)
         self.request_panel = RequestsPanel(self.requests)
         self.remedies = Remedies(self.requests)
-        self.writing = Writing(document, self.editing, self)
+        self.writing = Writing(document, self.editing, self.banner, self)
         self.sending = Sending(document, self.editing, self)
         self.recovering = Recovering(document, self.editing, self.banner, self)
         self.watching = Watching(document, self.editing)

@@ -149,6 +149,7 @@ class Window(QMainWindow):
         tab.hex_pane.selectionChanged.connect(self._show_selection)
         tab.hex_pane.menuWanted.connect(self.menus.show_bytes_menu)
         tab.members.menuWanted.connect(self.menus.show_members_menu)
+        tab.writing.chosen.connect(self.open_location)
         self.remote.dress(tab)
         self.sessions.dress(tab)
         self.telling.dress(tab)

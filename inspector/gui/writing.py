@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from inspector.core.edit import Edit
 from inspector.core.translation import marked, tr
+from inspector.gui.banner import Banner
 from inspector.gui.document import Document
 from inspector.gui.editing import Editing
 from inspector.operations.changing.edit_views import WriteResult
@@ -20,10 +21,17 @@ ALL_FILES = marked("All files (*)")
 
 
 class Writing(QObject):
-    """Writes what was made of a document to other files. ``parent`` is what the dialogs belong to."""
+    """Writes what was made of a document to other files. ``parent`` is what the dialogs belong to.
 
-    def __init__(self, document: Document, editing: Editing, parent: QWidget) -> None:
+    Signals:
+        chosen(str): an archive that was written is to be opened.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self, document: Document, editing: Editing, banner: Banner, parent: QWidget) -> None:
         super().__init__(parent)
+        self._banner = banner
         self._document = document
         self._editing = editing
         self._parent = parent
@@ -36,7 +44,7 @@ class Writing(QObject):
         """Ask where a mended copy is to be written."""
 
         def start(path: str, over: bool) -> None:
-            self._start("make_repairs", accepted, path, False, over, self._document.connection)
+            self._start(path, "make_repairs", accepted, path, False, over, self._document.connection)
 
         self._ask_place(tr("Mend a Copy"), self._beside("mended"), start)
 
@@ -44,7 +52,7 @@ class Writing(QObject):
         """Ask where what is whole is to be saved."""
 
         def start(path: str, over: bool) -> None:
-            self._start("salvage", accepted, path, over, self._document.connection)
+            self._start(path, "salvage", accepted, path, over, self._document.connection)
 
         self._ask_place(tr("Salvage"), self._beside("salvaged"), start)
 
@@ -98,9 +106,12 @@ class Writing(QObject):
         dialog.fileSelected.connect(then)
         dialog.open()
 
-    def _start(self, method: str, *arguments: object) -> None:
+    def _start(self, path: str, method: str, *arguments: object) -> None:
+        """Start what writes an archive to a path; what became of it is said with a button that opens it."""
+
         def done(result: WriteResult) -> None:
-            self._document.said.emit(" ".join((result.sentence, *result.warnings)))
+            said = " ".join((result.sentence, *result.warnings))
+            self._banner.ask(said, tr("Open It"), lambda: self.chosen.emit(path))
 
         self._document.start(method, *arguments, done=done)
 

@@ -151,7 +151,13 @@ def test_a_mended_copy_leaves_the_file_alone(
     settle(qtbot, window)
     assert path.read_bytes() == sample(TORN).read_bytes()
     assert tacozip.read_header(str(copy))
-    assert str(copy) in tab.note.text.text()
+    assert str(copy) in tab.banner.message.text.text()
+    assert tab.banner.message.button.text() == "Open It"
+    tab.banner.message.button.click()
+    settle(qtbot, window)
+    opened = window.tab()
+    assert opened is not None
+    assert opened.document.location == str(copy)
 
 
 def test_repairs_are_looked_at_as_pending_changes(planned: Found, window: Window, qtbot: QtBot, sample: Sample) -> None:
@@ -201,7 +207,8 @@ def test_what_is_whole_is_salvaged(planned: Found, window: Window, qtbot: QtBot,
     dialog_of(window, QFileDialog).fileSelected.emit(str(out))
     settle(qtbot, window)
     assert path.read_bytes() == before
-    assert str(out) in tab.note.text.text()
+    assert str(out) in tab.banner.message.text.text()
+    assert tab.banner.message.button.text() == "Open It"
     window.open_location(str(out))
     settle(qtbot, window)
     press(window, "check")
