@@ -185,6 +185,8 @@ class ToolBar(QToolBar):
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         made = self.addWidget(button)
         assert isinstance(made, QWidgetAction)
+        made.setEnabled(action.isEnabled())
+        action.enabledChanged.connect(made.setEnabled)
         return made
 
     def _caption(self, text: str) -> None:
