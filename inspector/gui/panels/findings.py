@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHeaderView, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from inspector.core.finding import Severity
 from inspector.core.numbers import grouped
@@ -12,6 +12,7 @@ from inspector.gui.document import Document
 from inspector.gui.icons import icon, severity_icon
 from inspector.gui.models.findings import BYTES, CODE, MEMBER, MESSAGE, SEVERITY, FindingColumns, described, line
 from inspector.gui.models.paged_table import PagedTable
+from inspector.gui.panels.flowing import FlowLayout
 from inspector.gui.panels.parts import Details, Emptiable
 from inspector.gui.panels.row_table import RowTable
 from inspector.gui.words import not_there_yet
@@ -82,15 +83,8 @@ class FindingsPanel(QWidget):
         return button
 
     def _lay_out(self) -> None:
-        bar = QHBoxLayout()
-        bar.setContentsMargins(4, 2, 4, 2)
-        bar.setSpacing(4)
-        for button in self.severities.values():
-            bar.addWidget(button)
-        bar.addStretch(1)
-        bar.addWidget(self.mending)
-        bar.addWidget(self.copying)
-        bar.addWidget(self.exporting)
+        bar = FlowLayout(2, 4)
+        bar.add(*self.severities.values(), self.mending, self.copying, self.exporting)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)

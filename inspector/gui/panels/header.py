@@ -8,7 +8,6 @@ from PySide6.QtCore import QModelIndex
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QSpinBox,
@@ -23,6 +22,7 @@ from inspector.core.translation import marked, tr
 from inspector.gui.document import Document
 from inspector.gui.editing import Editing
 from inspector.gui.models.header_entries import LENGTH, OFFSET, TARGET, HeaderEntries
+from inspector.gui.panels.flowing import FlowLayout
 from inspector.gui.panels.number_editor import NumberEditor
 from inspector.gui.panels.parts import Details, Emptiable, table_view
 from inspector.gui.selection import Selection
@@ -106,15 +106,13 @@ class HeaderPanel(QWidget):
 
     def _page(self) -> QWidget:
         page = QWidget()
-        tools = QHBoxLayout()
-        tools.setContentsMargins(6, 4, 6, 0)
+        tools = FlowLayout(4, 6)
         label = QLabel(tr("&In use"))
         label.setBuddy(self.count)
         tools.addWidget(label)
         tools.addWidget(self.count)
         for name in ("add", "remove", "up", "down", "clear", "member", "bytes"):
             tools.addWidget(self.buttons[name])
-        tools.addStretch(1)
         tools.addWidget(self.hexadecimal)
         layout = QVBoxLayout(page)
         layout.setContentsMargins(0, 0, 0, 0)
