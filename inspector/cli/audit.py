@@ -75,14 +75,14 @@ def _audited(
         try:
             with closing(work):
                 for result in work:
-                    clock.done += 1
+                    clock.count(result)
                     worst.meet(_status_of(result.state, options.strict))
                     if options.json:
                         _write(out, (result,))
         except KeyboardInterrupt:
             _say_what_is_left(options, results)
             raise
-    return summary(results, Run(todo.left, clock.seconds, todo.earlier))
+    return summary(results, Run(Amount(clock.done, clock.read), clock.seconds, todo.earlier))
 
 
 def _work(
@@ -124,6 +124,7 @@ class _Clock:
     def __init__(self) -> None:
         self.progress = Progress()
         self.done = 0
+        self.read = 0
         self._files = 0
         self._began = time.monotonic()
 
@@ -131,6 +132,11 @@ class _Clock:
         """From here on archives are checked."""
         self._files = todo.left.files
         self._began = time.monotonic()
+
+    def count(self, result: Result) -> None:
+        """Count an archive; of one that could not be read no byte was."""
+        self.done += 1
+        self.read += result.size if result.state != State.UNREADABLE else 0
 
     @property
     def seconds(self) -> float:

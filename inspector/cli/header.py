@@ -86,7 +86,7 @@ def _assignment(text: str) -> tuple[int, Entry]:
 def _write(archive: Opened, edit: Edit, *, whole: bool) -> WriteResult:
     source = writable(archive)
     if isinstance(source, S3Source):
-        for line in sending_lines(source, edit, whole=whole):
+        for line in sending_lines(source, edit, whole=whole, planned=False):
             complain(line)
     with ProgressBar(Progress()) as progress:
         return write_edit(source, edit, progress, whole=whole)

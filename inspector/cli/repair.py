@@ -84,14 +84,15 @@ def _recover(found: Interrupted, options: argparse.Namespace) -> None:
 def _mend(part: Part, options: argparse.Namespace, out: Lines) -> int:
     with ProgressBar(Progress(), logged=options.progress) as progress:
         planned = plan(part.archive, progress, options.accept)
-    shown = described(planned)
+    shown = described(planned, options.to or "")
     known = {row.code for row in (*shown.repairs, *shown.waiting, shown.salvage) if row is not None}
     if unknown := sorted(set(options.accept) - known):
         raise Refused(f"Nothing was done: no repair of {part.label} is called {', '.join(unknown)}.")
     if not options.json:
         out.write(_text(part.label, shown))
         if shown.edit is not None and isinstance(part.archive.source, S3Source) and not options.to:
-            lines = sending_lines(part.archive.source, shown.edit, whole=options.whole)
+            source, planned_only = part.archive.source, options.dry_run
+            lines = sending_lines(source, shown.edit, whole=options.whole, planned=planned_only)
             out.write("".join(f"{line}\n" for line in ("  Sent:", *(f"    {each}" for each in lines))))
         out.flush()
     written: WriteResult | None = None

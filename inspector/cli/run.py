@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -22,9 +23,10 @@ from inspector.cli import (
     mishaps,
     repair,
 )
-from inspector.cli.output import OutputError, close_output, flush
+from inspector.cli.output import OutputError, close_output, complain, flush
 from inspector.cli.parser import PROGRAM, command_parser
 from inspector.cli.ways import words_for
+from inspector.core import limits
 from inspector.core.edit import EditError
 from inspector.core.format import MemberError
 from inspector.core.names import visible
@@ -58,6 +60,11 @@ def run_command(arguments: Sequence[str]) -> int:
     Raises SystemExit for wrong usage, as argparse does (status 2).
     """
     options = command_parser().parse_args(arguments)
+    for sentence in limits.ignored():
+        complain(sentence)
+    if _nameless(options):
+        complain("An empty name is neither a file, a folder nor s3://bucket/key: say what is meant.")
+        return UNREADABLE
     # Being told to end is an interruption like any other: what is half made is taken away.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -67,8 +74,8 @@ def run_command(arguments: Sequence[str]) -> int:
     except (SourceError, MemberError, EditError, Refused) as error:
         print(f"{PROGRAM}: {visible(str(error))}", file=sys.stderr)
         return UNREADABLE
-    except KeyboardInterrupt:
-        print(f"{PROGRAM}: Interrupted.", file=sys.stderr)
+    except KeyboardInterrupt as error:
+        print(f"{PROGRAM}: {visible(f'Interrupted. {error}'.strip())}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         # The reader has seen enough (head, less).
@@ -84,3 +91,9 @@ def run_command(arguments: Sequence[str]) -> int:
     finally:
         signal.signal(signal.SIGTERM, before)
     return status or FINE
+
+
+def _nameless(options: argparse.Namespace) -> bool:
+    """Whether a place is named by nothing at all, as a variable of a script that is not set names it."""
+    places = [getattr(options, name, ()) for name in ("location", "locations", "target", "inputs", "catalogue")]
+    return any("" in (each if isinstance(each, list) else [each]) for each in places)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 
@@ -25,6 +26,21 @@ class Limit:
             number = self.default
         return (number if self.least <= number <= self.most else self.default) * self.unit
 
+    @property
+    def ignored(self) -> str:
+        """A sentence on a setting that could not be, for which the default stands; empty where there is none."""
+        text = os.environ.get(self.variable, "")
+        try:
+            known = not text or self.least <= int(text) <= self.most
+        except ValueError:
+            known = False
+        if known:
+            return ""
+        return (
+            f"{self.variable}={text} is ignored, and {self.default:,} holds: it is a whole number from "
+            f"{self.least:,} to {self.most:,}."
+        )
+
     def set(self, number: int) -> None:
         """Set it, in its unit, for this process and those that it starts from now on."""
         os.environ[self.variable] = str(number)
@@ -46,3 +62,9 @@ CONTENT = Limit("ARCHIVE_INSPECTOR_CONTENT_MIB", 1_024, 1, 65_536, _MIB)
 """Bytes of a member that are decoded at most to be shown."""
 LARGE_MEMBER = Limit("ARCHIVE_INSPECTOR_LARGE_MEMBER_GIB", 64, 1, 16_384, _GIB)
 """A member of more bytes is extracted only on the user's word."""
+
+
+def ignored() -> Iterator[str]:
+    """A sentence on each setting of the environment that could not be."""
+    every = (CACHE, CONNECTING, ANSWERING, CONTENT, LARGE_MEMBER)
+    return filter(None, (each.ignored for each in every))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+from inspector.core.names import visible
 from inspector.core.source import Source, SourceError
-from inspector.sources.disk import read_at
+from inspector.sources.disk import read_at, reason
 
 
 class TemporarySource:
@@ -16,10 +17,11 @@ class TemporarySource:
         """In ``folder``, or where the system keeps such files."""
         self.name = name
         self.size = 0
+        self._where = f"temporary file in {visible(str(folder or tempfile.gettempdir()))}"
         try:
             self._file = tempfile.TemporaryFile(buffering=0, dir=folder)  # noqa: SIM115 - closed when nothing holds it
         except OSError as error:
-            raise SourceError(f"No temporary file can be made: {error.strerror}.") from error
+            raise SourceError(f"No {self._where} can be made: {reason(error)}.") from error
 
     def append(self, data: bytes) -> None:
         """Write ``data`` after what is there."""
@@ -27,10 +29,10 @@ class TemporarySource:
             self._file.seek(self.size)  # reading moves the place where there is no reading by position
             written = self._file.write(data)
         except OSError as error:
-            raise SourceError(f"The temporary file cannot be written: {error.strerror}.") from error
+            raise SourceError(f"The {self._where} cannot be written: {reason(error)}.") from error
         self.size += written or 0
         if written != len(data):
-            raise SourceError("The temporary file cannot be written: the disk is full.")
+            raise SourceError(f"The {self._where} cannot be written: the disk is full.")
 
     def read(self, offset: int, length: int) -> bytes:
         """See Source.read."""
@@ -39,7 +41,7 @@ class TemporarySource:
         try:
             return read_at(self._file.fileno(), length, offset)
         except OSError as error:
-            raise SourceError(f"The temporary file cannot be read: {error.strerror}.") from error
+            raise SourceError(f"The {self._where} cannot be read: {reason(error)}.") from error
 
     def sibling(self, suffix: str, instead_of: str = "") -> Source | None:  # noqa: ARG002 - it has no name
         """See Source.sibling."""

@@ -11,7 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,13 @@ from typing import Any
 import pytest
 
 from inspector.__main__ import main
+from inspector.cli import audit
 from inspector.cli.audit import _Clock, _left
 from inspector.cli.progress_bar import ProgressBar
 from inspector.core.progress import Progress
-from inspector.operations.auditing.audit import Todo
-from inspector.operations.auditing.audit_results import Amount
+from inspector.operations.auditing import audit_check
+from inspector.operations.auditing.audit import Plan, Todo
+from inspector.operations.auditing.audit_results import Amount, Results
 from tests.operations.archives import caf
 from tests.patience import PATIENCE
 
@@ -261,3 +263,20 @@ def test_where_there_is_no_terminal_lines_say_how_far_it_is(capsys: pytest.Captu
         assert twice.acquire(timeout=PATIENCE)
     first, *_ = capsys.readouterr().err.splitlines()
     assert first == "so far 0"
+
+
+def test_what_could_not_be_read_is_not_counted_as_read(run: Run, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(plan: Plan, results: Results, *_: object) -> Iterator[audit_check.Result]:
+        for found in list(results.missing()):
+            result = audit_check.lost(audit_check.Job(found, plan.quick), "The server cannot be reached.")
+            results.keep(result)
+            yield result
+
+    monkeypatch.setattr(audit, "run_audit", gone)
+    status, out, _ = run(place)
+    *_, last = objects(run("--json", place)[1])
+
+    assert status == 2
+    assert "  3 files, 0 B read in " in out
+    assert "  unreadable, or of no known format: 3, " in out
+    assert last["summary"]["done"]["bytes"] == 0

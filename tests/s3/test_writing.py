@@ -197,6 +197,11 @@ def test_what_would_be_sent_is_shown_first(store: Store, tmp_path: Path, capsys:
     assert json.loads(capsys.readouterr().out)["sent"] == 5 * MEBI + behind
     assert content(store, "writing/dry.taco") == data
     assert all(seen.method in ("GET", "HEAD") for seen in store.proxy.log)
+    capsys.readouterr()
+    assert main(["header", location, "--set", "0=200,300", *store.options]) == 0
+    told = capsys.readouterr().err
+    assert f"In all {5 * MEBI + behind:,} of {len(data):,} bytes are read and sent again." in told
+    assert "would be" not in told
 
 
 def test_an_archive_is_repaired_in_place_and_to_a_copy(store: Store, tmp_path: Path) -> None:

@@ -74,11 +74,14 @@ def test_what_is_left_of_a_cancelled_one_is_said(store: Store, tmp_path: Path) -
 
     with (
         store.proxy.failing(failing),
-        pytest.raises(SourceError, match=r"It was cancelled\. Parts of .* not be"),
+        pytest.raises(
+            SourceError, match=r"It was cancelled\. What was sent of .* costs until the upload .* is aborted"
+        ) as told,
     ):
         create_caf(Stopping(6 * MEBI), f"{HERE}/new/left.caf", [str(tmp_path / "tree")], connection=store.connection)
     assert unfinished(store) == ["new/left.caf"]
     for each in store.client.list_multipart_uploads(Bucket=BUCKET)["Uploads"]:
+        assert f"until the upload {each['UploadId']} is aborted" in str(told.value)
         store.client.abort_multipart_upload(Bucket=BUCKET, Key=each["Key"], UploadId=each["UploadId"])
 
 

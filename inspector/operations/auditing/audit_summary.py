@@ -38,8 +38,9 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Archives by state (the best first) and by format; ``None`` is no known format. ``others`` are no archives.
+    """Archives by state (the best first) and by format; ``None`` is one that could not be told.
 
+    ``others`` are no archives.
     ``kinds`` are the errors and warnings that most archives have, ``worst`` the worst archives, up to WORST of them,
     ``wrong`` how many have anything wrong.
     """
@@ -93,7 +94,7 @@ def as_text(summed: Summary) -> str:
     states = ", ".join(f"{amount.files:,} {state}" for state, amount in summed.states.items())
     lines = [f"{count(everything.files, 'archive')}, {rounded(everything.size)}: {states or 'nothing was audited'}"]
     lines += [
-        f"  {name or 'no known format'}: {amount.files:,}, {rounded(amount.size)}"
+        f"  {name or 'unreadable, or of no known format'}: {amount.files:,}, {rounded(amount.size)}"
         for name, amount in summed.formats.items()
     ]
     if summed.others.files:

@@ -35,14 +35,15 @@ _ORDER = tuple(State)
 """The states, from the best to the worst."""
 
 
-def described(plan: Plan) -> RepairPlan:
-    """A plan in words."""
+def described(plan: Plan, copy: str = "") -> RepairPlan:
+    """A plan in words; ``copy`` is what is to be written instead of the archive, if that is to stay as it is."""
+    saves = bool(copy) and plan.salvage is not None and plan.state not in _FINE
     return RepairPlan(
         tuple(map(_row, plan.repairs)),
         tuple(map(_row, plan.waiting)),
         _row(plan.salvage) if plan.salvage is not None else None,
         plan.edit,
-        tuple(_path(Path(plan.before.source.name), each).name for each in plan.beside),
+        () if saves else tuple(_path(Path(copy or plan.before.source.name), each).name for each in plan.beside),
         state_of((plan.before,)),
         plan.state,
         tuple(map(brief, left(plan.after))),

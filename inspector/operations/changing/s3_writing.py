@@ -24,16 +24,17 @@ def sent_bytes(edit: Edit, *, whole: bool = False) -> int:
     return moved(pieces_of(edit, whole=whole))
 
 
-def sending_lines(source: S3Source, edit: Edit, *, whole: bool = False) -> list[str]:
-    """What writing an edit would send, what the server would copy by itself, and how, in lines."""
+def sending_lines(source: S3Source, edit: Edit, *, whole: bool = False, planned: bool = True) -> list[str]:
+    """What writing an edit sends, what the server copies by itself, and how, in lines; ``planned``: would send."""
     pieces = pieces_of(edit, whole=whole)
     sent = moved(pieces)
     lines = [f"bytes {piece.start:,} to {piece.stop:,}: {_does(piece)}" for piece in joined(pieces)]
-    total = f"In all {sent:,} of {edit.new_size:,} bytes would be read and sent again."
+    are, is_ = ("would be", "would be") if planned else ("are", "is")
+    total = f"In all {sent:,} of {edit.new_size:,} bytes {are} read and sent again."
     how = f"a multipart upload of {len(pieces):,} parts" if len(pieces) > 1 else "one request"
     return [
         *lines,
-        total if sent else f"No byte of {edit.new_size:,} would be sent.",
+        total if sent else f"No byte of {edit.new_size:,} {is_} sent.",
         f"It takes {how}, and counts only if the object still has the ETag {visible(source.etag)} (If-Match).",
     ]
 

@@ -26,6 +26,8 @@ from inspector.sources.unfinished import beginning, unfinished
 PIECE = 1 << 20
 """The most bytes read at once."""
 _NOTHING = "Nothing was written."
+_TOLD = 10
+"""Names with faults that are told one by one; the rest is counted."""
 
 
 class Input(Protocol):
@@ -206,10 +208,11 @@ def check_names(inputs: Sequence[Input], taken: Collection[bytes] = ()) -> tuple
 
 
 def _refuse(sentences: Iterator[str]) -> None:
-    first = next(sentences, "")
-    if first:
+    told = list(islice(sentences, _TOLD))
+    if told:
         more = sum(1 for _ in sentences)
-        raise Refused(f"{first} {f'There are {more:,} more like it. ' if more else ''}Nothing was written.")
+        rest = [f"There are {more:,} more like these."] if more else []
+        raise Refused(" ".join((*told, *rest, _NOTHING)))
 
 
 def _twice(names: Iterable[bytes], known: set[bytes]) -> Iterator[bytes]:

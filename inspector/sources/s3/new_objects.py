@@ -163,7 +163,10 @@ class NewObject:
             self._sender.abort(self.upload, self._ledger)
         except SourceError as error:
             if not (isinstance(error, S3Error) and error.status == _MISSING):
-                return f"Parts of {visible(self.address.location)} could not be removed: {error}"
+                return (
+                    f"What was sent of {visible(self.address.location)} could not be removed again "
+                    f"({str(error).rstrip('.')}); it costs until the upload {visible(self.upload.id)} is aborted."
+                )
         return ""
 
     def _part_size(self) -> int:
@@ -252,6 +255,8 @@ class NewObjects:
             left = self._discard()
             if left and isinstance(error, SourceError | Cancelled):
                 raise _with(error, left) from error
+            if left and isinstance(error, KeyboardInterrupt):
+                raise KeyboardInterrupt(" ".join(left)) from error
 
     def _place(self, each: NewObject) -> None:
         condition = {} if self._replace else {"IfNoneMatch": "*"}

@@ -1,0 +1,93 @@
+"""Sentences for what is easily mistyped or not set, and for several faults at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from inspector.__main__ import main
+from inspector.core import limits
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]) -> Run:
+    def call(*arguments: object) -> tuple[int, str, str]:
+        status = main([str(argument) for argument in arguments])
+        return (status, *capfd.readouterr())
+
+    return call
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("list", ""),
+        ("check", ""),
+        ("cat", "", "x"),
+        ("audit", ""),
+        ("create", "caf", "", "x"),
+        ("create", "rca", "new.rca", ""),
+        ("append", "new.rca", ""),
+        ("find", "", "x"),
+    ],
+)
+def test_an_empty_name_is_told_from_the_folder_one_is_in(
+    arguments: tuple[str, ...], run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    status, out, err = run(*arguments)
+
+    assert (status, out) == (2, "")
+    assert err.startswith("archive-inspector: An empty name is neither ")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("text", ["abc", "0", "3601", "1.5", "30 s"])
+def test_a_limit_that_cannot_be_is_said(text: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(limits.ANSWERING.variable, text)
+    status, _, err = run("formats")
+
+    assert status == 0
+    assert err == (
+        f"archive-inspector: ARCHIVE_INSPECTOR_ANSWER_SECONDS={text} is ignored, and 30 holds: it is a whole number "
+        "from 1 to 3,600.\n"
+    )
+
+
+@pytest.mark.parametrize("text", ["", "1", "3600"])
+def test_of_a_limit_that_can_be_nothing_is_said(text: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(limits.ANSWERING.variable, text)
+
+    assert run("formats")[2] == ""
+
+
+@pytest.mark.parametrize("number", [1, 3, 12])
+def test_several_names_that_cannot_be_members_are_said_together(number: int, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for each in range(number):
+        (tmp_path / "in" / f"a\\{each:02}").write_bytes(b"")
+    status, _, err = run("create", "caf", tmp_path / "new.caf", tmp_path / "in")
+
+    assert status == 2
+    assert err.count("holds a backslash") == min(number, 10)
+    assert ("There are 2 more like these." in err) == (number == 12)
+    assert not (tmp_path / "new.caf").exists()
+
+
+def test_the_file_beside_a_mended_copy_has_the_name_of_the_copy(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for key in range(3):
+        (tmp_path / "in" / f"{key:020}.bin").write_bytes(b"x")
+    made, _, err = run("create", "datas3t", tmp_path / "root", "--dataset", "weather", tmp_path / "in")
+    assert made == 0, err
+    (path,) = (tmp_path / "root").rglob("*.tar")
+    for each in path.parent.glob("*.metadata"):
+        each.unlink()
+    _, out, _ = run("repair", path, "--dry-run", "--to", tmp_path / "fixed.tar")
+    assert "Written beside it: fixed.tar.metadata" in out
+    _, out, _ = run("repair", path, "--dry-run")
+    assert f"Written beside it: {path.name}.metadata" in out
