@@ -207,7 +207,7 @@ class Tab(QWidget):
         self.coverage.give_room()
         width, height = self.width(), self.height()
         sides = [self.docks["Members"], self.docks["Byte"]]
-        shares = (24, 20) if width >= WIDE else (33, 23)
+        shares = (26, 20) if width >= WIDE else (33, 23)
         wanted = [max(NARROWEST, width * share // 100) for share in shares]
         self.area.resizeDocks(sides, wanted, Qt.Orientation.Horizontal)
         left = [self.docks["Members"], self.docks["Structure"]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QSize, Signal
 from PySide6.QtWidgets import QMenu, QTabBar, QToolButton, QWidget
 
 from inspector.core.names import visible
@@ -13,10 +13,10 @@ from inspector.core.translation import tr
 from inspector.gui.door import name_of
 from inspector.gui.words import escaped, plain
 
-LEAST = 14
+LEAST = 18
 """Characters of a name that are seen at least; where tabs have no room for that the bar scrolls."""
-BESIDE = 34
-"""Pixels that the button that closes a tab takes, and the space around the name."""
+SCROLLER = 22
+"""Pixels of a button that scrolls the tabs."""
 LONGEST = 40
 """The most characters of a name or of a folder."""
 
@@ -61,12 +61,15 @@ class TabBar(QTabBar):
     def __init__(self) -> None:
         super().__init__()
         self.setUsesScrollButtons(True)
+        for button in self.findChildren(QToolButton):
+            button.setFixedWidth(SCROLLER)
 
     def minimumTabSizeHint(self, index: int) -> QSize:
         """See QTabBar: as much of the name as is needed to know it, or all of it where it is shorter."""
         wanted = self.tabSizeHint(index)
-        least = self.fontMetrics().averageCharWidth() * LEAST + BESIDE
-        return QSize(min(wanted.width(), least), wanted.height())
+        name = self.fontMetrics().horizontalAdvance(self.tabText(index))
+        spared = max(0, name - self.fontMetrics().averageCharWidth() * LEAST)
+        return QSize(wanted.width() - spared, wanted.height())
 
     def tabInserted(self, index: int) -> None:
         """See QTabBar."""
@@ -93,7 +96,7 @@ class AllTabs(QToolButton):
         super().__init__(parent)
         self._bar = bar
         self.setAutoRaise(True)
-        self.setArrowType(Qt.ArrowType.DownArrow)
+        self.setFixedWidth(SCROLLER)
         self.setToolTip(tr("All tabs"))
         self.setAccessibleName(tr("All tabs"))
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)

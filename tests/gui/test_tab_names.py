@@ -79,7 +79,8 @@ def test_many_tabs_keep_names_that_say_something_and_are_listed(
     bar = window.tabs.tabBar()
     assert isinstance(bar, QTabBar)
     letters = bar.fontMetrics().averageCharWidth() * LEAST
-    assert min(bar.tabRect(at).width() for at in range(bar.count())) >= letters
+    icons = bar.tabButton(0, QTabBar.ButtonPosition.RightSide).width()
+    assert min(bar.tabRect(at).width() for at in range(bar.count())) >= letters + icons
     press(window, "list_tabs")
     menu = window.tabs.list.tabs
     assert [action.text() for action in menu.actions()] == [path.name for path in paths]
