@@ -301,3 +301,19 @@ def test_leaving_pending_changes_asks(edited: tuple[Tab, Path], window: Window, 
     settle(qtbot, window)
     fresh = window.tab()
     assert fresh is None or fresh.editing.pending is None
+
+
+def test_the_map_says_verified_no_longer_than_the_members(
+    edited: tuple[Tab, Path], window: Window, qtbot: QtBot
+) -> None:
+    tab, _ = edited
+    press(window, "undo")
+    press(window, "check")
+    qtbot.waitUntil(lambda: "verified" in tab.hex_pane.legend.words())
+    overwrite(window, tab, 0, "ff")
+    previewed(qtbot, window, tab)
+    press(window, "write")
+    settle(qtbot, window)
+    assert not tab.document.status.checked
+    assert "verified" not in tab.hex_pane.legend.words()
+    assert "verified" not in tab.hex_pane.map.describe(tab.hex_pane.map.height() // 2)

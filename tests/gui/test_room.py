@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 from PySide6.QtWidgets import QAbstractItemView
 from pytestqt.qtbot import QtBot
@@ -98,3 +101,10 @@ def test_a_panel_floats_and_comes_back(show: Show, window: Window, qtbot: QtBot)
     tab.arrange_afresh()
     assert not dock.isFloating()
     assert tab.isAncestorOf(dock)
+
+
+def test_the_map_frames_all_where_all_is_seen(show: Show, sample: Callable[[str], Path]) -> None:
+    tab = show("no-members.caf")
+    size = sample("no-members.caf").stat().st_size
+    assert tab.hex_pane.map.accessibleDescription() == f"Bytes 0x0 to 0x{size:X} are shown."
+    assert tab.hex_pane.map.framed() == (0, size)

@@ -95,6 +95,10 @@ class FileMap(QWidget):
         self.setAccessibleDescription(tr("Bytes {start} to {stop} are shown.", start=first, stop=end))
         self.update()
 
+    def framed(self) -> Span:
+        """The bytes that are framed."""
+        return self._shown
+
     def setDamage(self, spans: Iterable[tuple[int, int]]) -> None:
         """Mark the places of damage."""
         self._damage = joined(spans, self._size)

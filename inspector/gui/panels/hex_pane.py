@@ -172,8 +172,8 @@ class HexPane(QWidget):
         if is_new:
             self._show_mode(Mode.HEX)
             self._model = HexModel(info.size, partial(self._fetch, info.layer))
-            self.hex.setModel(self._model)
             self.map.setSize(info.size)
+            self.hex.setModel(self._model)  # which tells the map what it shows
             self.hex.setEmptyText(tr("There is not a single byte here."))
         self._changed()
 
@@ -227,6 +227,8 @@ class HexPane(QWidget):
             if status.checked or status.judged:
                 layer = self._info.layer
                 self._judging = self._document.client.job("verdict_overview", layer, rows, done=self._show_verdicts)
+            else:
+                self._show_verdicts([])  # what was said of bytes that have changed since holds no more
 
     def _show_verdicts(self, sets: list[int]) -> None:
         self.map.setVerdicts(sets)
