@@ -167,3 +167,19 @@ def test_everything_follows_a_theme_that_is_switched(show: Show, window: Window,
         width, height = picture.width(), picture.height()
         sampled = [picture.pixelColor(x, y).name() for x in range(0, width, 7) for y in range(0, height, 7)]
         assert sampled.count(wrong) / len(sampled) < 0.02
+
+
+def test_links_follow_a_theme_that_is_switched_behind_another_tab(
+    show: Show, window: Window, settings: Settings, qtbot: QtBot
+) -> None:
+    tab = show("journey.caf")
+    leads = tab.byte.leads
+    leads.setText('<a href="0">somewhere</a>')
+    leads.show()
+    for chosen in (Theme.CONTRAST_DARK, Theme.LIGHT, Theme.CONTRAST_DARK):
+        show("plain.tar")
+        settings.put(preferences.THEME, chosen.value)
+        window.tabs.setCurrentWidget(tab)
+        qtbot.waitUntil(leads.isVisible)
+        link = window.palette().color(QPalette.ColorRole.Link)
+        assert link.name() in pixel_names(leads.grab().toImage())

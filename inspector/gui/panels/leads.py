@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from inspector.core.translation import tr
@@ -12,6 +13,10 @@ from inspector.gui.document import Document
 from inspector.gui.panels.breaking import breakable
 from inspector.gui.words import short
 from inspector.operations.showing.views import Explanation, Reference
+
+
+def _link_colour() -> str:
+    return QGuiApplication.palette().link().color().name()
 
 
 class Leads(QLabel):
@@ -22,6 +27,7 @@ class Leads(QLabel):
         self._document = document
         self._asking = False
         self._again = False
+        self._colour = ""
         self.references: tuple[Reference, ...] = ()
         self.setAccessibleName(tr("Leads to"))
         self.setTextFormat(Qt.TextFormat.RichText)
@@ -53,7 +59,27 @@ class Leads(QLabel):
         self.references = references
         links = [f'<a href="{at}">{escape(breakable(short(each.words)))}</a>' for at, each in enumerate(references)]
         self.setText("<br>".join((tr("Leads to (F12):"), *links)))
+        self._colour = _link_colour()
         self.setVisible(bool(links))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """See QWidget."""
+        super().showEvent(event)
+        self._colour_anew()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """See QWidget."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
+            self._colour_anew()
+
+    def _colour_anew(self) -> None:
+        """Qt colours links when a text is set; one that is hidden hears nothing of another theme."""
+        if self.text() and self._colour != _link_colour():
+            self._colour = _link_colour()
+            text = self.text()
+            self.setText("")
+            self.setText(text)
 
     def _go(self, link: str) -> None:
         self._document.select_checksum(self.references[int(link)], "reference")
