@@ -97,7 +97,7 @@ class Appending:
 def _left(counted: bool, why: str) -> str:
     if counted:
         return f" It may hold what was added, or not, and is valid either way; that could not be taken back ({why})."
-    return f" Behind its end some bytes of what was added are left ({why}), which the next append overwrites."
+    return f" Behind its end some bytes of what was added are left ({why}), which readers ignore."
 
 
 @contextlib.contextmanager

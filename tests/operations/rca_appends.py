@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inspector.core.progress import Progress
+from inspector.operations.changing.repairing import plan
 from inspector.operations.making.creating import Created
 from inspector.operations.making.inputs import Input
 from inspector.operations.making.rca_writing import RcaOptions, grow, make
@@ -48,6 +49,16 @@ def append(
     path: Path, blobs: Sequence[build.Blob], disk: Disk | None = None, options: RcaOptions | None = None
 ) -> Created:
     return grow(path, given(blobs), options or RcaOptions(), Progress(), disk)
+
+
+def mended(path: Path) -> bool:
+    """Mend an archive all of whose new bytes had been written but for the header that makes them count."""
+    archive, _ = checked(path.read_bytes())
+    result = plan(archive, Progress())
+    lost = [repair.code for repair in result.repairs] == ["rca-mend-chunk-size"]
+    if lost:
+        path.write_bytes(result.after.source.read(0, result.after.source.size))
+    return lost
 
 
 def held(data: bytes, allowed: Iterable[str] = ()) -> list[build.Blob]:

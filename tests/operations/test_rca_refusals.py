@@ -21,7 +21,7 @@ from inspector.sources.identity import Identity
 from inspector.sources.journal import Journal, save
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, ONE, THREE, TWO, full_chunk, noisy, opened
-from tests.operations.rca_appends import Given, append, create, given, held
+from tests.operations.rca_appends import Given, append, create, given, held, mended
 from tests.sources.disks import Watched
 
 GARBAGE = "rca-trailing-garbage"
@@ -248,3 +248,29 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
     done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, check=True)
     assert int(done.stdout) < 30
     assert path.stat().st_size > 100_000_000
+
+
+@pytest.mark.parametrize("size", [2, 10])
+def test_a_first_header_whose_chunk_a_hash_proves_is_mended_and_not_overwritten(path: Path, size: int) -> None:
+    """Two chunks are there, and the second one's hash covers the first one's bytes too."""
+    whole = build.archive(noisy(9_000, 6))
+    path.write_bytes(bytes(size) + whole[size:])
+
+    refused(path, EditError, "repair it first.* Set the size of the chunk at byte 0 to 32,768 bytes")
+
+    assert mended(path)
+    append(path, TWO)
+    assert held(path.read_bytes()) == [*noisy(9_000, 6), *TWO]
+
+
+def test_a_chunk_behind_a_proved_one_is_mended_and_not_overwritten(path: Path) -> None:
+    """The hash of the first chunk is right, which shows nothing of what stands behind it."""
+    path.write_bytes(full_chunk())
+    append(path, TWO)
+    whole = path.read_bytes()
+    path.write_bytes(full_chunk() + bytes(4) + whole[FULL + 4 :])
+
+    refused(path, EditError, f"repair it first.* Set the size of the chunk at byte {FULL:,} ")
+
+    assert mended(path)
+    assert path.read_bytes() == whole

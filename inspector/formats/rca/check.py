@@ -104,7 +104,7 @@ def _sentence(hashes: Hashes, whole: int) -> str:
         parts.append(_part(whole, blobs, "blobs", "is proved whole", "are proved whole"))
     garbage = 0 if layout.chunks.corrupt else sum(size(field.spans) for field in layout.chunks.tail)
     if garbage:
-        parts.append(f"{in_bytes(garbage)} of an interrupted append follow")
+        parts.append(f"{in_bytes(garbage)} follow that readers ignore")
     return "; ".join(parts) + "."
 
 

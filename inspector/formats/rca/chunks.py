@@ -24,7 +24,10 @@ METADATA = 8
 """The size of the metadata field in bytes."""
 
 _SECTION = "RCA, Outer Layer Format (Chunk Layer)"
-_UNFINISHED = "An append was interrupted; readers ignore these bytes and the next append overwrites them."
+_UNFINISHED = (
+    "Readers ignore these bytes. An append that was interrupted leaves such, and the next one overwrites them unless "
+    "they show to be more than that."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ def _edits(archive: Archive, ledger: Ledger, progress: Progress) -> Iterator[Rep
     if sized is not None:
         yield sized
     for repair in (drop_garbage(source, hashes), cut_back(archive, hashes, progress)):
-        if repair is not None and not (sized and repair.claim):
+        if repair is not None and not (sized and (repair.claim or repair.mends <= sized.mends)):
             yield repair
     for repair in mend_hashes(source, hashes, progress):
         if not (sized and repair.code == "rca-mend-metadata"):

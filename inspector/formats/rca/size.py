@@ -29,17 +29,25 @@ SEARCHED = 1 << 30
 
 
 def mend_size(source: Source, hashes: Hashes, progress: Progress) -> Repair | None:
-    """Set the size of the chunk that is wrong; None where the hash proves no other."""
+    """Set the size of the chunk that is wrong; None where the hash proves no other.
+
+    A size of 0 is one that is wrong where a hash proves that the chunk, and all up to the end, is there.
+    """
     layer = hashes.layout.chunks
-    if layer.chunks and not layer.corrupt and hashes.held(len(hashes) - 1):
+    held = layer.chunks and not layer.corrupt and hashes.held(len(hashes) - 1)
+    if held and not layer.tail:
         return None
     if layer.truncated and whole_blocks(hashes.layout.blocks) < len(hashes.layout.blocks):
         return None  # bytes are missing: a search would read all of the last segment for nothing
     conventions = (hashes.convention,) if hashes.convention else tuple(Convention)
     for start, bits in _suspects(source, layer):
+        if held and start == layer.chunks[-1].start:
+            continue  # its size is right, which says nothing of a further chunk
         edit = _sized(source, start, bits, conventions, progress)
         if edit is not None:
-            return Repair("rca-mend-chunk-size", edit.label, _MENDS, edit=edit)
+            lost = layer.tail and start == layer.tail[0].spans[0].start
+            mends = _MENDS | {"rca-trailing-garbage"} if lost else _MENDS
+            return Repair("rca-mend-chunk-size", edit.label, mends, edit=edit)
     return None
 
 
@@ -63,6 +71,8 @@ def _sized(source: Source, start: int, bits: int, conventions: Sequence[Conventi
     inner = SplicedSource(overlay, [chunk.payload for chunk in chunks], source.name)
     layer = walk(inner, scratch, progress)
     last = chunks[-1]
+    if not any(last.metadata):
+        return None  # what a chunk begins with that is not finished yet
     end = _proved_end(inner, layer, last, conventions, progress)
     if end is None:
         return None

@@ -21,6 +21,7 @@ from inspector.formats.rca.chunks import ChunkLayer
 from inspector.formats.rca.hashes import Convention, Hashes, compare
 from inspector.formats.rca.layout import Layout
 from inspector.formats.rca.ledger import Ledger
+from inspector.formats.rca.size import mend_size
 from inspector.formats.rca.write import Room, Writer
 from inspector.operations.making.creating import (
     Created,
@@ -113,8 +114,9 @@ def append_rca(
     """Add what is at the locations to an archive in place, all of it or nothing.
 
     Whatever happens on the way, its own blobs stay readable, and what is left behind its end is overwritten by the
-    next append. Raises Refused where it is no RCA archive, EditError where it cannot be written or is damaged,
-    SourceError and Cancelled: the archive then holds what it held.
+    next append, unless a hash proves that it is whole: then it is to be mended first. Raises Refused where it is no
+    RCA archive, EditError where it cannot be written or is damaged, SourceError and Cancelled: the archive then holds
+    what it held.
     """
     if is_s3(target):
         raise Refused(
@@ -247,6 +249,12 @@ def _examined(target: Path, progress: Progress) -> _Ready:
     wrong = next((each for each in archive.findings if each.severity is Severity.ERROR), None)
     if wrong is not None:
         raise EditError(f"{name} is damaged; repair it first. {wrong.message}")
+    lost = mend_size(source, hashes, progress)
+    if lost is not None:
+        raise EditError(
+            f"{name} is damaged; repair it first. What looks like the rest of an interrupted append is a chunk of it, "
+            f"which the repair brings back: {lost.title}."
+        )
     if source.size and not layout.chunks.chunks and rca.probe(source) is Likeness.NO:
         raise Refused(
             f"Nothing was added to {name}: it holds no blob, and its {in_bytes(source.size)} do not look like what an "

@@ -264,7 +264,7 @@ def test_too_many_blocks_are_not_checkable(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_torn_archives_are_whole_up_to_the_tear() -> None:
     archive, sentence = checked(build.archive(ONE) + bytes(40))
-    assert sentence == "1 segment and 3 blobs are verified; 40 bytes of an interrupted append follow."
+    assert sentence == "1 segment and 3 blobs are verified; 40 bytes follow that readers ignore."
     assert state_of([archive]) is State.TORN
     archive, sentence = checked(bytes(30))
     assert sentence == "There is nothing in it that could be checked."

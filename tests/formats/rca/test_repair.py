@@ -306,3 +306,16 @@ def test_a_sound_archive_and_one_that_was_never_compared_offer_nothing() -> None
     assert not FORMAT.repairs(archive, Progress())
     decode(archive, Progress())
     assert not FORMAT.repairs(archive, Progress())
+
+
+@pytest.mark.parametrize("size", [2, 10])
+def test_a_zeroed_header_is_set_right_and_the_finding_names_that(size: int) -> None:
+    """Nothing promises that what a hash proves is overwritten."""
+    whole = build.archive(noisy(9_000, 6))
+
+    mended = planned(bytes(size) + whole[size:])
+
+    assert codes(mended.repairs) == ["rca-mend-chunk-size"]
+    assert mended.repairs[0].mends >= {finding.code for finding in bad(mended.before)}
+    assert "unless they show to be more" in bad(mended.before)[0].message
+    assert blobs(mended.after) == noisy(9_000, 6)
