@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator
 from contextlib import ExitStack, closing, nullcontext
 from pathlib import Path
 
-from inspector.cli.check import FINE, UNREADABLE, Worst, status_of
+from inspector.cli.check import FINE, UNREADABLE, Worst, say_passed, status_of
 from inspector.cli.connecting import connection_of
 from inspector.cli.output import Lines, complain, json_text
 from inspector.cli.progress_bar import ProgressBar, bar
@@ -66,8 +66,9 @@ def _audited(
     clock = _Clock()
     choice = Choice(options.sample, options.shard)
     plan = Plan(options.location, options.quick, choice, _own(options, shards), connection_of(options))
+    passed: list[str] = []
     with _shown(clock, options):
-        todo = prepare(plan, results, clock.progress)
+        todo = prepare(plan, results, clock.progress, passed)
         if options.json:
             _write(out, results.results(f"WHERE state <> '{NO_ARCHIVE}' ORDER BY location"))
         clock.start(todo)
@@ -82,6 +83,7 @@ def _audited(
         except KeyboardInterrupt:
             _say_what_is_left(options, results)
             raise
+    say_passed(passed)
     return summary(results, Run(Amount(clock.done, clock.read), clock.seconds, todo.earlier))
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 
 from inspector.cli import checksums
 from inspector.cli.connecting import connection_of
 from inspector.cli.output import Lines, close_output, complain
 from inspector.cli.progress_bar import ProgressBar
+from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
@@ -20,6 +21,7 @@ from inspector.operations.showing.views import ReportKind
 FINE = 0
 NOT_SOUND = 1
 UNREADABLE = 2
+_NAMED = 3
 CUT_OFF = 141
 """What a shell gives for a program that a closed pipe has ended."""
 
@@ -31,10 +33,12 @@ def run(options: argparse.Namespace) -> int:
     kind = ReportKind.JSON if options.json else ReportKind.TEXT
     progress = Progress()
     worst, checked, left_out = Worst(), 0, 0
+    passed: list[str] = []
+    wanted = expanded(options.locations, connection_of(options), passed)
     with (
         worst,
         Lines() as out,
-        closing(check_many(expanded(options.locations, connection_of(options)), kind, progress)) as outcomes,
+        closing(check_many(wanted, kind, progress)) as outcomes,
     ):
         for outcome in _watched(outcomes, progress, options.progress):
             if outcome.left_out:
@@ -49,10 +53,20 @@ def run(options: argparse.Namespace) -> int:
     if left_out:
         verb = "was" if left_out == 1 else "were"
         complain(f"{count(left_out, 'file')} of no known format in these folders {verb} left out.")
+    say_passed(passed)
     if not checked:
         complain("There is no archive in these folders, so nothing was checked.")
         return UNREADABLE
     return worst.status
+
+
+def say_passed(passed: Sequence[str]) -> None:
+    """Say what in folders is no regular file, a pipe or a link that leads nowhere perhaps: nobody can check that."""
+    if passed:
+        more = f" and {len(passed) - _NAMED:,} more" if len(passed) > _NAMED else ""
+        names = ", ".join(map(visible, passed[:_NAMED])) + more
+        what, verb = ("entry", "was") if len(passed) == 1 else ("entries", "were")
+        complain(f"{len(passed):,} {what} in these folders {verb} left out, being no regular files: {names}.")
 
 
 class Worst:

@@ -7,18 +7,19 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from inspector.cli.output import Lines
+from inspector.cli.output import Lines, complain
 from inspector.core.names import visible
 from inspector.operations.making import catalogue
-from inspector.operations.opening.listing import NoSuchMember
 
+FINE = 0
+NOTHING = 1
 _TABLE = "{:>16}  {:>14}  {:<24}  {}\n"
 
 
-def run(options: argparse.Namespace) -> None:
-    """Write the places of all that ``options.name`` finds.
+def run(options: argparse.Namespace) -> int:
+    """Write the places of all that ``options.name`` finds, and give the exit status: NOTHING where it finds none.
 
-    Raises NoSuchMember where that is nothing, SourceError and Refused where there is no catalogue.
+    Raises SourceError and Refused where there is no catalogue.
     """
     found = 0
     with Lines() as out:
@@ -34,4 +35,6 @@ def run(options: argparse.Namespace) -> None:
     if not found:
         beginning = options.name.endswith("*")
         words = f"has a name that begins with {options.name[:-1]!r}" if beginning else f"is called {options.name!r}"
-        raise NoSuchMember(f"No member in {visible(options.catalogue)} {visible(words)}.")
+        complain(f"No member in {visible(options.catalogue)} {visible(words)}.")
+        return NOTHING
+    return FINE

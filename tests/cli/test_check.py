@@ -173,3 +173,19 @@ def test_an_interrupt_ends_with_status_130_and_leaves_nobody_behind(count: int, 
         # Both ends come only when no process holds the pipes any more.
         _, err = running.communicate(timeout=PATIENCE)
     assert (running.returncode, err) == (130, b"archive-inspector: Interrupted.\n")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+@pytest.mark.parametrize("command", ["check", "audit"])
+def test_what_is_no_regular_file_in_a_folder_is_counted(
+    command: str, tmp_path: Path, sample: Callable[[str], Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copy(sample("journey.caf"), tmp_path)
+    os.mkfifo(tmp_path / "pipe.caf")
+    (tmp_path / "nowhere.caf").symlink_to("missing")
+    (tmp_path / "circle.caf").symlink_to("circle.caf")
+
+    assert main([command, str(tmp_path)]) == 0
+    names = ", ".join(str(tmp_path / name) for name in ("circle.caf", "nowhere.caf", "pipe.caf"))
+    said = f"3 entries in these folders were left out, being no regular files: {names}."
+    assert capfd.readouterr().err == f"archive-inspector: {said}\n"

@@ -48,18 +48,18 @@ class Todo:
     left: Amount
 
 
-def prepare(plan: Plan, results: Results, progress: Progress) -> Todo:
-    """List the archives there are; the results' own files are none of them.
+def prepare(plan: Plan, results: Results, progress: Progress, passed: list[str] | None = None) -> Todo:
+    """List the archives there are; the results' own files are none of them, and what is no regular file is ``passed``.
 
     Raises SourceError where there is nothing, Refused where the results cannot be had, and Cancelled.
     """
     progress.begin(LISTING, 0, "archives")
-    results.want(_counted(plan, plan.aside | results.files(), progress), quick=plan.quick)
+    results.want(_counted(plan, plan.aside | results.files(), progress, passed), quick=plan.quick)
     return Todo(results.amount(done=True), results.amount(done=False))
 
 
-def _counted(plan: Plan, aside: frozenset[str], progress: Progress) -> Iterator[Found]:
-    for found in archives_in(plan.place, plan.connection, aside):
+def _counted(plan: Plan, aside: frozenset[str], progress: Progress, passed: list[str] | None) -> Iterator[Found]:
+    for found in archives_in(plan.place, plan.connection, aside, passed):
         progress.advance(1)
         if found.name in plan.choice:
             yield found

@@ -61,17 +61,20 @@ def _digest(name: str) -> bytes:
     return blake2b(encoded(name), digest_size=16).digest()
 
 
-def archives_in(place: str, connection: Connection = DEFAULT, aside: Container[str] = ()) -> Iterator[Found]:
+def archives_in(
+    place: str, connection: Connection = DEFAULT, aside: Container[str] = (), passed: list[str] | None = None
+) -> Iterator[Found]:
     """What is to be audited in a folder or beneath a prefix, or the one file, sorted; not what is in ``aside``.
 
-    All files are walked, also where they are the ranges of a dataset. Raises SourceError where there is nothing.
+    What is no regular file is added to ``passed``. All files are walked, also where they are the ranges of a
+    dataset. Raises SourceError where there is nothing.
     """
-    return _on_s3(place, connection) if is_s3(place) else _here(place, aside)
+    return _on_s3(place, connection) if is_s3(place) else _here(place, aside, passed)
 
 
-def _here(place: str, aside: Container[str]) -> Iterator[Found]:
+def _here(place: str, aside: Container[str], passed: list[str] | None) -> Iterator[Found]:
     root = Path(os.path.abspath(local_path(place)))  # noqa: PTH100 - a link stays what it is called
-    wanted = beneath(root) if root.is_dir() else iter((Wanted(str(root)),))
+    wanted = beneath(root, passed) if root.is_dir() else iter((Wanted(str(root)),))
     for each in wanted:
         if each.location not in aside:
             name = Path(each.location).relative_to(root).as_posix() if each.location != str(root) else root.name

@@ -34,24 +34,26 @@ class Wanted:
     size: int | None = None
 
 
-def expanded(locations: Iterable[str], connection: Connection = DEFAULT) -> Iterator[Wanted]:
+def expanded(
+    locations: Iterable[str], connection: Connection = DEFAULT, passed: list[str] | None = None
+) -> Iterator[Wanted]:
     """The locations to check: a folder that is no collection stands for the files in it and beneath, in sorted order.
 
     A file beside an archive that belongs to it (metadata, an index, a digest manifest) is checked with that archive,
-    not by itself; what is no regular file is left out. A folder that cannot be listed is a location: opening it says
-    why.
+    not by itself; what is no regular file is left out, and added to ``passed``. A folder that cannot be listed is a
+    location: opening it says why.
     """
     for location in locations:
         path = Path(location)
         if is_s3(location):
             yield from _on_s3(location, connection)
         elif path.is_dir() and not _is_collection(path):
-            yield from beneath(path)
+            yield from beneath(path, passed)
         else:
             yield Wanted(location)
 
 
-def beneath(path: Path) -> Iterator[Wanted]:
+def beneath(path: Path, passed: list[str] | None = None) -> Iterator[Wanted]:
     """The files in a folder and beneath it, in sorted order, each with those that belong to it, see ``expanded``."""
     closed: list[OSError] = []
     for folder, folders, names in os.walk(path, onerror=closed.append):
@@ -63,6 +65,8 @@ def beneath(path: Path) -> Iterator[Wanted]:
             file = Path(folder, name)
             if file.is_file():
                 yield Wanted(str(file), found=True, beside=tuple(str(Path(folder, other)) for other in beside[name]))
+            elif passed is not None:
+                passed.append(str(file))
     yield from (Wanted(str(error.filename)) for error in closed)
 
 
