@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPoint, QSize, Signal
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtWidgets import QMenu, QTabBar, QToolButton, QWidget
 
 from inspector.core.names import visible
@@ -90,13 +90,15 @@ class TabBar(QTabBar):
 
 
 class AllTabs(QToolButton):
-    """A button with a menu of all tabs, to go to one that is scrolled away."""
+    """A button with a menu of all tabs, to go to one that is scrolled away; there where there are several."""
 
-    def __init__(self, bar: QTabBar, parent: QWidget) -> None:
+    def __init__(self, bar: TabBar, parent: QWidget) -> None:
         super().__init__(parent)
         self._bar = bar
         self.setAutoRaise(True)
         self.setFixedWidth(SCROLLER)
+        self.setArrowType(Qt.ArrowType.DownArrow)
+        self.setStyleSheet("QToolButton::menu-indicator { image: none; }")  # one arrow is enough
         self.setToolTip(tr("All tabs"))
         self.setAccessibleName(tr("All tabs"))
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -104,6 +106,8 @@ class AllTabs(QToolButton):
         self.tabs.setToolTipsVisible(True)
         self.tabs.aboutToShow.connect(self.fill)
         self.setMenu(self.tabs)
+        self.hide()
+        bar.filled.connect(lambda: self.setVisible(bar.count() > 1))
 
     def fill(self) -> None:
         """List the tabs that there are now."""
