@@ -22,7 +22,7 @@ from inspector.formats._zip.records import Local
 from inspector.formats._zip.salvage import copied, has_whole, salvage
 from inspector.formats._zip.witness import mend_headers
 from inspector.formats.taco.decode import TacoDetail
-from inspector.formats.taco.edit import payload_of
+from inspector.formats.taco.edit import payload_edit, payload_of, why_not
 from inspector.formats.taco.header import (
     HEADER_SIZE,
     LOCAL_CRC_OFFSET,
@@ -61,7 +61,7 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     if len(archive.members) > 1 or directory.ending is not None:  # the header alone is what a range request brings
         found = [*mend_end(archive, directory, progress, remarks), *found]
     if header is not None:
-        found = [*_mend_header(archive, header), *_mend_name(archive, detail, header), *found]
+        found = [*_mend_header(archive, header), *_mend_padding(archive, header), *_mend_name(archive, detail, header), *found]
     errors = any(each.severity is Severity.ERROR or each.code in _TORN for each in archive.findings)
     if errors and len(archive.members) > 1 and has_whole(archive):
         found.append(_salvage(archive, detail))
@@ -102,6 +102,28 @@ def _mend_header(archive: Archive, header: TacoHeader) -> Iterator[Repair]:
         yield _set_crcs(archive, header, "taco-set-local-crc", title, mends)
     else:
         yield from _mend_payload(archive, header, mends)
+
+
+def _mend_padding(archive: Archive, header: TacoHeader) -> Iterator[Repair]:
+    """Padding that was written so: the CRC-32 fits, and only the specification ("Payload structure") is not kept."""
+    whole = header.crc == header.local_crc == header.central_crc
+    if not any(header.padding) or not whole or header.count > MOST_ENTRIES or why_not(archive):
+        return
+    payload = bytearray(archive.source.read(header.payload.start, PAYLOAD_SIZE))
+    payload[1:4] = bytes(3)
+    at = grouped(header.payload.start + 1)
+    title = f"Write zeros over the three padding bytes of the TACO header at {at}, and the CRC-32 of that to both places"
+    lost = (
+        f"The padding bytes {header.padding.hex(' ')}, which depart from the specification only: its CRC-32 shows that "
+        "they were written so, and no entry changes."
+    )
+    yield Repair(
+        "taco-clear-padding",
+        title,
+        frozenset({"taco-padding"}),
+        (lost,),
+        edit=payload_edit(archive, bytes(payload), title),
+    )
 
 
 def _mend_payload(archive: Archive, header: TacoHeader, mends: frozenset[str]) -> Iterator[Repair]:

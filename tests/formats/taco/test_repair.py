@@ -287,3 +287,17 @@ def test_a_torn_header_that_the_directory_does_not_know_is_finished_only_on_a_wo
     assert "the central directory has no entry for it" in claim
     (finding,) = (each for each in result.before.findings if each.code == "taco-crc")
     assert finding.member is None
+
+
+def test_padding_that_was_written_so_is_cleared_with_its_crcs(data: bytes) -> None:
+    """What an edit of the header would write, without a change of its entries."""
+    payload = data[41:42] + b"\0\7\0" + data[45:157]
+    crc = struct.pack("<I", zlib.crc32(payload))
+    at = data.index(b"PK\1\2") + 16
+
+    result = planned(data[:14] + crc + data[18:41] + payload + data[157:at] + crc + data[at + 4 :])
+
+    assert codes(result.repairs) == ["taco-clear-padding"]
+    assert result.repairs[0].mends == {"taco-padding"}
+    assert "00 07 00, which depart from the specification only" in result.repairs[0].loses[0]
+    assert (result.state, after(result)) == (State.SOUND, data)
