@@ -29,7 +29,7 @@ def test_trees_need_not_be_scrolled_across(checked: Show, window: Window, qtbot:
     assert not tab.members.tree.isColumnHidden(members.VERDICT)
 
 
-def test_the_size_of_members_stays_when_their_verdict_comes(checked: Show, window: Window, qtbot: QtBot) -> None:
+def test_the_size_of_members_stays_when_their_verdict_comes(checked: Show, qtbot: QtBot) -> None:
     tab = checked(DAMAGED)
     tree = tab.members.tree
     assert tree.isVisible()

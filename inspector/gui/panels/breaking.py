@@ -14,7 +14,7 @@ LONG_WORD = 24
 """Characters of a word that is broken rather than cut off, where it has no better place."""
 
 _DIGEST = re.compile(r"(?<![0-9A-Za-z])(?=[0-9]*[A-Fa-f])(?=[A-Fa-f]*[0-9])[0-9A-Fa-f]{16,}(?![0-9A-Za-z])")
-_PLACE = re.compile(rf"(?<=\w)([/\\._=:;&?-])(?=\w)")
+_PLACE = re.compile(r"(?<=\w)([/\\._=:;&?-])(?=\w)")
 _REST = re.compile(rf"[^\s{BREAK}]{{{LONG_WORD + 1},}}")
 
 
