@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from inspector.__main__ import main
 from inspector.core import limits
 
+ROOT = Path(__file__).parent.parent.parent
 Run = Callable[..., tuple[int, str, str]]
 
 
@@ -91,3 +93,26 @@ def test_the_file_beside_a_mended_copy_has_the_name_of_the_copy(run: Run, tmp_pa
     assert "Written beside it: fixed.tar.metadata" in out
     _, out, _ = run("repair", path, "--dry-run")
     assert f"Written beside it: {path.name}.metadata" in out
+
+
+def test_the_readme_names_the_keys_of_every_json(run: Run, tmp_path: Path, sample: Callable[[str], Path]) -> None:
+    (tmp_path / "in").write_bytes(b"x")
+    made = ("create", "caf", tmp_path / "new.caf", tmp_path / "in", "--catalog", tmp_path / "c.sqlite", "--json")
+    lines = {
+        "list": ("list", "--json", sample("journey.caf")),
+        "dump": ("dump", "--json", sample("journey.caf")),
+        "check": ("check", "--json", sample("journey.caf")),
+        "audit": ("audit", "--json", sample("journey.caf")),
+        "header": ("header", "--json", sample("two-entries.tacozip")),
+        "repair": ("repair", "--json", "--dry-run", sample("journey.caf")),
+        "create": made,
+        "find": ("find", "--json", tmp_path / "c.sqlite", "in"),
+        "formats": ("formats", "--json"),
+    }
+    rows = {
+        line.split("`")[1]: line for line in (ROOT / "README.md").read_text("utf-8").splitlines() if "| `" in line[:3]
+    }
+    rows["audit"] += rows["check"]
+    for command, arguments in lines.items():
+        found = json.loads(run(*arguments)[1].splitlines()[0])
+        assert [key for key in found if f"`{key}`" not in rows[command]] == []
