@@ -61,7 +61,8 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     if len(archive.members) > 1 or directory.ending is not None:  # the header alone is what a range request brings
         found = [*mend_end(archive, directory, progress, remarks), *found]
     if header is not None:
-        found = [*_mend_header(archive, header), *_mend_padding(archive, header), *_mend_name(archive, detail, header), *found]
+        own = (*_mend_header(archive, header), *_mend_padding(archive, header), *_mend_name(archive, detail, header))
+        found = [*own, *found]
     errors = any(each.severity is Severity.ERROR or each.code in _TORN for each in archive.findings)
     if errors and len(archive.members) > 1 and has_whole(archive):
         found.append(_salvage(archive, detail))
@@ -112,7 +113,7 @@ def _mend_padding(archive: Archive, header: TacoHeader) -> Iterator[Repair]:
     payload = bytearray(archive.source.read(header.payload.start, PAYLOAD_SIZE))
     payload[1:4] = bytes(3)
     at = grouped(header.payload.start + 1)
-    title = f"Write zeros over the three padding bytes of the TACO header at {at}, and the CRC-32 of that to both places"
+    title = f"Set the three padding bytes of the TACO header at {at} to zero, and its CRC-32 in both places"
     lost = (
         f"The padding bytes {header.padding.hex(' ')}, which depart from the specification only: its CRC-32 shows that "
         "they were written so, and no entry changes."
