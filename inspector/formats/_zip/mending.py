@@ -128,7 +128,7 @@ def _losses(rebuilt: Rebuilt, directory: Directory) -> Iterator[str]:
         yield f"{count(missing, 'entry', 'entries')} of the directory whose members no local header tells of."
     if rebuilt.rest.size:
         place = f"{in_bytes(rebuilt.rest.size)} from {grouped(rebuilt.rest.start)} on"
-        yield f"Nothing more, but what the {place} are is not known: they stay, and belong to no member."
+        yield f"What the {place} are is not known: they stay in the file, and belong to no member."
 
 
 def _doubt(rebuilt: Rebuilt) -> str:
