@@ -26,8 +26,8 @@ def run(options: argparse.Namespace) -> None:
 
     Raises Refused, SourceError and MemberError where nothing was made.
     """
-    if options.kind == "datas3t":
-        tidy(() if is_s3(options.target) else holders(Path(options.target), options.dataset), options)
+    if options.kind == "datas3t" and not is_s3(options.target):
+        tidy(holders(Path(options.target), options.dataset), options)
     else:
         tidy_beside(options.target, options)
     with ProgressBar(Progress(), logged=options.progress) as progress:

@@ -116,3 +116,12 @@ def test_the_readme_names_the_keys_of_every_json(run: Run, tmp_path: Path, sampl
     for command, arguments in lines.items():
         found = json.loads(run(*arguments)[1].splitlines()[0])
         assert [key for key in found if f"`{key}`" not in rows[command]] == []
+
+
+@pytest.mark.parametrize("kind", [("caf",), ("datas3t", "--dataset", "weather")])
+def test_that_nothing_unfinished_is_removed_on_s3_is_said(kind: tuple[str, ...], run: Run, tmp_path: Path) -> None:
+    arguments = ("create", kind[0], "s3://bucket/new.caf", tmp_path / "none", *kind[1:])
+    said = "archive-inspector: --remove-unfinished removes nothing on S3"
+
+    assert said in run(*arguments, "--remove-unfinished")[2]
+    assert said not in run(*arguments)[2]
