@@ -10,6 +10,8 @@ import pytest
 
 from inspector.__main__ import main
 from inspector.core import limits
+from inspector.core.source import SourceError
+from inspector.sources.temporary import TemporarySource
 
 ROOT = Path(__file__).parent.parent.parent
 Run = Callable[..., tuple[int, str, str]]
@@ -125,3 +127,9 @@ def test_that_nothing_unfinished_is_removed_on_s3_is_said(kind: tuple[str, ...],
 
     assert said in run(*arguments, "--remove-unfinished")[2]
     assert said not in run(*arguments)[2]
+
+
+def test_a_temporary_file_that_cannot_be_is_told_with_its_folder(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"temporary file in .*none can be made: no such file or directory\.") as told:
+        TemporarySource("blob", tmp_path / "none")
+    assert str(tmp_path / "none") in str(told.value)
