@@ -30,11 +30,6 @@ class Stroke:
         ends = [row for row in (self.source, self.target, self.leaves) if row is not None]
         return min(ends), max(ends)
 
-    @property
-    def upwards(self) -> bool:
-        """Whether the line leaves for what is above."""
-        return self.leaves is not None and self.leaves < self.rows[1]
-
 
 def strokes(arrows: Sequence[Arrow], columns: int, top: int, rows: int, lanes: int, caret: int) -> list[Stroke]:
     """The arrows that can be seen beside the rows ``[top, top + rows)`` of ``columns`` bytes, each with its lane.
