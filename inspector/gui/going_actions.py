@@ -121,7 +121,7 @@ GOING: tuple[Command, ...] = (
         marked("Show the archive before"),
         on=Target.WINDOW,
     ),
-    Command("list_tabs", "Go", marked("All Ta&bs…"), tip=marked("Choose one of the tabs"), on=Target.WINDOW),
+    Command("list_tabs", "Go", marked("All Tab&s…"), tip=marked("Choose one of the tabs"), on=Target.WINDOW),
     *(
         Command(
             f"go_to_{name.lower()}",
