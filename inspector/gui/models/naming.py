@@ -12,7 +12,7 @@ from inspector.operations.showing.views import MemberRow
 MOST = 200
 """Names asked for at a time."""
 SETTLING = 60
-"""Milliseconds without another wish before names are asked for: a fast scroll passes over the rest."""
+"""Milliseconds from the first wish to asking: what is in view arrives together."""
 
 
 class Naming(QObject):
@@ -40,7 +40,8 @@ class Naming(QObject):
         if not row.read and row.index not in self._asked:
             self._wanted.pop(row.index, None)
             self._wanted[row.index] = None
-            self._timer.start()
+            if not self._timer.isActive():  # beginning anew with each wish, it would never end while much is painted
+                self._timer.start()
 
     def forget(self) -> None:
         """The members are others now: what could not be had before is asked for again."""
