@@ -22,6 +22,7 @@ from tests.gui.conftest import WAIT, press, settle
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3_store import Store, wide
 from tests.gui.test_s3_browser import browser
+from tests.processes import arguments
 from tests.s3.proxy import refuse
 
 CANARIES = ("AKIACANARYPROFILE123", "canary/profile+secret", "canary-profile-token")
@@ -62,17 +63,6 @@ def profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
         monkeypatch.delenv(name)
     return "canary"
-
-
-def arguments() -> str:
-    """The command lines of this process and of those it has started."""
-    found = ""
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            found += path.read_bytes().replace(b"\0", b" ").decode(errors="replace") + "\n"
-        except OSError:
-            continue  # it has ended meanwhile
-    return found
 
 
 def test_secrets_of_a_profile_stay_where_they_are(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.source import S3Source
 from tests.operations.creations import plant
+from tests.processes import arguments
 from tests.s3.bad_days import wide
 from tests.s3.conftest import BUCKET, KEY, SECRET, TOKEN, Store
 from tests.s3.proxy import Forward, Reply, Seen, refuse
@@ -31,15 +31,6 @@ def told(text: str) -> list[str]:
 
 def written(folder: Path) -> str:
     return "\n".join(path.read_bytes().decode("latin-1") for path in folder.rglob("*") if path.is_file())
-
-
-def arguments() -> Iterator[str]:
-    """The command lines of all processes."""
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            yield path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue  # it has ended meanwhile
 
 
 COMMANDS = ("list", "dump", "check", "header")
@@ -71,7 +62,7 @@ def test_an_audit_its_results_and_its_processes(
     seen: list[str] = []
 
     def watched(each: Seen, forward: Forward) -> Reply:
-        seen.extend(arguments())
+        seen.append(arguments())
         wrong = "bad" in each.path and not each.listing
         return refuse(403, "Odd", TELLING)(each, forward) if wrong else forward()
 
