@@ -10,20 +10,16 @@ from inspector.cli import checksums
 from inspector.cli.connecting import connection_of
 from inspector.cli.output import Lines, close_output, complain
 from inspector.cli.progress_bar import ProgressBar
+from inspector.cli.statuses import CUT_OFF, FINE, NOT_SOUND, UNREADABLE
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
 from inspector.operations.checking.many import Outcome, check_many
+from inspector.operations.checking.report_kind import ReportKind
 from inspector.operations.opening.folders import expanded
-from inspector.operations.showing.views import ReportKind
 
-FINE = 0
-NOT_SOUND = 1
-UNREADABLE = 2
 _NAMED = 3
-CUT_OFF = 141
-"""What a shell gives for a program that a closed pipe has ended."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -110,5 +106,5 @@ def status_of(state: State, strict: bool) -> int:
     """The exit status for an archive in this state; ``strict``: warnings count."""
     if state is State.UNREADABLE:
         return UNREADABLE
-    fine = (State.SOUND,) if strict else (State.SOUND, State.WARNING)
-    return FINE if state in fine else NOT_SOUND
+    fine = state is State.SOUND if strict else state.fine
+    return FINE if fine else NOT_SOUND

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import zstandard
 
@@ -40,12 +41,6 @@ RLE, RESERVED = 1, 3
 
 _SMALL = 4096
 """The largest payload, in bytes, whose block header is looked up."""
-
-_HEADERS = tuple(
-    # A raw block and a compressed one, neither the last of its frame, that take as many bytes as their place in here.
-    tuple((size - BLOCK_HEADER << 3 | kind).to_bytes(BLOCK_HEADER, "little") for kind in (0, 4) if size >= BLOCK_HEADER)
-    for size in range(_SMALL + 1)
-)
 
 
 class ZstdError(Exception):
@@ -95,6 +90,19 @@ def frame_header(data: bytes) -> FrameHeader:
         base = 1 << 10 + (data[5] >> 3)
         window = base + base // 8 * (data[5] & 7)
     return FrameHeader(descriptor, size, window, dictionary, content, bool(descriptor & 4))
+
+
+@cache
+def _headers() -> Sequence[tuple[bytes, ...]]:
+    """By the size of a payload that is one block: its first bytes, of a raw block or a compressed one, not the last."""
+    return [
+        tuple(
+            (size - BLOCK_HEADER << 3 | kind).to_bytes(BLOCK_HEADER, "little")
+            for kind in (0, 4)
+            if size >= BLOCK_HEADER
+        )
+        for size in range(_SMALL + 1)
+    ]
 
 
 def _checked(data: bytes) -> FrameHeader:
@@ -148,7 +156,7 @@ class Stream:
         sizes = list(map(len, payloads))
         try:
             if max(sizes, default=0) <= _SMALL and all(
-                map(bytes.startswith, payloads, map(_HEADERS.__getitem__, sizes))
+                map(bytes.startswith, payloads, map(_headers().__getitem__, sizes))
             ):
                 decoded.extend(map(decompress, payloads))  # what comes before an error stays
                 return

@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, Signal
 
 from inspector.gui import worker
 from inspector.gui.link import Link
+from inspector.operations.checking.report_kind import ReportKind
 from inspector.operations.opening.folders import Wanted
-from inspector.operations.showing.views import ReportKind
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -22,15 +22,17 @@ FAR_WORKERS = 4
 
 
 class ManyChecks(QObject):
-    """The checks of many locations. No method waits.
+    """The checks of many locations, time after time. No method waits.
 
     Signals:
+        started(): it is going to be found out which locations there are.
         found(object): which locations there are to check: a list of Wanted, whose places the other signals give.
         began(int): the check of one has begun.
         came(int, object): what the check of one came to, an Outcome.
         finished(): all are over, or it was cancelled.
     """
 
+    started = Signal()
     found = Signal(object)
     began = Signal(int)
     came = Signal(int, object)
@@ -38,13 +40,22 @@ class ManyChecks(QObject):
 
     def __init__(self, locations: list[str], parent: QObject | None = None, connection: Connection = DEFAULT) -> None:
         super().__init__(parent)
+        self._locations = locations
+        self._connection = connection
         self._wanted: list[Wanted] = []
         self._waiting: deque[int] = deque()
         self._at: dict[Link, int | None] = {}
         self.links: list[Link] = []
         self._most = FAR_WORKERS if any(map(is_s3, locations)) else WORKERS
-        self.running = True
-        self._start(("expand", locations, connection))
+        self.running = False
+
+    def start(self) -> None:
+        """Begin, or begin again with what is there now."""
+        if not self.running:
+            self.running = True
+            self._waiting.clear()
+            self.started.emit()
+            self._start(("expand", self._locations, self._connection))
 
     def cancel(self) -> None:
         """Stop at once; what was checked until then stays."""

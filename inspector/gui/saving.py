@@ -13,7 +13,8 @@ from inspector.core.translation import marked, tr
 from inspector.gui.banner import Banner
 from inspector.gui.document import Document
 from inspector.operations.checking.digest_manifest import ALGORITHMS
-from inspector.operations.showing.views import ManifestResult, ReportKind
+from inspector.operations.checking.report_kind import ReportKind
+from inspector.operations.showing.views import ManifestResult
 
 FILTERS = {
     ReportKind.HTML: marked("HTML page (*.html)"),

@@ -19,7 +19,8 @@ from inspector.gui.models import checksums, findings
 from inspector.gui.models.members import VERDICT
 from inspector.gui.pace import Pace
 from inspector.gui.window import Window
-from inspector.operations.showing.views import JobState, Judged, LayerKind, ReportKind
+from inspector.operations.checking.report_kind import ReportKind
+from inspector.operations.showing.views import JobState, Judged, LayerKind
 from tests.gui.conftest import WAIT, Sample, Show, dialog_of, press, settle
 
 DAMAGED = "flipped-blob-byte.rca"

@@ -15,8 +15,8 @@ from pytestqt.qtbot import QtBot
 from inspector.core.verdict import State
 from inspector.gui.audit.tab import AuditTab
 from inspector.gui.window import Window
+from inspector.operations.checking.report_kind import ReportKind
 from inspector.operations.serving.audit_server import ExportKind
-from inspector.operations.showing.views import ReportKind
 from inspector.sources.s3.connection import Connection
 from tests.gui.conftest import WAIT, press, settle
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures

@@ -14,9 +14,9 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.checking.checking import check_location
 from inspector.operations.checking.report import as_html, as_json, as_text
+from inspector.operations.checking.report_kind import ReportKind
 from inspector.operations.refused import Refused
 from inspector.operations.showing.session import Session
-from inspector.operations.showing.views import ReportKind
 from tests.operations.archives import caf, opened
 
 Sample = Callable[[str], Path]

@@ -13,9 +13,9 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.verdict import State
 from inspector.operations.checking import many
 from inspector.operations.checking.many import Outcome, check_many
+from inspector.operations.checking.report_kind import ReportKind
 from inspector.operations.opening.folders import Wanted, expanded
 from inspector.operations.showing.session import Session
-from inspector.operations.showing.views import ReportKind
 from tests.patience import PATIENCE
 from tests.s3.archives import dataset
 from tests.s3.conftest import Store

@@ -26,11 +26,12 @@ from inspector.operations.checking.checking import (
     verdict_counts,
 )
 from inspector.operations.checking.report import write_report
+from inspector.operations.checking.report_kind import ReportKind
 from inspector.operations.opening.location import Location
 from inspector.operations.refused import Refused
 from inspector.operations.showing.members_view import LARGEST_PAGE
 from inspector.operations.showing.shelf import Shelf
-from inspector.operations.showing.views import CheckResult, ChecksumRow, FindingRow, Page, ReportKind
+from inspector.operations.showing.views import CheckResult, ChecksumRow, FindingRow, Page
 
 Thing = TypeVar("Thing")
 ALL = tuple(Severity)

@@ -16,12 +16,12 @@ from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.checking.checking import Report, check_location, unreadable
 from inspector.operations.checking.report import RENDERED
+from inspector.operations.checking.report_kind import ReportKind
 from inspector.operations.opening.collection import open_collection
 from inspector.operations.opening.folders import Wanted
 from inspector.operations.opening.location import FAR_AT_A_TIME
 from inspector.operations.serving.pool import DIED, Lost, Pool
 from inspector.operations.serving.share import CHECKING, Share, together
-from inspector.operations.showing.views import ReportKind
 from inspector.sources.s3.address import is_s3
 
 PAYS = 32 << 20

@@ -16,9 +16,9 @@ from inspector.core.names import decoded, visible
 from inspector.core.numbers import count, hexadecimal, in_bytes
 from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.operations.checking.checking import Report, own_state
+from inspector.operations.checking.report_kind import ReportKind
 from inspector.operations.opening.location import inside
 from inspector.operations.opening.opening import Opened
-from inspector.operations.showing.views import ReportKind
 from inspector.sources.replacing import Replacing
 
 _NAMED = 20

@@ -15,8 +15,8 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.checking.many import Outcome, check_one
+from inspector.operations.checking.report_kind import ReportKind
 from inspector.operations.opening.folders import Wanted, expanded
-from inspector.operations.showing.views import ReportKind
 from inspector.sources.s3.connection import Connection as S3Connection
 
 

@@ -18,6 +18,7 @@ from inspector.core.span import Spans
 from inspector.core.verdict import State
 from inspector.operations.checking.checks import ALL
 from inspector.operations.checking.digest_job import write_beside
+from inspector.operations.checking.report_kind import ReportKind
 from inspector.operations.opening.coverage import COVERING, Covering
 from inspector.operations.opening.datapoints import Datapoints
 from inspector.operations.opening.location import Location, open_location
@@ -47,7 +48,6 @@ from inspector.operations.showing.views import (
     MemberPlace,
     MemberRow,
     Page,
-    ReportKind,
     SortKey,
     Stage,
     Status,

@@ -110,14 +110,6 @@ class ManifestResult:
     sentence: str
 
 
-class ReportKind(StrEnum):
-    """What a report is written as."""
-
-    TEXT = "text"
-    JSON = "json"
-    HTML = "html"
-
-
 class Judged(IntFlag):
     """What checking has said of the stored bytes of members in a stretch of a layer: a set."""
 
