@@ -10,10 +10,11 @@ from collections.abc import Generator, Iterator
 from contextlib import ExitStack, closing, nullcontext
 from pathlib import Path
 
-from inspector.cli.check import FINE, UNREADABLE, Worst, say_passed, status_of
+from inspector.cli.check import Worst, say_passed, status_of
 from inspector.cli.connecting import connection_of
 from inspector.cli.output import Lines, complain, json_text
 from inspector.cli.progress_bar import ProgressBar, bar
+from inspector.cli.statuses import FINE, UNREADABLE
 from inspector.core.numbers import count, grouped, rounded
 from inspector.core.progress import Progress
 from inspector.core.verdict import State

@@ -7,14 +7,13 @@ import argparse
 from inspector.cli.archives import parts
 from inspector.cli.connecting import connection_of
 from inspector.cli.output import complain, flush, put
+from inspector.cli.statuses import FINE, NOT_SOUND
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.operations.opening.listing import NoSuchMember, SeveralMembers, find_member
 from inspector.operations.opening.opening import Opened
 from inspector.operations.opening.reading import Reading
 
-FINE = 0
-NOT_SOUND = 1
 _SAID = 5
 """Doubts that are said."""
 

@@ -8,16 +8,17 @@ import json
 from inspector.cli.connecting import connection_of
 from inspector.cli.output import Lines
 from inspector.cli.progress_bar import ProgressBar
+from inspector.cli.statuses import FINE, NOT_SOUND, UNREADABLE
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.operations.checking.proof import Proof, Proved, prove
 
-_STATUS = {Proof.PROVED: 0, Proof.CONTRADICTED: 1, Proof.IMPOSSIBLE: 2}
+_STATUS = {Proof.PROVED: FINE, Proof.CONTRADICTED: NOT_SOUND, Proof.IMPOSSIBLE: UNREADABLE}
 
 
 def run(options: argparse.Namespace) -> int:
     """Compare at every location and give the exit status: that of the worst of them. Raises SourceError."""
-    status = 0
+    status = FINE
     with Lines() as out:
         for location in options.locations:
             with ProgressBar(Progress()) as progress:

@@ -15,7 +15,9 @@ import msgspec
 
 from inspector.cli.desktop_entry import entry, own_command
 from inspector.cli.desktop_tools import caches, opens, refresh, refresh_entries
+from inspector.cli.output import complain
 from inspector.cli.parser import PROGRAM
+from inspector.cli.statuses import FINE, UNREADABLE
 from inspector.core.names import visible
 from inspector.core.source import SourceError
 from inspector.resources import DESKTOP_ID, resource
@@ -49,15 +51,15 @@ class Manifest(msgspec.Struct, frozen=True):
 def run(*, install_it: bool) -> int:
     """Install, or take away what was installed; tell about it, and give the exit status."""
     if sys.platform in ("win32", "darwin"):
-        print(f"{PROGRAM}: {ELSEWHERE}", file=sys.stderr)
-        return 2
+        complain(ELSEWHERE)
+        return UNREADABLE
     try:
         sentences = install(data_home()) if install_it else uninstall(data_home())
     except SourceError as error:
-        print(f"{PROGRAM}: {visible(str(error))}", file=sys.stderr)
-        return 2
+        complain(str(error))
+        return UNREADABLE
     print(*map(visible, sentences), sep="\n")
-    return 0
+    return FINE
 
 
 def data_home() -> Path:

@@ -11,7 +11,8 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NoReturn
 
-INTERRUPTED = 130
+from inspector.cli.statuses import INTERRUPTED
+
 _WORDS = "archive-inspector: Interrupted.\n"
 
 

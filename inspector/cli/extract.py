@@ -7,6 +7,7 @@ import argparse
 from inspector.cli.connecting import connection_of
 from inspector.cli.output import Lines, complain
 from inspector.cli.progress_bar import ProgressBar
+from inspector.cli.statuses import FINE, NOT_SOUND, UNREADABLE
 from inspector.core.numbers import count, grouped
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
@@ -16,16 +17,12 @@ from inspector.operations.extracting.extraction_wanted import Wanted, everything
 from inspector.operations.opening.listing import NoSuchMember, SeveralMembers, load
 from inspector.operations.opening.opening import UNKNOWN
 
-FINE = 0
-NOT_ALL = 1
-UNREADABLE = 2
-
 
 def run(options: argparse.Namespace) -> int:
     """Extract what is wanted, say what was not extracted and why, and give the exit status.
 
-    It is NOT_ALL where something is not there that was asked for, and UNREADABLE where the archive could not be read on
-    or the folder not be written to. Raises NoSuchMember, Refused and SourceError.
+    It is NOT_SOUND where something is not there that was asked for, and UNREADABLE where the archive could not be read
+    on or the folder not be written to. Raises NoSuchMember, Refused and SourceError.
     """
     folder = folder_at(options.to)
     with ProgressBar(Progress(), logged=options.progress) as progress:
@@ -40,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     _say(result, how)
     if result.stopped:
         return UNREADABLE
-    return FINE if result.whole else NOT_ALL
+    return FINE if result.whole else NOT_SOUND
 
 
 def _wanted(options: argparse.Namespace, progress: Progress) -> list[Wanted]:

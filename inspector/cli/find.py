@@ -8,16 +8,15 @@ from dataclasses import asdict
 from pathlib import Path
 
 from inspector.cli.output import Lines, complain
+from inspector.cli.statuses import FINE, NOT_SOUND
 from inspector.core.names import visible
 from inspector.operations.making import catalogue
 
-FINE = 0
-NOTHING = 1
 _TABLE = "{:>16}  {:>14}  {:<24}  {}\n"
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the places of all that ``options.name`` finds, and give the exit status: NOTHING where it finds none.
+    """Write the places of all that ``options.name`` finds, and give the exit status: NOT_SOUND where it finds none.
 
     Raises SourceError and Refused where there is no catalogue.
     """
@@ -36,5 +35,5 @@ def run(options: argparse.Namespace) -> int:
         beginning = options.name.endswith("*")
         words = f"has a name that begins with {options.name[:-1]!r}" if beginning else f"is called {options.name!r}"
         complain(f"No member in {visible(options.catalogue)} {visible(words)}.")
-        return NOTHING
+        return NOT_SOUND
     return FINE

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
+from inspector.cli.output import complain
 from inspector.core import mishap
-from inspector.core.names import visible
 
 REPORT = "ARCHIVE_INSPECTOR_REPORT"
 """The environment variable that names the file a report is written to."""
 
 
-def tell(error: BaseException, program: str) -> None:
+def tell(error: BaseException) -> None:
     """Say on standard error what ended the work and where; write a report if one is asked for."""
     kind = type(error).__name__
-    sentence = f"A mistake in the program ended the work: {kind} in {mishap.place_of(error)}."
-    print(f"{program}: {sentence} {_report(error)}", file=sys.stderr)
+    complain(f"A mistake in the program ended the work: {kind} in {mishap.place_of(error)}. {_report(error)}")
 
 
 def _report(error: BaseException) -> str:
@@ -27,5 +25,5 @@ def _report(error: BaseException) -> str:
     try:
         Path(name).write_text(mishap.report(error, "terminal") + "\n", encoding="utf-8")
     except OSError as refusal:
-        return f"The report could not be written to {visible(name)}: {refusal.strerror}."
-    return f"A report that names no files of yours was written to {visible(name)}."
+        return f"The report could not be written to {name}: {refusal.strerror}."
+    return f"A report that names no files of yours was written to {name}."

@@ -11,6 +11,7 @@ from inspector.cli.archives import Part, parts
 from inspector.cli.connecting import connection_of
 from inspector.cli.output import Lines, complain
 from inspector.cli.progress_bar import ProgressBar
+from inspector.cli.statuses import FINE, NOT_SOUND
 from inspector.cli.unfinished import tidy_beside
 from inspector.cli.writes import write_lines, write_objects
 from inspector.core.names import visible
@@ -26,10 +27,6 @@ from inspector.operations.changing.s3_writing import sending_lines
 from inspector.operations.opening.opening import UNKNOWN
 from inspector.operations.refused import Refused
 from inspector.sources.s3.source import S3Source
-
-FINE = 0
-NOT_SOUND = 1
-_FINE = (State.SOUND, State.WARNING)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -110,7 +107,7 @@ def _mend(part: Part, options: argparse.Namespace, out: Lines) -> int:
 
 def _status(planned: Plan, options: argparse.Namespace) -> int:
     """Whether all is right afterwards; a salvage that leaves something behind is not all."""
-    if planned.state in _FINE:
+    if planned.state.fine:
         return FINE
     whole = planned.salvage is not None and not planned.salvage.loses
     return FINE if options.to and whole else NOT_SOUND
@@ -118,7 +115,7 @@ def _status(planned: Plan, options: argparse.Namespace) -> int:
 
 def _write(planned: Plan, part: Part, options: argparse.Namespace, progress: Progress) -> WriteResult | None:
     source, copy, reached = writable(part.archive), options.to, connection_of(options)
-    if copy and planned.state not in _FINE and planned.salvage is not None:
+    if copy and not planned.state.fine and planned.salvage is not None:
         return save_salvage(planned, source, copy, progress, connection=reached)
     if not planned.mends:
         return None

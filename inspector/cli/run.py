@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import signal
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,19 +23,15 @@ from inspector.cli import (
     repair,
 )
 from inspector.cli.output import OutputError, close_output, complain, flush
-from inspector.cli.parser import PROGRAM, command_parser
+from inspector.cli.parser import command_parser
+from inspector.cli.statuses import FINE, INTERRUPTED, UNREADABLE
 from inspector.cli.ways import words_for
 from inspector.core import limits
 from inspector.core.edit import EditError
 from inspector.core.format import MemberError
-from inspector.core.names import visible
 from inspector.core.source import SourceError
 from inspector.core.ways import speaking
 from inspector.operations.refused import Refused
-
-FINE = 0
-UNREADABLE = 2
-INTERRUPTED = 130
 
 _RUN: dict[str, Callable[[Any], int | None]] = {
     "list": members.run,
@@ -72,10 +67,10 @@ def run_command(arguments: Sequence[str]) -> int:
             status = _RUN[options.command](options)
         flush()
     except (SourceError, MemberError, EditError, Refused) as error:
-        print(f"{PROGRAM}: {visible(str(error))}", file=sys.stderr)
+        complain(str(error))
         return UNREADABLE
     except KeyboardInterrupt as error:
-        print(f"{PROGRAM}: {visible(f'Interrupted. {error}'.strip())}", file=sys.stderr)
+        complain(f"Interrupted. {error}".strip())
         return INTERRUPTED
     except BrokenPipeError:
         # The reader has seen enough (head, less).
@@ -83,10 +78,10 @@ def run_command(arguments: Sequence[str]) -> int:
         return FINE
     except OutputError as error:
         close_output()
-        print(f"{PROGRAM}: {error}", file=sys.stderr)
+        complain(str(error))
         return UNREADABLE
     except Exception as error:  # noqa: BLE001 - a mistake in the program: its own words may be anybody's
-        mishaps.tell(error, PROGRAM)
+        mishaps.tell(error)
         return UNREADABLE
     finally:
         signal.signal(signal.SIGTERM, before)
