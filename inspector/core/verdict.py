@@ -30,6 +30,11 @@ class State(StrEnum):
     DAMAGED = "damaged"
     UNREADABLE = "unreadable"
 
+    @property
+    def fine(self) -> bool:
+        """Whether nothing of it needs mending: sound, perhaps with warnings."""
+        return self in (State.SOUND, State.WARNING)
+
 
 @dataclass(frozen=True, slots=True)
 class Checksum:

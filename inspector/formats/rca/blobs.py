@@ -86,7 +86,6 @@ class Decoding:
         self._inner = layout.inner
         self._near = Near(layout.inner)
         self._ahead = _BATCH
-        self._emitter = emitter
         self._members = emitter.members
         self._progress = progress
         self._stream = Stream()

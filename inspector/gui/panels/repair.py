@@ -22,7 +22,6 @@ UNASKED = marked(
 )
 SALVAGED = marked("Salvage writes it into a new archive; this one stays as it is.")
 _ROLE = Qt.ItemDataRole.UserRole
-_FINE = (State.SOUND, State.WARNING)
 
 
 class RepairPanel(QWidget):

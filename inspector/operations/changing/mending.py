@@ -30,14 +30,13 @@ from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.source import S3Source, cancelling
 
-_FINE = (State.SOUND, State.WARNING)
 _ORDER = tuple(State)
 """The states, from the best to the worst."""
 
 
 def described(plan: Plan, copy: str = "") -> RepairPlan:
     """A plan in words; ``copy`` is what is to be written instead of the archive, if that is to stay as it is."""
-    saves = bool(copy) and plan.salvage is not None and plan.state not in _FINE
+    saves = bool(copy) and plan.salvage is not None and not plan.state.fine
     return RepairPlan(
         tuple(map(_row, plan.repairs)),
         tuple(map(_row, plan.waiting)),
@@ -76,7 +75,7 @@ def _outcome(plan: Plan) -> str:
         done = f"{repairs} would make this {was} {will}."
         if _ORDER.index(after) > _ORDER.index(before):
             done = f"{repairs} would let more of this {was} be read, and what shows then is {will}."
-        return done if after in _FINE else f"{done} {_rest(plan)}"
+        return done if after.fine else f"{done} {_rest(plan)}"
     if not left(plan.before):
         return "There is nothing to mend."
     return f"Nothing can be mended in place. {_rest(plan)}"
