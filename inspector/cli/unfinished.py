@@ -6,23 +6,21 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
+from inspector.cli.connecting import connection_of
 from inspector.cli.output import complain
 from inspector.operations.unfinished import removed, said_of
-from inspector.sources.s3.address import is_s3
-
-ON_S3 = (
-    "--remove-unfinished removes nothing on S3, where it cannot be told whose an unfinished upload is and whether it "
-    "goes on. A run that cannot take back what it has sent says the id of the upload; list-multipart-uploads of aws "
-    "s3api lists those that there are, and abort-multipart-upload ends one."
-)
+from inspector.operations.unfinished_uploads import removed_uploads, said_of_uploads
+from inspector.sources.s3.address import is_s3, parse
 
 
 def tidy_beside(target: str, options: argparse.Namespace) -> None:
-    """See ``tidy``, of the folder that a file is to be written into."""
-    if not is_s3(target):
+    """See ``tidy``, of the folder that a file is to be written into, or of the bucket. Raises SourceError."""
+    if is_s3(target):
+        tell = removed_uploads if options.remove_unfinished else said_of_uploads
+        for sentence in tell(parse(target), connection_of(options)):
+            complain(sentence)
+    else:
         tidy([Path(target).parent], options)
-    elif options.remove_unfinished:
-        complain(ON_S3)
 
 
 def tidy(folders: Iterable[Path], options: argparse.Namespace) -> None:

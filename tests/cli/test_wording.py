@@ -8,22 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from inspector.__main__ import main
 from inspector.core import limits
 from inspector.core.source import SourceError
 from inspector.sources.temporary import TemporarySource
-
-ROOT = Path(__file__).parent.parent.parent
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(capfd: pytest.CaptureFixture[str]) -> Run:
-    def call(*arguments: object) -> tuple[int, str, str]:
-        status = main([str(argument) for argument in arguments])
-        return (status, *capfd.readouterr())
-
-    return call
+from tests.cli.running import ROOT, Run
 
 
 @pytest.mark.parametrize(
@@ -118,15 +106,6 @@ def test_the_readme_names_the_keys_of_every_json(run: Run, tmp_path: Path, sampl
     for command, arguments in lines.items():
         found = json.loads(run(*arguments)[1].splitlines()[0])
         assert [key for key in found if f"`{key}`" not in rows[command]] == []
-
-
-@pytest.mark.parametrize("kind", [("caf",), ("datas3t", "--dataset", "weather")])
-def test_that_nothing_unfinished_is_removed_on_s3_is_said(kind: tuple[str, ...], run: Run, tmp_path: Path) -> None:
-    arguments = ("create", kind[0], "s3://bucket/new.caf", tmp_path / "none", *kind[1:])
-    said = "archive-inspector: --remove-unfinished removes nothing on S3"
-
-    assert said in run(*arguments, "--remove-unfinished")[2]
-    assert said not in run(*arguments)[2]
 
 
 def test_a_temporary_file_that_cannot_be_is_told_with_its_folder(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from inspector.operations.making.workshop_views import ArchiveKind, Contents, Dr
 from inspector.operations.refused import Refused
 from inspector.operations.showing.browsing import Browser
 from inspector.operations.unfinished import removed, said_of
+from inspector.operations.unfinished_uploads import removed_uploads, said_of_uploads
 from inspector.sources.file import FileSource
 from inspector.sources.identity import Identity
 from inspector.sources.s3.address import is_s3, parse
@@ -82,7 +83,12 @@ class Workshop:
     def unfinished(self, progress: Progress, draft: Draft) -> str:
         """What runs that were killed have left where the archive is to be; empty where that is nothing."""
         progress.begin("Looking beside it", 0, "folders")
-        return " ".join(said_of(_folders(draft)))
+        if not is_s3(draft.target):
+            return " ".join(said_of(_folders(draft)))
+        try:
+            return " ".join(said_of_uploads(parse(draft.target), draft.connection))
+        except SourceError:
+            return ""  # what is wrong with the place is said where it is to be used
 
     def create(self, progress: Progress, draft: Draft) -> Made:
         """Make the archive. Raises Refused, SourceError, EditError and Cancelled: then nothing is made."""
@@ -90,7 +96,7 @@ class Workshop:
             raise Refused("There is nothing to put into an archive: add files or folders.")
         if not draft.target:
             raise Refused("It is not said where the archive is to be written.")
-        tidied = tuple(removed(_folders(draft))) if draft.remove_unfinished else ()
+        tidied = _tidied(draft) if draft.remove_unfinished else ()
         made = _MAKE[draft.kind](progress, draft)
         path = draft.target if draft.kind is ArchiveKind.DATAS3T else made.archives[0].path
         return Made(path, made.sentence, (*tidied, *made.warnings))
@@ -110,9 +116,16 @@ JOBS = frozenset(("look", "unfinished", "create", "find", "profiles"))
 """Methods that take a Progress first and may take long."""
 
 
+def _tidied(draft: Draft) -> tuple[str, ...]:
+    """Remove what was never finished where it will be written to; sentences on that. Raises SourceError."""
+    if is_s3(draft.target):
+        return tuple(removed_uploads(parse(draft.target), draft.connection))
+    return tuple(removed(_folders(draft)))
+
+
 def _folders(draft: Draft) -> list[Path]:
     """The folders that will be written into, as far as that is said by now."""
-    if not draft.target or is_s3(draft.target):
+    if not draft.target:
         return []
     target = Path(draft.target)
     return datas3t_packing.holders(target, draft.dataset) if draft.kind is ArchiveKind.DATAS3T else [target.parent]

@@ -65,6 +65,18 @@ class Page:
     following: str
 
 
+class Begun(NamedTuple):
+    """An upload that was begun and not ended."""
+
+    key: str
+    id: str
+
+
+def begun_of(answer: Any) -> tuple[Begun, ...]:
+    """What the answer to a list of uploads says."""
+    return tuple(Begun(str(each["Key"]), str(each["UploadId"])) for each in answer.get("Uploads") or ())
+
+
 def head_of(answer: Any) -> Head:
     """What the answer to a get or a head says."""
     length = int(answer.get("ContentLength") or 0)

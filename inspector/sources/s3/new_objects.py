@@ -12,7 +12,7 @@ from typing import Self, TypeVar
 from inspector.core.names import visible
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.core.ways import taken
+from inspector.core.ways import Way, by, taken
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger
@@ -118,6 +118,8 @@ class NewObject:
         except S3Error as error:
             if not self._is_there(error):
                 raise
+            if self.upload is not None:
+                self.upload.ended()
             return self._expected()
 
     def _is_there(self, error: S3Error) -> bool:
@@ -165,7 +167,8 @@ class NewObject:
             if not (isinstance(error, S3Error) and error.status == _MISSING):
                 return (
                     f"What was sent of {visible(self.address.location)} could not be removed again "
-                    f"({str(error).rstrip('.')}); it costs until the upload {visible(self.upload.id)} is aborted."
+                    f"({str(error).rstrip('.')}); it costs until the upload {visible(self.upload.id)} is "
+                    f"aborted{by(Way.REMOVE_UNFINISHED)}."
                 )
         return ""
 

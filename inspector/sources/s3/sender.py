@@ -16,7 +16,8 @@ from isal.isal_zlib import crc32
 
 from inspector.core.progress import Cancelled
 from inspector.sources.s3.address import Address
-from inspector.sources.s3.answers import Asked, Head, crc32_of, head_of
+from inspector.sources.s3.answers import Asked, Begun, Head, begun_of, crc32_of, head_of
+from inspector.sources.s3.begun import Note, note
 from inspector.sources.s3.client import Client
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger, Why
@@ -44,6 +45,7 @@ CHECKSUM = {"ChecksumAlgorithm": "CRC32", "ChecksumType": "FULL_OBJECT"}
 _NO_TAGS = (400, 404, 405, 501)
 """How servers answer that do not know tags."""
 NOT_IMPLEMENTED = 501
+_GONE = 404
 _NO_CHECKSUMS = ("InvalidRequest", "InvalidArgument", "UnsupportedArgument", "NotImplemented", "MalformedXML", "")
 """How servers answer, with 400 or NOT_IMPLEMENTED, that do not know checksums."""
 
@@ -78,6 +80,13 @@ class Upload:
     address: Address
     id: str
     checksum: bool = False
+    note: Note | None = None
+    """What a later run knows it by, should this one be killed."""
+
+    def ended(self) -> None:
+        """It is completed or aborted, or the server does not know it any more."""
+        if self.note is not None:
+            self.note.forget()
 
 
 def knows_no_checksums(error: S3Error) -> bool:
@@ -159,7 +168,8 @@ class Sender(Client):
         with self._writing("POST", address, Asked(0), ledger) as entry:
             answer = self._s3.create_multipart_upload(Bucket=address.bucket, Key=address.key, **kept, **self._extra)
             self._note(entry, answer)
-        return Upload(address, str(answer["UploadId"]), "ChecksumType" in kept)
+        upload = str(answer["UploadId"])
+        return Upload(address, upload, "ChecksumType" in kept, note(self.endpoint, address, upload))
 
     def send(self, upload: Upload, number: int, data: bytes, ledger: Ledger) -> Part:
         """Send a part."""
@@ -216,16 +226,32 @@ class Sender(Client):
                 **self._extra,
             )
             self._note(entry, answer)
+        upload.ended()
         return str(answer.get("ETag") or "")
 
     def abort(self, upload: Upload, ledger: Ledger) -> None:
         """Let nothing be left of an upload."""
         address = upload.address
-        with self._writing("DELETE", address, Asked(0), ledger) as entry:
-            answer = self._s3.abort_multipart_upload(
-                Bucket=address.bucket, Key=address.key, UploadId=upload.id, **self._extra
-            )
+        try:
+            with self._writing("DELETE", address, Asked(0), ledger) as entry:
+                answer = self._s3.abort_multipart_upload(
+                    Bucket=address.bucket, Key=address.key, UploadId=upload.id, **self._extra
+                )
+                self._note(entry, answer)
+        except S3Error as error:
+            if error.status == _GONE:
+                upload.ended()
+            elif upload.note is not None:
+                upload.note.leave()
+            raise
+        upload.ended()
+
+    def uploads(self, folder: Address, ledger: Ledger) -> tuple[Begun, ...]:
+        """The uploads that were begun in a prefix, whoever did it, and not ended; the first thousand of them."""
+        with self._asking("LIST", folder, Asked(0), ledger, Why.LISTING) as entry:
+            answer = self._s3.list_multipart_uploads(Bucket=folder.bucket, Prefix=folder.key, **self._extra)
             self._note(entry, answer)
+            return begun_of(answer)
 
     def remove(self, address: Address, ledger: Ledger) -> None:
         """Take an object away that was made a moment ago."""

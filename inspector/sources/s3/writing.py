@@ -145,7 +145,7 @@ class _Writing:
             if error.status != _GONE:
                 raise EditError(
                     f"{why} What was sent could not be removed again ({error}); it costs until the upload "
-                    f"{visible(upload.id)} is aborted."
+                    f"{visible(upload.id)} is aborted{by(Way.REMOVE_UNFINISHED)}."
                 ) from why
 
     def _parts(self, upload: Upload) -> list[Part]:
@@ -214,6 +214,7 @@ class _Writing:
             etag = self._completed(parts, error)
             if not etag:
                 raise
+            upload.ended()
             return etag
 
     def _completed(self, parts: Sequence[Part], error: S3Error) -> str:
