@@ -46,7 +46,8 @@ def name_where_the_keyboard_goes(_: QWidget | None, now: QWidget | None) -> None
 
 
 def watch(app: QApplication) -> None:
-    """Have the parts of whatever window the keyboard goes to named."""
+    """Have the parts of the window that the keyboard is in, and of whatever window it goes to, named."""
+    name_where_the_keyboard_goes(None, app.focusWidget())
     app.focusChanged.connect(name_where_the_keyboard_goes)
 
 

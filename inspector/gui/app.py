@@ -24,7 +24,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFileOpenEvent, QPixmap
 from PySide6.QtWidgets import QApplication
 
-from inspector.gui import accessible_names, instance, language, rubbish, theme
+from inspector.gui import instance, language, rubbish, theme
 from inspector.gui.settings import Settings
 from inspector.gui.theme import Theme
 from inspector.gui.window import Window
@@ -36,6 +36,7 @@ DEADLINE = 60_000
 LOOK = 25
 """Milliseconds between two looks at whether everything has arrived."""
 LATER = (
+    "inspector.gui.accessible_names",
     "inspector.operations.showing.views",
     "inspector.gui.document",
     "inspector.gui.hex.view",
@@ -85,7 +86,6 @@ def run(locations: Sequence[str], *, new_window: bool = False) -> int:
     window = Window(settings)
     theme.follow(app, window.looks.show_theme)
     window.mishaps.install()
-    accessible_names.watch(app)
     app.asked.connect(window.open_location)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the event loop would not come round to Python's own handler
     window.sessions.begin()
@@ -94,7 +94,7 @@ def run(locations: Sequence[str], *, new_window: bool = False) -> int:
         this.asked.connect(lambda locations, token: _take(window, locations, token))
         QTimer.singleShot(0, this, this.listen)
     # After the first paint: what opening needs is imported only then.
-    QTimer.singleShot(0, window, lambda: load(iter(LATER), window, lambda: _open(window, locations)))
+    QTimer.singleShot(0, window, lambda: load(iter(LATER), window, lambda: _begin(app, window, locations)))
     status = app.exec()
     if this is not None:
         this.close()
@@ -102,7 +102,10 @@ def run(locations: Sequence[str], *, new_window: bool = False) -> int:
     return status
 
 
-def _open(window: Window, locations: Sequence[str]) -> None:
+def _begin(app: QApplication, window: Window, locations: Sequence[str]) -> None:
+    from inspector.gui import accessible_names
+
+    accessible_names.watch(app)
     if locations:
         window.open_locations(locations)
     else:

@@ -48,7 +48,6 @@ import os, sys
 from PySide6.QtCore import QSettings
 from inspector.gui import theme
 from inspector.gui.app import application
-from inspector.gui.hex.view import HexView
 from inspector.gui.settings import Settings
 from inspector.gui.window import Window
 app = application()
