@@ -6,35 +6,24 @@ import json
 import subprocess
 import sys
 import tarfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from inspector.__main__ import main
+from tests.cli.running import ROOT, Run
 from tests.formats.rca import build
 from tests.formats.rca.checking import ONE, TWO, opened
 from tests.operations.creations import plant
 from tests.operations.rca_appends import held
 
-ROOT = Path(__file__).parent.parent.parent
-Result = tuple[int, str, str]
-Run = Callable[..., Result]
-
 
 @pytest.fixture
-def run(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run the program in this process, in a folder of its own: exit status, standard output, standard error."""
+def run(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The program, in a folder of its own."""
     plant(tmp_path / "one", {name.decode(): stored for name, stored in ONE})
     plant(tmp_path / "two", {name.decode(): stored for name, stored in TWO})
     monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: object) -> Result:
-        status = main([str(argument) for argument in arguments])
-        out, err = capfd.readouterr()
-        return status, out, err
-
-    return call
+    return run
 
 
 def files(folder: str) -> list[str]:

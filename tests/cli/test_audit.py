@@ -9,16 +9,14 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from inspector.__main__ import main
 from inspector.cli import audit
 from inspector.cli.audit import _Clock, _left
 from inspector.cli.progress_bar import ProgressBar
@@ -26,23 +24,16 @@ from inspector.core.progress import Progress
 from inspector.operations.auditing import audit_check
 from inspector.operations.auditing.audit import Plan, Todo
 from inspector.operations.auditing.audit_results import Amount, Results
+from tests.cli.running import Run, objects, started
 from tests.operations.archives import caf
 from tests.patience import PATIENCE
 
-ROOT = Path(__file__).parent.parent.parent
 Sample = Callable[[str], Path]
-Result = tuple[int, str, str]
-Run = Callable[..., Result]
 
 
 @pytest.fixture
-def run(capfd: pytest.CaptureFixture[str]) -> Run:
-    def call(*arguments: object) -> Result:
-        status = main(["audit", *map(str, arguments)])
-        out, err = capfd.readouterr()
-        return status, out, err
-
-    return call
+def run(run: Run) -> Run:
+    return partial(run, "audit")
 
 
 @pytest.fixture
@@ -52,10 +43,6 @@ def place(tmp_path: Path, sample: Sample) -> Path:
     for name in ("journey.caf", "gap.caf", "flipped-member-byte.tacozip"):
         shutil.copy(sample(name), folder)
     return folder
-
-
-def objects(out: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in out.splitlines()]
 
 
 def test_text_sums_up_and_names_the_worst(run: Run, place: Path) -> None:
@@ -167,14 +154,8 @@ def test_shards_are_merged_into_one_audit(run: Run, place: Path, tmp_path: Path)
 
 def start(place: Path, results: Path, workers: int = 1) -> subprocess.Popen[bytes]:
     """An audit of its own, which writes a line for each archive that is done."""
-    command = [sys.executable, "-m", "inspector", "audit", "--json", "--workers", str(workers)]
-    return subprocess.Popen(
-        [*command, "--results", str(results), str(place)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+    options = ("--json", "--workers", workers, "--results", results)
+    return started("audit", *options, place, start_new_session=True)
 
 
 def endless(path: Path) -> Path:

@@ -11,14 +11,13 @@ from typing import Any
 import pytest
 import tacozip
 
-from inspector.__main__ import main
 from inspector.core.edit import Edit, Patch
 from inspector.sources.file import FileSource
 from inspector.sources.in_place import write
+from tests.cli.running import Run
 from tests.sources.disks import Stopped, Watched
 
 Copy = Callable[[str], Path]
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
@@ -31,17 +30,6 @@ def copy(sample: Callable[[str], Path], tmp_path: Path) -> Copy:
         return path
 
     return make
-
-
-@pytest.fixture
-def run(capfd: pytest.CaptureFixture[str]) -> Run:
-    """Run a line of arguments: exit status, standard output, standard error."""
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        status = main([str(each) for each in arguments])
-        return (status, *capfd.readouterr())
-
-    return call
 
 
 def one(text: str) -> dict[str, Any]:

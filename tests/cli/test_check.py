@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from inspector.__main__ import main
 from inspector.operations.checking import many
+from tests.cli.running import ROOT, Run, objects, started
 from tests.patience import PATIENCE
 
-ROOT = Path(__file__).parent.parent.parent
 Sample = Callable[[str], Path]
-Result = tuple[int, str, str]
-Run = Callable[..., Result]
 
 
 @pytest.fixture
-def run(capfd: pytest.CaptureFixture[str]) -> Run:
-    def call(*arguments: object) -> Result:
-        status = main(["check", *map(str, arguments)])
-        out, err = capfd.readouterr()
-        return status, out, err
-
-    return call
-
-
-def objects(out: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in out.splitlines()]
+def run(run: Run) -> Run:
+    return partial(run, "check")
 
 
 def test_json_says_what_scripts_expect(run: Run, sample: Sample) -> None:
@@ -160,13 +146,7 @@ def test_an_interrupt_ends_with_status_130_and_leaves_nobody_behind(count: int, 
             file.write(b"rubbish" * 100)
             file.truncate(1 << 42)
         paths.append(str(path))
-    with subprocess.Popen(
-        [sys.executable, "-m", "inspector", "check", str(ROOT / "resources/samples/journey.caf"), *paths],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    ) as running:
+    with started("check", ROOT / "resources/samples/journey.caf", *paths, start_new_session=True) as running:
         assert running.stdout is not None
         assert b"Sound" in running.stdout.readline()  # the others are being checked by now
         os.killpg(running.pid, signal.SIGINT)

@@ -5,43 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from inspector.__main__ import main
 from inspector.cli.parser import mistyped
+from tests.cli.running import Run, objects, process
 
-ROOT = Path(__file__).parent.parent.parent
 Sample = Callable[[str], Path]
-Result = tuple[int, str, str]
-Run = Callable[..., Result]
-
-
-@pytest.fixture
-def run(capfd: pytest.CaptureFixture[str]) -> Run:
-    """Run the program in this process: exit status, standard output, standard error."""
-
-    def call(*arguments: object) -> Result:
-        status = main([str(argument) for argument in arguments])
-        out, err = capfd.readouterr()
-        return status, out, err
-
-    return call
-
-
-def process(*arguments: object, **options: object) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "inspector", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, check=False, **options)  # type: ignore[call-overload,no-any-return]
 
 
 def test_list_json_says_the_members_in_the_order_of_the_archive(run: Run, sample: Sample) -> None:
     status, out, err = run("list", "--json", sample("journey.caf"))
 
-    members = [json.loads(line) for line in out.splitlines()]
+    members = objects(out)
     assert (status, err) == (0, "")
     assert members[0] == {
         "path": "readme.txt",
@@ -64,7 +42,7 @@ def test_list_json_says_the_members_in_the_order_of_the_archive(run: Run, sample
 def test_list_json_says_digests_and_codecs(run: Run, sample: Sample) -> None:
     _, out, _ = run("list", "--json", sample("plain.zip"))
 
-    picture, _, parquet, _ = (json.loads(line) for line in out.splitlines())
+    picture, _, parquet, _ = objects(out)
     assert (picture["codec"], parquet["codec"]) == ("stored", "deflate")
     assert picture["digest"].startswith("crc32:")
     assert len(picture["digest"]) == len("crc32:") + 8
@@ -78,14 +56,14 @@ def test_list_json_names_no_codec_that_it_cannot_read(run: Run, sample: Sample, 
     changed.write_bytes(data)
     _, out, _ = run("list", "--json", changed)
 
-    link, times, _ = (json.loads(line) for line in out.splitlines())
+    link, times, _ = objects(out)
     assert (link["codec"], link["spans"], times["codec"]) == ("unknown", [[34, 52]], "stored")
 
 
 def test_a_name_that_decoding_would_change_comes_with_its_bytes(run: Run, sample: Sample) -> None:
     status, out, _ = run("list", "--json", sample("name-not-utf8.rca"))
 
-    (member,) = (json.loads(line) for line in out.splitlines())
+    (member,) = objects(out)
     assert status == 0
     assert member["path"] == "\ufffd\ufffd"
     assert member["path_bytes"] == "fffe"
@@ -111,7 +89,7 @@ def test_list_of_a_damaged_archive_lists_and_says_so(run: Run, sample: Sample) -
 def test_a_bucket_lists_its_ranges_and_names_them(run: Run, sample: Sample) -> None:
     status, out, _ = run("list", "--json", sample("weather"))
 
-    members = [json.loads(line) for line in out.splitlines()]
+    members = objects(out)
     folder = "dataset/weather/datapoints"
     assert status == 0
     assert [member["path"][:20] for member in members] == [f"{key:020d}" for key in range(1, 7)]
@@ -123,7 +101,7 @@ def test_a_bucket_lists_its_ranges_and_names_them(run: Run, sample: Sample) -> N
 def test_dump_of_a_bucket_is_one_object_a_range(run: Run, sample: Sample) -> None:
     status, out, _ = run("dump", "--json", sample("weather"))
 
-    archives = [json.loads(line) for line in out.splitlines()]
+    archives = objects(out)
     assert status == 0
     assert [Path(archive["source"]).name[-8:] for archive in archives] == ["0004.tar", "0006.tar"]
     assert {archive["format"] for archive in archives} == {"datas3t"}
@@ -240,7 +218,7 @@ def test_formats_are_listed_with_their_limitations(run: Run) -> None:
     _, out, _ = run("formats", "--json")
     _, text, _ = run("formats")
 
-    known = [json.loads(line) for line in out.splitlines()]
+    known = objects(out)
     assert {"caf", "rca", "taco", "zip", "datas3t", "tar"} <= {one["name"] for one in known}
     assert all(list(one) == ["name", "title", "suffixes", "limitations"] for one in known)
     assert ".caf" in known[0]["suffixes"]
@@ -267,7 +245,7 @@ def test_cat_of_what_is_known_to_be_wrong_writes_it_and_says_so(
     archive: str, member: str | None, words: str, run: Run, sample: Sample
 ) -> None:
     _, listed, _ = run("list", "--json", sample(archive))
-    rows = [json.loads(line) for line in listed.splitlines()]
+    rows = objects(listed)
     chosen = member or rows[0]["path"]
 
     done = process("cat", sample(archive), chosen)

@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import signal
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import tacozip
 
-from inspector.__main__ import main
 from inspector.cli.progress_bar import ProgressBar
 from inspector.core.progress import Progress
+from tests.cli.running import ROOT, Run, objects, process
 from tests.operations.creations import held, plant, visible_names
-
-ROOT = Path(__file__).parent.parent.parent
-Result = tuple[int, str, str]
-Run = Callable[..., Result]
 
 
 @pytest.fixture
-def run(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run the program in this process, in a folder of its own: exit status, standard output, standard error."""
+def run(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The program, in a folder of its own."""
     plant(tmp_path / "tree", {"a.txt": b"hello", "b/é.bin": b"12345" * 100, "empty": b""})
     monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: object) -> Result:
-        status = main([str(argument) for argument in arguments])
-        out, err = capfd.readouterr()
-        return status, out, err
-
-    return call
+    return run
 
 
 def test_a_caf_is_made_and_its_members_are_found(run: Run, tmp_path: Path) -> None:
@@ -48,7 +36,7 @@ def test_a_caf_is_made_and_its_members_are_found(run: Run, tmp_path: Path) -> No
     status, out, _ = run("find", "cat.sqlite", "b/é.bin")
     assert (status, out.splitlines()[1].split()) == (0, ["5", "500", "new.caf", "b/é.bin"])
     status, out, _ = run("find", "--json", "cat.sqlite", "*")
-    assert [json.loads(line) for line in out.splitlines()][1] == {
+    assert objects(out)[1] == {
         "path": "b/é.bin",
         "archive": "new.caf",
         "offset": 5,
@@ -67,7 +55,7 @@ def test_what_is_not_found_is_a_sentence(run: Run) -> None:
 
 def test_a_series_is_made_where_the_size_limit_is_met(run: Run, tmp_path: Path) -> None:
     _, out, _ = run("create", "caf", "--json", "new.caf", "tree", "--max-size", "0.624kb")
-    assert [json.loads(line) for line in out.splitlines()] == [
+    assert objects(out) == [
         {"archive": "new.caf", "members": 2, "bytes": 624},
         {"archive": "new-0001.caf", "members": 1, "bytes": 76},
     ]
@@ -131,10 +119,6 @@ def test_an_archive_is_overwritten_only_on_a_word(run: Run, tmp_path: Path) -> N
 # ---- processes -----------------------------------------------------------------------------------------------------
 
 
-def command(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "inspector", "create", *map(str, arguments)]
-
-
 @pytest.mark.parametrize("kind", ["caf", "taco"])
 def test_a_disk_that_is_full_is_a_sentence_and_leaves_nothing(tmp_path: Path, kind: str) -> None:
     plant(tmp_path / "tree", {"large": os.urandom(1 << 20) * 3})
@@ -143,13 +127,7 @@ def test_a_disk_that_is_full_is_a_sentence_and_leaves_nothing(tmp_path: Path, ki
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (2 << 20, 2 << 20))
 
-    done = subprocess.run(
-        command(kind, tmp_path / "new.x", tmp_path / "tree"),
-        cwd=ROOT,
-        capture_output=True,
-        preexec_fn=small,
-        check=False,
-    )
+    done = process("create", kind, tmp_path / "new.x", tmp_path / "tree", preexec_fn=small)
 
     assert done.returncode == 2
     assert b"new.x cannot be written after " in done.stderr

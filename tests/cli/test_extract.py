@@ -11,21 +11,8 @@ import pytest
 from inspector.__main__ import main
 from inspector.operations.opening.reading import Reading
 from inspector.sources.s3.sentences import S3Error
+from tests.cli.running import Run
 from tests.operations.extracting import archive, files
-
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(capfd: pytest.CaptureFixture[str]) -> Run:
-    """Run the program in this process: exit status, standard output, standard error."""
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        status = main([str(argument) for argument in arguments])
-        out, err = capfd.readouterr()
-        return status, out, err
-
-    return call
 
 
 def test_all_members_are_extracted(run: Run, sample: Callable[[str], Path], tmp_path: Path) -> None:

@@ -12,14 +12,9 @@ from pathlib import Path
 import pytest
 
 from inspector.__main__ import main
+from tests.cli.running import ROOT, process, started
 
-ROOT = Path(__file__).parent.parent.parent
 Sample = Callable[[str], Path]
-
-
-def process(*arguments: object, **options: object) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "inspector", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, check=False, **options)  # type: ignore[call-overload,no-any-return]
 
 
 @pytest.mark.parametrize("arguments", [["list"], ["dump", "x", "--depth", "0"], ["list", "--wrong", "x"]])
@@ -59,25 +54,14 @@ def test_help_names_the_sub_commands(capsys: pytest.CaptureFixture[str]) -> None
 def test_a_location_named_like_a_sub_command_is_reached_through_its_folder(tmp_path: Path, sample: Sample) -> None:
     (tmp_path / "list").write_bytes(sample("journey.caf").read_bytes())
 
-    done = subprocess.run(
-        [sys.executable, "-m", "inspector", "list", "./list"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        check=False,
-    )
+    done = process("list", "./list", cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)})
 
     assert done.returncode == 0
     assert b"readme.txt" in done.stdout
 
 
 def test_a_reader_that_stops_early_is_no_error(big_archive: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-m", "inspector", "list", "--json", str(big_archive)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as running:
+    with started("list", "--json", big_archive) as running:
         assert running.stdout is not None
         assert running.stderr is not None
         running.stdout.readline()
@@ -89,12 +73,7 @@ def test_a_reader_that_stops_early_is_no_error(big_archive: Path) -> None:
 
 
 def test_an_interrupt_ends_with_status_130(big_archive: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-m", "inspector", "list", "--json", str(big_archive)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as running:
+    with started("list", "--json", big_archive) as running:
         assert running.stdout is not None
         assert running.stderr is not None
         running.stdout.readline()  # it is writing now, and waits for us to read on
@@ -122,13 +101,7 @@ def big_archive(tmp_path: Path) -> Path:
 def test_an_output_that_takes_nothing_is_a_sentence(arguments: tuple[str, ...]) -> None:
     command, *names = arguments
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "inspector", command, "resources/samples/journey.caf", *names],
-            cwd=ROOT,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            check=False,
-        )
+        done = process(command, "resources/samples/journey.caf", *names, stdout=full)
 
     assert done.returncode == 2
     assert b"Standard output could not be written: no space left on device." in done.stderr
@@ -213,8 +186,7 @@ def cut_off(*arguments: object) -> tuple[int, bytes]:
     reading, writing = os.pipe()
     os.close(reading)
     try:
-        command = [sys.executable, "-m", "inspector", *map(str, arguments)]
-        done = subprocess.run(command, cwd=ROOT, stdout=writing, stderr=subprocess.PIPE, check=False)
+        done = process(*arguments, stdout=writing)
     finally:
         os.close(writing)
     return done.returncode, done.stderr
