@@ -22,8 +22,19 @@ _SAID = {"crc32": "CRC-32", "xxh64": "xxHash64"}
 """The digests that archives record of decoded content."""
 
 
-_OF_NAMES = {"caf-duplicate-name", "rca-name-not-utf-8"}
-"""Errors that say nothing about content."""
+_NOT_OF_CONTENT = {
+    "caf-duplicate-name",
+    "rca-name-not-utf-8",
+    "datas3t-datapoint-name",
+    "datas3t-index-offset",
+    "datas3t-key-gap",
+    "datas3t-key-twice",
+    "datas3t-metadata-offset",
+}
+"""Errors that name a member and say nothing about its content: it is what the member's own header says, or its hash."""
+
+_NOT_RECORDED = {"datas3t-metadata-row-missing"}
+"""Errors that name a member of whose content nothing is recorded, though of others it is."""
 
 
 class Errors:
@@ -31,12 +42,14 @@ class Errors:
 
     def __init__(self, findings: Iterable[Finding]) -> None:
         self._of_members: dict[int, list[str]] = {}
+        self._unproved: dict[int, list[str]] = {}
         placed: list[tuple[Span, str]] = []
         for finding in findings:
-            if finding.severity is not Severity.ERROR or finding.code in _OF_NAMES:
+            if finding.severity is not Severity.ERROR or finding.code in _NOT_OF_CONTENT:
                 continue
             if finding.member is not None:
-                self._of_members.setdefault(finding.member, []).append(brief(finding))
+                kept = self._unproved if finding.code in _NOT_RECORDED else self._of_members
+                kept.setdefault(finding.member, []).append(brief(finding))
             else:
                 placed += [(span, brief(finding)) for span in finding.spans if span.size]
         placed.sort()
@@ -49,9 +62,9 @@ class Errors:
         return list(self._of_members.get(member.index, ()))
 
     def on(self, member: Member) -> list[str]:
-        """The errors that name no member and lie on the bytes of this one."""
+        """The errors that leave the content of a member unproved: most name none and lie on its bytes."""
         lying = {self._messages[at]: None for span in member.spans for at in self._lying_on(span)}
-        return list(lying)
+        return [*self._unproved.get(member.index, ()), *lying]
 
     def _lying_on(self, span: Span) -> Iterator[int]:
         """Where in the list those errors are that share bytes with a span, the first of them first."""

@@ -1,0 +1,62 @@
+"""What keeps a datapoint from being extracted, and what does not: only doubts about its content do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from inspector.operations.extracting.extraction_views import ExtractionOptions
+from tests.formats.datas3t.range_building import Row, hashed_rows, points, put, rows_frame
+from tests.formats.tar.tar_building import build
+from tests.operations.extracting import extract, files
+
+POINTS = points(1, 5)
+THIRD = f"{3:020d}.json"
+
+
+def placed(folder: Path, entries: Mapping[str, bytes], change: Callable[[list[Row]], object] | None = None) -> Path:
+    data = build(entries.items())
+    rows = hashed_rows(data)
+    if change is not None:
+        change(rows)
+    return put(folder, data, rows_frame(rows), 1, 5)
+
+
+def without(name: str) -> dict[str, bytes]:
+    return {each: content for each, content in POINTS.items() if each != name}
+
+
+@pytest.mark.parametrize(
+    ("entries", "change"),
+    [
+        (without(THIRD), None),
+        ({name.replace(THIRD, "3.json"): content for name, content in POINTS.items()}, None),
+        (POINTS, lambda rows: rows[2].update(begin_offset="99")),
+        (POINTS, lambda rows: rows[2].update(end_offset="99")),
+    ],
+    ids=["another key is missing", "its name is short", "its begin is wrong", "its end is wrong"],
+)
+def test_a_datapoint_that_fits_its_hash_is_extracted(
+    tmp_path: Path, entries: Mapping[str, bytes], change: Callable[[list[Row]], object] | None
+) -> None:
+    result = extract(placed(tmp_path / "range", entries, change), tmp_path / "to")
+    assert files(tmp_path / "to") == entries
+    assert result.whole
+
+
+def test_a_datapoint_without_a_row_needs_a_word(tmp_path: Path) -> None:
+    path = placed(tmp_path / "range", POINTS, lambda rows: rows.pop(2))
+    result = extract(path, tmp_path / "to")
+    assert files(tmp_path / "to") == without(THIRD)
+    assert not result.whole
+    extract(path, tmp_path / "word", ExtractionOptions(doubtful=True))
+    assert files(tmp_path / "word") == POINTS
+
+
+def test_a_datapoint_that_does_not_fit_its_hash_is_not_extracted(tmp_path: Path) -> None:
+    path = placed(tmp_path / "range", POINTS, lambda rows: rows[2].update(data_hash="abc"))
+    result = extract(path, tmp_path / "to", ExtractionOptions(doubtful=True))
+    assert files(tmp_path / "to") == without(THIRD)
+    assert not result.whole
