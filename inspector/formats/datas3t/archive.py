@@ -13,6 +13,7 @@ from inspector.formats import _tar
 from inspector.formats.datas3t import datapoints, spared
 from inspector.formats.datas3t.check import ledger
 from inspector.formats.datas3t.datapoints import Beside
+from inspector.formats.datas3t.index import check_index
 from inspector.formats.datas3t.keys import last_part, range_name
 from inspector.formats.datas3t.rows import IndexRows, Rows, RowsError, metadata_json, metadata_rows, whole
 
@@ -63,7 +64,7 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     progress.advance(0)
     datapoints.check_names(emitter, beside, range_name(source.name))
     datapoints.check_rows(emitter, beside)
-    datapoints.check_index(emitter, beside)
+    check_index(emitter, beside)
 
 
 def _rows(source: Source | None, emitter: Emitter) -> Rows | None:

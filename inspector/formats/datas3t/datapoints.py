@@ -6,7 +6,7 @@ S3 Storage Layout: keys are continuous inside an archive, the object is named af
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 
@@ -32,10 +32,24 @@ ROW_MISSING = "datas3t-metadata-row-missing"
 AGREES = "Agrees with the tar."
 
 
+def rows_of(index: IndexRows, members: Members) -> Sequence[int]:
+    """The row of the index that is about each member, NONE for a member that has none.
+
+    Rows are found by their number, so they stand in the order of the tar. Where there are fewer or more than members,
+    one that is missing would put all that follow off by one: then they are known by the offset that they give.
+    """
+    if len(index) == len(members):
+        return range(len(members))
+    assert members.heads is not None
+    by_offset = {index[row][0]: row for row in reversed(range(len(index)))}
+    return array("q", (by_offset.get(head, NONE) for head in members.heads))
+
+
 class Beside:
     """What stands beside one tar, and which row belongs to which member. Filled in once the members are known.
 
-    ``metadata`` names the file of the metadata rows; ``computed`` are the hashes that checking computed where they are
+    ``metadata`` names the file of the metadata rows; ``row_of`` and ``index_rows`` are the rows of each member in the
+    metadata and in the index, NONE where it has none; ``computed`` are the hashes that checking computed where they are
     not the recorded ones, by member.
     """
 
@@ -46,6 +60,7 @@ class Beside:
         self.members = Members()
         self.keys: list[int | None] = []
         self.row_of = array("q")
+        self.index_rows: Sequence[int] = ()
         self.computed: dict[int, int] = {}
 
     @cached_property
@@ -64,6 +79,8 @@ class Beside:
         for index in range(len(members)):
             key = datapoint_key(members.path(index))
             self.keys[index] = None if key is None else key[0]
+        if self.index is not None:
+            self.index_rows = rows_of(self.index, members)
         rows = self.rows
         if rows is None:
             return
@@ -84,8 +101,12 @@ class Beside:
                 yield Field("metadata row", Kind.METADATA_ROW, (), None, "The metadata has no row for it.")
             else:
                 yield metadata_row(self.rows, row, self.row_error(index) or AGREES)
-        if self.index is not None and index < len(self.index):
-            yield index_row(self.index, index, self.index_error(index) or AGREES)
+        if self.index is not None and index < len(self.index_rows):
+            row = self.index_rows[index]
+            if row == NONE:
+                yield Field("index row", Kind.INDEX_ENTRY, (), None, "The index has no row for it.")
+            else:
+                yield index_row(self.index, row, self.index_error(index) or AGREES)
 
     def header_offsets(self, index: int) -> tuple[int, int]:
         """Where a member's first header block and its own header stand: they differ after an extended header."""
@@ -111,7 +132,7 @@ class Beside:
     def index_error(self, index: int) -> str:
         """How a member's index row disagrees with the tar, as a sentence; empty where it agrees."""
         assert self.index is not None
-        offset, count, size = self.index[index]
+        offset, count, size = self.index[self.index_rows[index]]
         head, _ = self.header_offsets(index)
         blocks = (self.members.starts[index] - head) // BLOCK
         wrong = []
@@ -168,7 +189,7 @@ def check_names(emitter: Emitter, beside: Beside, named: RangeName | None) -> No
             emitter.error(
                 "datas3t-datapoint-name",
                 f"The name of the datapoint {visible(members.path(index))} is not {DIGITS} digits and an extension.",
-                _head(members, index),
+                headers(members, index),
                 member=index,
             )
     keys = [key for key in beside.keys if key is not None]
@@ -199,7 +220,7 @@ def _check_ends(emitter: Emitter, beside: Beside, named: RangeName, least: int, 
 def _check_continuity(emitter: Emitter, beside: Beside) -> None:
     order = sorted((key, index) for index, key in enumerate(beside.keys) if key is not None)
     for (before, _), (key, index) in pairwise(order):
-        where = _head(beside.members, index)
+        where = headers(beside.members, index)
         if key == before:
             emitter.error("datas3t-key-twice", f"Key {key:,} stands twice in this archive.", where, member=index)
         elif key > before + 1:
@@ -214,14 +235,15 @@ def _check_continuity(emitter: Emitter, beside: Beside) -> None:
         emitter.info("datas3t-key-order", "The datapoints do not stand in the order of their keys.")
 
 
-def _head(members: Members, index: int) -> tuple[int, int]:
+def headers(members: Members, index: int) -> tuple[int, int]:
+    """Where the headers of a member stand, half-open."""
     assert members.heads is not None
     return members.heads[index], members.starts[index]
 
 
 def _name_field(members: Members, index: int) -> tuple[int, int]:
     """Where a member's name stands; all of its headers where an extended one may hold it."""
-    head, start = _head(members, index)
+    head, start = headers(members, index)
     return (head, head + NAME) if start - head == BLOCK else (head, start)
 
 
@@ -231,7 +253,7 @@ def headers_of(archive: Archive, first: int, last: int) -> Iterator[Span]:
     if isinstance(beside, Beside):
         for index, key in enumerate(beside.keys):
             if key is not None and first <= key <= last:
-                yield Span(*_head(beside.members, index)).clipped(0, archive.source.size)
+                yield Span(*headers(beside.members, index)).clipped(0, archive.source.size)
 
 
 def member_with(archive: Archive, key: int) -> int | None:
@@ -250,10 +272,10 @@ def check_rows(emitter: Emitter, beside: Beside) -> None:
         name = visible(members.path(index))
         if row == NONE and key is not None:
             words = f"The metadata, {beside.metadata}, has no row for key {key:,} ({name}), so it is not found by it."
-            emitter.error(ROW_MISSING, words, _head(members, index), member=index)
+            emitter.error(ROW_MISSING, words, headers(members, index), member=index)
         elif row != NONE and (wrong := beside.row_error(index)):
             words = f"The metadata row of key {key:,} ({name}) is wrong, in {beside.metadata}. {wrong}"
-            emitter.error("datas3t-metadata-offset", words, _head(members, index), member=index)
+            emitter.error("datas3t-metadata-offset", words, headers(members, index), member=index)
     _check_left_over(emitter, beside, rows)
     _check_readings(emitter, beside, rows)
 
@@ -272,7 +294,7 @@ def _check_readings(emitter: Emitter, beside: Beside, rows: Rows) -> None:
                     f"{beside.keys[first[True]]:,} do not. Each can be right by itself."
                 )
                 emitter.warning(
-                    "datas3t-metadata-readings", words, *(_head(beside.members, at) for at in first.values())
+                    "datas3t-metadata-readings", words, *(headers(beside.members, at) for at in first.values())
                 )
                 return
 
@@ -302,25 +324,3 @@ def check_row_form(emitter: Emitter, rows: Rows) -> None:
             f"The metadata is not written as specified in {count(len(rows.misspelt), 'row')}: in row {row:,}, {fields} "
             "should be a string of decimal digits (lower-case hexadecimal for data_hash) without leading zeros.",
         )
-
-
-def check_index(emitter: Emitter, beside: Beside) -> None:
-    """The index rows against the datapoints, one by one in archive order."""
-    rows, members = beside.index, beside.members
-    if rows is None:
-        return
-    if len(rows) != len(members):
-        emitter.error(
-            "datas3t-index-count", f"The index has {len(rows):,} rows, the tar has {len(members):,} datapoints."
-        )
-    if rows.rest:
-        emitter.error("datas3t-index-cut", f"The index ends inside a row: {rows.rest} of 16 bytes are there.")
-    for row in range(min(len(rows), len(members))):
-        wrong = beside.index_error(row)
-        if wrong:
-            name = visible(members.path(row))
-            words = f"The index row of {name} is wrong. {wrong}"
-            head, own = beside.header_offsets(row)
-            if head != own or rows[row][0] < head:
-                words += " A writer that counts every header as one block, also an extended one, gives such offsets."
-            emitter.error("datas3t-index-offset", words, _head(members, row), member=row)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -36,6 +37,16 @@ def hashed_rows(data: bytes) -> list[Row]:
                 }
             )
         return rows
+
+
+def index_row(offset: int, blocks: int, size: int) -> bytes:
+    return struct.pack(">QH", offset, blocks) + size.to_bytes(6, "big")
+
+
+def index_rows(data: bytes) -> list[bytes]:
+    """The rows of the index of a tar, as they should be."""
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        return [index_row(each.offset, (each.offset_data - each.offset) // 512, each.size) for each in archive]
 
 
 def frame(text: bytes, *, checksum: bool = False) -> bytes:

@@ -1,6 +1,5 @@
 import io
 import json
-import struct
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +20,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import BytesSource, Source
 from inspector.formats import datas3t, recognise, tar
 from inspector.sources.file import FileSource
+from tests.formats.datas3t.range_building import index_rows
 from tests.formats.tar.tar_building import assert_covered, build, codes, content, decoded
 
 Row = dict[str, Any]
@@ -44,14 +44,6 @@ def rows_of(data: bytes, *, rounded: bool = True) -> list[Row]:
 
 def packed(rows: object) -> bytes:
     return zstandard.ZstdCompressor().compress(json.dumps(rows).encode())
-
-
-def index_of(data: bytes) -> bytes:
-    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
-        return b"".join(
-            struct.pack(">QH", info.offset, (info.offset_data - info.offset) // 512) + info.size.to_bytes(6, "big")
-            for info in archive
-        )
 
 
 @pytest.fixture
@@ -239,27 +231,6 @@ def test_a_datapoint_with_another_name(place: Place, name: str) -> None:
     assert next(finding for finding in archive.findings if finding.code == "datas3t-datapoint-name").member == 2
 
 
-def test_the_later_index(place: Place) -> None:
-    name = f"{1:020d}-{4:020d}-{7:012d}.tar"
-    archive = opened(place(SOUND, name=name, index=index_of(SOUND)))
-    assert archive.findings == []
-    (row,) = facts(archive, 1)
-    assert (row.name, [field.value for field in row.children]) == ("index row", [1024, 1, 960])
-    assert row.note == "Agrees with the tar."
-
-
-def test_an_index_that_counts_every_header_as_one_block(place: Place) -> None:
-    points = [(f"{key:020d}.{'e' * 100}", b"x") for key in range(1, 5)]
-    data = build(points, tarfile.PAX_FORMAT)
-    index = b"".join(struct.pack(">QH", 1024 * row, 1) + (1).to_bytes(6, "big") for row in range(4))
-    archive = opened(place(data, index=index))
-    assert set(codes(archive)) == {"datas3t-index-offset"}
-    assert "counts every header as one block" in archive.findings[0].message
-    assert "Disagrees" in facts(archive, 1)[0].note
-    archive = opened(place(data, index=index_of(data)[:-20]))
-    assert codes(archive) == ["datas3t-index-count", "datas3t-index-cut"]
-
-
 def test_a_destroyed_tar_with_metadata_is_still_datas3t(place: Place) -> None:
     archive = opened(place(b"\xff" * 3000, metadata=packed(ROWS)))
     assert {"tar-checksum", "datas3t-metadata-row-extra"} <= set(codes(archive))
@@ -328,7 +299,7 @@ def test_damaged_metadata_gives_no_content() -> None:
 
 def test_an_index_by_itself(place: Place, tmp_path: Path) -> None:
     name = f"{1:020d}-{4:020d}-{7:012d}"
-    place(SOUND, name=f"{name}.tar", index=index_of(SOUND))
+    place(SOUND, name=f"{name}.tar", index=b"".join(index_rows(SOUND)))
     source = FileSource(tmp_path / f"{name}.index")
     archive = alone(source, datas3t.INDEX)
     assert archive.findings == []
@@ -343,7 +314,7 @@ def test_an_index_by_itself(place: Place, tmp_path: Path) -> None:
 
 
 def test_a_cut_off_index_without_its_tar() -> None:
-    archive = decoded(BytesSource(index_of(SOUND)[:-3], "x.index"), datas3t.INDEX)
+    archive = decoded(BytesSource(b"".join(index_rows(SOUND))[:-3], "x.index"), datas3t.INDEX)
     assert codes(archive) == ["datas3t-index-orphan", "datas3t-index-cut"]
     assert_covered(archive)
     assert archive.findings[1].severity is Severity.ERROR
