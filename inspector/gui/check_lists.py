@@ -11,13 +11,14 @@ from PySide6.QtWidgets import QWidget
 from inspector.core.translation import tr
 from inspector.gui.asking import ask_for_files, ask_for_folder
 from inspector.gui.connections import Connections
-from inspector.gui.session import OpenTab
+from inspector.gui.session import OpenTab, Sides
 from inspector.gui.settings import Settings
 from inspector.gui.tabs import Tabs
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.audit.tab import AuditTab
+    from inspector.gui.panels.check_list import CheckTab
 
 
 class CheckLists(QObject):
@@ -40,19 +41,27 @@ class CheckLists(QObject):
 
     def check(self, locations: list[str], connection: Connection = DEFAULT) -> None:
         """Check these files and folders in a tab of their own; ``connection`` says how S3 is reached."""
+        self._list(locations, connection).checks.start()
+
+    def _list(self, locations: list[str], connection: Connection) -> CheckTab:
         from inspector.gui.panels.check_list import CheckTab  # the first paint does not wait for it
 
         tab = CheckTab(list(locations), connection)
         tab.chosen.connect(self._open_location)
         self._tabs.insert_side(tab)
+        return tab
 
     def audit_folder(self) -> None:
         """Audit a folder or a prefix in a tab of its own."""
         self._audit()
 
-    def audit_again(self, kept: OpenTab) -> None:
-        """Go on with the audit of an earlier session when the user wants that."""
-        self._audit().take_up(kept)
+    @property
+    def sides(self) -> Sides:
+        """What shows a check or an audit of an earlier session, which goes on when the user wants that."""
+        return {"check": self._list_again, "audit": lambda kept: self._audit().take_up(kept)}
+
+    def _list_again(self, kept: OpenTab) -> None:
+        self._list(list(kept.places), self._connections.known(kept.location)).show_places()
 
     def _audit(self) -> AuditTab:
         from inspector.gui.audit.tab import AuditTab  # the first paint does not wait for it

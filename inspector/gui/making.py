@@ -10,11 +10,13 @@ from PySide6.QtWidgets import QDialog, QMessageBox, QWidget
 from inspector.core.translation import marked, tr
 from inspector.gui.connections import Connections
 from inspector.gui.reading import when_read
+from inspector.gui.session import Sides
 from inspector.gui.settings import Settings
 from inspector.gui.tabs import Tabs
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.client import Client
+    from inspector.gui.panels.new_archive import NewArchiveTab
     from inspector.gui.tab import Tab
     from inspector.operations.changing.edit_views import WriteResult
     from inspector.operations.making.catalogue import Place
@@ -59,11 +61,20 @@ class Making(QObject):
 
     def new_archive(self) -> None:
         """Make an archive in a tab of its own."""
+        self._new_archive()
+
+    @property
+    def sides(self) -> Sides:
+        """What goes on with a draft of an earlier session."""
+        return {"draft": lambda kept: self._new_archive().take_up(kept)}
+
+    def _new_archive(self) -> NewArchiveTab:
         from inspector.gui.panels.new_archive import NewArchiveTab  # the first paint does not wait for it
 
         tab = NewArchiveTab(Connections(self._owner.settings))
         tab.chosen.connect(self._owner.open_location)
         self._owner.tabs.insert_side(tab)
+        return tab
 
     # ---- adding ------------------------------------------------------------------------------------------------
 

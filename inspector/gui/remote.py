@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QDialog, QWidget
 from inspector.gui.check_lists import CheckLists
 from inspector.gui.connections import Connections
 from inspector.gui.reading import when_read
-from inspector.gui.session import OpenTab
+from inspector.gui.session import Sides
 from inspector.gui.settings import Settings
 from inspector.gui.status_line import StatusLine
 from inspector.gui.tabs import Tabs
@@ -130,9 +130,10 @@ class Remote(QObject):
         tab.extractWanted.connect(self._extract)
         self._owner.tabs.insert_side(tab)
 
-    def browse_again(self, kept: OpenTab) -> None:
-        """List what was listed in an earlier session."""
-        self._browse(kept.location, self.connections.known(kept.location))
+    @property
+    def sides(self) -> Sides:
+        """What lists what was listed in an earlier session."""
+        return {"browser": lambda kept: self._browse(kept.location, self.connections.known(kept.location))}
 
     def _extract(self, location: str, connection: Connection) -> None:
         tab = self.open(location, connection)

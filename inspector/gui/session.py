@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -10,17 +11,26 @@ from typing import Any
 from PySide6.QtCore import QLockFile, QSaveFile
 
 from inspector.core.numbers import count
-from inspector.core.translation import tr
+from inspector.core.translation import marked, tr
 from inspector.gui.door import name_of
 
 SLOTS = 16
 """Windows at a time whose sessions are kept."""
 MOST = 50
 """The most tabs of a session that are opened again."""
-_LARGEST = 1 << 20
+ROOM = 1 << 17
+"""The most characters of all the places of one tab: a tab with more does not come back, and the others do."""
+_LARGEST = MOST * ROOM
 """Bytes of a file that may be a session."""
 _NAMED = 3
-"""Archives whose names are told."""
+"""Tabs whose names are told."""
+SIDES = {
+    "audit": marked("Audit"),
+    "browser": marked("Browse S3"),
+    "check": marked("Check"),
+    "draft": marked("New Archive"),
+}
+"""What tabs are called that show no document, by what they are in a session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +39,8 @@ class OpenTab:
 
     ``start`` and ``stop`` are the selected bytes, half-open, equal for none; ``member`` is whose content was shown, -1
     for none; ``stamp`` tells the state that the archive was in, empty where that is not known. ``side`` says what a tab
-    is that shows no document, such as ``browser``, and is empty for one that does; ``results`` is the file of an audit.
+    is that shows no document, by a key of ``SIDES``, and is empty for one that does. Only such a tab may be without a
+    location; ``places`` are those that it is about, and ``said`` is what its fields said, as pairs of name and text.
     """
 
     location: str
@@ -39,7 +50,22 @@ class OpenTab:
     member: int = -1
     stamp: str = ""
     side: str = ""
-    results: str = ""
+    places: tuple[str, ...] = ()
+    said: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What the tab is called."""
+        return tr(SIDES[self.side]) if self.side in SIDES else name_of(self.location)
+
+    @property
+    def fits(self) -> bool:
+        """Whether there is room for it in a session."""
+        return sum(map(len, self.places)) <= ROOM
+
+
+Sides = dict[str, Callable[[OpenTab], object]]
+"""What shows a tab again that shows no document, by its key in ``SIDES``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +79,9 @@ class Session:
     @property
     def words(self) -> str:
         """What it would open."""
-        names = [name_of(tab.location) for tab in self.tabs[:_NAMED]]
+        names = [tab.name for tab in self.tabs[:_NAMED]]
         more = [tr("{number} more", number=len(self.tabs) - _NAMED)] if len(self.tabs) > _NAMED else []
-        return f"{count(len(self.tabs), 'archive')}: {', '.join(names + more)}"
+        return f"{count(len(self.tabs), 'tab')}: {', '.join(names + more)}"
 
 
 NOTHING = Session()
@@ -90,11 +116,30 @@ def _tab(stored: Any) -> OpenTab | None:
             "stop": int(stop),
             "member": int(member),
             "stamp": str(stamp),
-        } if location and 0 <= start <= stop and layer >= 0:
-            more = (stored.get("side", ""), stored.get("results", ""))  # which earlier versions did not keep
-            return OpenTab(location, layer, start, stop, member, stamp, *map(str, more))
+        } if 0 <= start <= stop and layer >= 0:
+            side = str(stored.get("side", ""))  # which, like what follows, earlier versions did not keep
+            places, said = _places(stored.get("places")), _said(stored.get("said"))
+            made = OpenTab(location, layer, start, stop, member, stamp, side, places, said)
+            return made if location or side else None
         case _:
             return None
+
+
+def _places(stored: Any) -> tuple[str, ...]:
+    return tuple(each for each in stored if isinstance(each, str)) if isinstance(stored, list) else ()
+
+
+def _said(stored: Any) -> tuple[tuple[str, str], ...]:
+    pairs = stored if isinstance(stored, list) else []
+    return tuple((name, text) for each in pairs for name, text in [_pair(each)] if name)
+
+
+def _pair(stored: Any) -> tuple[str, str]:
+    match stored:
+        case [str(name), str(text)]:
+            return name, text
+        case _:
+            return "", ""
 
 
 class Slots:

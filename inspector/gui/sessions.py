@@ -57,6 +57,7 @@ class Sessions(QObject):
         self._offer()
         self._tabs.currentChanged.connect(self.change)
         self._tabs.tabBar().tabMoved.connect(self.change)
+        self._tabs.sideChanged.connect(self.change)
 
     def start(self) -> None:
         """Open the last session where that is set. After a crash it is only offered: it may crash again."""
@@ -92,7 +93,7 @@ class Sessions(QObject):
             self._slots.keep(now)
 
     def _now(self, *, ended: bool) -> Session:
-        every = [(tab, kept) for tab in self._tabs.every() if (kept := _kept(tab)) is not None]
+        every = [(tab, kept) for tab in self._tabs.every() if (kept := _kept(tab)) is not None and kept.fits]
         shown = self._tabs.currentWidget()
         current = next((at for at, (tab, _) in enumerate(every) if tab is shown), 0)
         return Session(tuple(kept for _, kept in every), current, ended)

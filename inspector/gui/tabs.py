@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QTabWidget, QWidget
 
 from inspector.core.translation import tr
@@ -19,7 +19,13 @@ if TYPE_CHECKING:  # not for the first paint to wait for
 
 
 class SideTab(QWidget):
-    """A tab that shows no document but is about several."""
+    """A tab that shows no document but is about several.
+
+    Signals:
+        keptChanged(): ``kept`` is another.
+    """
+
+    keptChanged = Signal()
 
     def __init__(self, title: str) -> None:
         super().__init__()
@@ -46,8 +52,8 @@ class SideTab(QWidget):
 class WaitingTab(SideTab):
     """Stands for what is opened when it is shown first: a process for each of many archives is dear."""
 
-    def __init__(self, kept: OpenTab, title: str = "") -> None:
-        super().__init__(title or name_of(kept.location))
+    def __init__(self, kept: OpenTab) -> None:
+        super().__init__(kept.name)
         self._kept = kept
 
     @property
@@ -57,7 +63,13 @@ class WaitingTab(SideTab):
 
 
 class Tabs(QTabWidget):
-    """Tabs that can be moved and closed."""
+    """Tabs that can be moved and closed.
+
+    Signals:
+        sideChanged(): what a session keeps of a tab without a document is another.
+    """
+
+    sideChanged = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -97,6 +109,7 @@ class Tabs(QTabWidget):
 
     def insert_side(self, tab: SideTab) -> None:
         """Put a tab without a document behind all others and show it."""
+        tab.keptChanged.connect(self.sideChanged)
         self.addTab(tab, escaped(tab.title))
         self.setCurrentWidget(tab)
 

@@ -16,6 +16,7 @@ from inspector.gui.settings import Settings
 from inspector.gui.tabs import SideTab, Tabs
 
 if TYPE_CHECKING:  # not for the first paint to wait for
+    from inspector.gui.check_many import ManyChecks
     from inspector.gui.client import Client, Job
     from inspector.gui.tab import Tab
 
@@ -67,6 +68,7 @@ class Telling(QObject):
         self._tell = tell or _tell
         self._now = now
         self._since: dict[Job, float] = {}
+        self._checks_since: dict[ManyChecks, float] = {}
         self._followed: set[SideTab] = set()
         tabs.currentChanged.connect(self._follow_sides)
 
@@ -88,7 +90,8 @@ class Telling(QObject):
         for client in side.findChildren(Client):
             self._follow(client, side.title)
         for checks in side.findChildren(ManyChecks):
-            checks.finished.connect(partial(self._checked, self._now()))
+            checks.started.connect(partial(self._began, checks))
+            checks.finished.connect(partial(self._checked, checks))
 
     def _follow(self, client: Client, name: str) -> None:
         client.jobsChanged.connect(partial(self._look, client, name))
@@ -110,8 +113,11 @@ class Telling(QObject):
         else:
             self._tell(self._window, title, "")
 
-    def _checked(self, since: float) -> None:
-        if self._is_worth_it(since):
+    def _began(self, checks: ManyChecks) -> None:
+        self._checks_since[checks] = self._now()
+
+    def _checked(self, checks: ManyChecks) -> None:
+        if self._is_worth_it(self._checks_since.pop(checks)):
             self._tell(self._window, tr("The check of several archives has ended."), "")
 
     def _is_worth_it(self, since: float) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from inspector.gui.session import OpenTab
+from inspector.gui.session import OpenTab, Sides
 from inspector.gui.tabs import Tabs, WaitingTab
 
 if TYPE_CHECKING:  # not for the first paint to wait for
@@ -26,7 +26,7 @@ class Waiting(QObject):
         tabs: Tabs,
         open_at: Callable[[str, int], Tab],
         remember: Callable[[str], object],
-        sides: Mapping[str, Callable[[OpenTab], object]],
+        sides: Sides,
     ) -> None:
         super().__init__(tabs)
         self._tabs = tabs

@@ -94,7 +94,7 @@ class Window(QMainWindow):
         self._agreed = False  # that what is unfinished is lost
         self.layouts = Layouts(self.settings, self.tab, menus["Layout"], self)
         self.telling = Telling(self, self.tabs, self.settings)
-        sides = {"browser": self.remote.browse_again, "audit": self.checks.audit_again}
+        sides = self.checks.sides | self.making.sides | self.remote.sides
         self.waiting = Waiting(self.tabs, self._open_at, self.settings.add_recent, sides)
         self.sessions = Sessions(self.settings, self.tabs, self.start_page, self.waiting.open, self.say)
         self.mishaps = Mishaps(self)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -12,15 +14,12 @@ from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
 
 from inspector.gui import preferences
-from inspector.gui.audit.tab import AuditTab
-from inspector.gui.browser.tab import BrowserTab
 from inspector.gui.returning import CHANGED
 from inspector.gui.session import NOTHING, OpenTab, Session, Slots, read, written
 from inspector.gui.settings import Settings
 from inspector.gui.tab import Tab
 from inspector.gui.window import Window
 from inspector.operations.showing.views import LayerKind, Stage
-from inspector.sources.s3.connection import Connection
 from tests.gui.conftest import WAIT, Sample, press, settle
 
 Start = Callable[[], Window]
@@ -77,16 +76,22 @@ def crash(window: Window) -> None:
 # ---- what is kept ----------------------------------------------------------------------------------------------------
 
 
-@given(
-    st.lists(st.tuples(st.text(min_size=1), numbers, numbers, numbers, st.integers(-1, 9), st.text()), max_size=5),
-    st.integers(0, 9),
-    st.booleans(),
+documents = st.builds(
+    lambda name, layer, ends, member, stamp: OpenTab(name, layer, min(ends), max(ends), member, stamp),
+    st.text(min_size=1),
+    numbers,
+    st.tuples(numbers, numbers),
+    st.integers(-1, 9),
+    st.text(),
 )
-def test_a_session_is_read_as_it_was_written(
-    tabs: list[tuple[str, int, int, int, int, str]], at: int, ended: bool
-) -> None:
-    made = tuple(OpenTab(name, layer, min(a, b), max(a, b), *more) for name, layer, a, b, *more in tabs)
-    kept = Session(made, min(at, max(0, len(made) - 1)), ended)
+places = st.lists(st.text(), max_size=3).map(tuple)
+pairs = st.lists(st.tuples(st.text(min_size=1), st.text()), max_size=3).map(tuple)
+sides = st.builds(OpenTab, st.text(), side=st.text(min_size=1), places=places, said=pairs)
+
+
+@given(st.lists(documents | sides, max_size=5).map(tuple), st.integers(0, 9), st.booleans())
+def test_a_session_is_read_as_it_was_written(tabs: tuple[OpenTab, ...], at: int, ended: bool) -> None:
+    kept = Session(tabs, min(at, max(0, len(tabs) - 1)), ended)
     assert read(written(kept)) == kept
 
 
@@ -95,13 +100,22 @@ def test_what_is_no_session_is_nothing(stored: bytes) -> None:
     assert read(stored) == NOTHING
 
 
+@given(st.recursive(st.none() | st.integers() | st.text(), lambda inner: st.lists(inner, max_size=3)))
+def test_what_was_said_that_is_none_is_left_out(stored: object) -> None:
+    tab = {**asdict(OpenTab("", side="draft")), "places": stored, "said": stored}
+    (found,) = read(json.dumps({"tabs": [tab], "current": 0, "ended": True}).encode()).tabs
+    assert all(isinstance(each, str) for each in found.places)
+    assert all(isinstance(each, str) for pair in found.said for each in pair)
+
+
 def test_no_more_tabs_are_opened_than_are_sensible() -> None:
     assert len(read(written(Session((OpenTab("/a"),) * 1000, 999))).tabs) == 50
 
 
 def test_the_words_name_the_first_ones() -> None:
     tabs = tuple(map(OpenTab, ("/a/b.caf", "s3://bucket/c.rca", "/d", "/e", "/f")))
-    assert Session(tabs).words == "5 archives: b.caf, c.rca, d, 2 more"
+    assert Session(tabs).words == "5 tabs: b.caf, c.rca, d, 2 more"
+    assert Session((OpenTab("", side="draft"), OpenTab("/a/b", side="check"))).words == "2 tabs: New Archive, Check"
 
 
 # ---- coming back -----------------------------------------------------------------------------------------------------
@@ -292,35 +306,3 @@ def test_tabs_that_were_never_shown_come_back_again(
     again = start()
     assert names(again) == ["journey.caf", "plain.zip", "plain.tar"]
     assert [tab.document.name for tab in again.tabs.all()] == ["plain.tar"]
-
-
-def test_tabs_beside_documents_come_back(start: Start, settings: Settings, qtbot: QtBot, tmp_path: Path) -> None:
-    settings.put(preferences.AT_START, preferences.LAST_SESSION)
-    window = start()
-    press(window, "audit_folder")
-    audit = window.tabs.currentWidget()
-    assert isinstance(audit, AuditTab)
-    audit.options.place.setText(str(tmp_path))
-    audit.options.results.setText(str(tmp_path / "kept.audit"))
-    nobody = Connection(endpoint="http://127.0.0.1:9", anonymous=True)
-    window.remote.connections.remember("s3://bucket/", nobody)
-    press(window, "browse")
-    browser = window.tabs.currentWidget()
-    assert isinstance(browser, BrowserTab)
-    browser.location.setText("s3://user:hush@bucket/prefix/")
-    press(window, "audit_folder")  # nothing was said in it: there is nothing to come back to
-    window.tabs.setCurrentWidget(audit)
-    settle(qtbot, window)
-    window.close()
-
-    again = start()
-    assert names(again) == ["Audit", "prefix"]
-    back = again.tabs.currentWidget()
-    assert isinstance(back, AuditTab)
-    assert (back.options.place.text(), back.options.results.text()) == (str(tmp_path), str(tmp_path / "kept.audit"))
-    assert not back.running
-    again.tabs.setCurrentIndex(1)
-    listed = again.tabs.currentWidget()
-    assert isinstance(listed, BrowserTab)
-    assert listed.location.text() == "s3://bucket/prefix/"
-    assert names(again) == ["Audit", "Browse S3"]

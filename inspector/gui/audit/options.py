@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPushButton,
     QSpinBox,
@@ -21,6 +20,8 @@ from PySide6.QtWidgets import (
 from inspector.core.translation import tr
 from inspector.gui.asking import ask_for_folder
 from inspector.gui.door import absolute
+from inspector.gui.form import said_in, say_again
+from inspector.gui.panels.parts import label_of
 from inspector.gui.session import OpenTab
 from inspector.operations.serving.audit_server import Wanted
 from inspector.sources.s3.address import is_s3
@@ -73,6 +74,8 @@ class AuditOptions(QWidget):
         for field in (self.place, self.results):
             field.textChanged.connect(self.changed)
             field.returnPressed.connect(self.submitted)
+        for signal in (self.quick.toggled, self.sample.valueChanged, self.workers.valueChanged):
+            signal.connect(self.changed)
         self.setFocusProxy(self.place)
 
     def _lay_out(self) -> None:
@@ -82,17 +85,17 @@ class AuditOptions(QWidget):
         grid.setVerticalSpacing(4)
         rows = ((tr("Fol&der or prefix"), self.place, self._browse), (tr("&Results file"), self.results, self._choose))
         for at, (text, field, button) in enumerate(rows):
-            grid.addWidget(_label(text, field), at, 0)
+            grid.addWidget(label_of(text, field), at, 0)
             grid.addWidget(field, at, 1)
             grid.addWidget(button, at, 2)
         more = QHBoxLayout()
         more.setSpacing(8)
         more.addWidget(self.quick)
         more.addSpacing(8)
-        more.addWidget(_label(tr("&Share"), self.sample))
+        more.addWidget(label_of(tr("&Share"), self.sample))
         more.addWidget(self.sample)
         more.addSpacing(8)
-        more.addWidget(_label(tr("&Processes"), self.workers))
+        more.addWidget(label_of(tr("&Processes"), self.workers))
         more.addWidget(self.workers)
         more.addStretch(1)
         grid.addLayout(more, len(rows), 1, 1, 2)
@@ -110,15 +113,21 @@ class AuditOptions(QWidget):
             connection,
         )
 
-    def kept(self) -> OpenTab | None:
-        """What a session keeps: without a file of results there is nothing to come back to."""
-        wanted = self.wanted()
-        return OpenTab(wanted.place, side="audit", results=wanted.results) if wanted.results else None
+    def _fields(self) -> dict[str, QWidget]:
+        return {"results": self.results, "quick": self.quick, "sample": self.sample, "workers": self.workers}
 
-    def take_up(self, kept: OpenTab) -> None:
-        """Say what an earlier session said."""
+    def kept(self) -> OpenTab | None:
+        """What a session keeps, None where nothing was said."""
+        place = absolute(self.place.text().strip()) if self.place.text().strip() else ""
+        return OpenTab(place, side="audit", said=said_in(self._fields())) if place or self.results.text() else None
+
+    def take_up(self, kept: OpenTab) -> str:
+        """Say what an earlier session said; gives what starting does then."""
         self.place.setText(kept.location)
-        self.results.setText(kept.results)
+        say_again(self._fields(), kept.said)
+        if self.results.text().strip():
+            return tr("Start shows what is in the results file, and audits what is not in it yet.")
+        return tr("This was audited in an earlier session; Start audits it again.")
 
     def trouble(self) -> str:
         """Why this cannot be done, empty where it can."""
@@ -141,9 +150,3 @@ class AuditOptions(QWidget):
             dialog.setDirectory(str(Path(known).parent))
         dialog.fileSelected.connect(self.results.setText)
         dialog.open()
-
-
-def _label(text: str, field: QWidget) -> QLabel:
-    label = QLabel(text)
-    label.setBuddy(field)
-    return label

@@ -34,7 +34,7 @@ from inspector.gui.message import Message
 from inspector.gui.pace import Pace
 from inspector.gui.panels.parts import Details, Emptiable, SelectableLabel
 from inspector.gui.panels.row_table import RowTable
-from inspector.gui.session import OpenTab
+from inspector.gui.session import SIDES, OpenTab
 from inspector.gui.status_line import STEPS
 from inspector.gui.tabs import SideTab
 from inspector.operations.auditing.audit_check import Result
@@ -60,7 +60,7 @@ class AuditTab(SideTab):
     chosen = Signal(str)
 
     def __init__(self, connection_of: Callable[[str], Connection] = lambda _: DEFAULT) -> None:
-        super().__init__(tr("Audit"))
+        super().__init__(tr(SIDES["audit"]))
         self._connection_of = connection_of
         self.client = Client(parent=self, target=worker.audit)
         self._job: Job | None = None
@@ -127,6 +127,7 @@ class AuditTab(SideTab):
         self.begin.clicked.connect(self.start)
         self.options.submitted.connect(self.start)
         self.options.changed.connect(self._refresh)
+        self.options.changed.connect(self.keptChanged)
         self.pause.toggled.connect(self._pause)
         self.stop.clicked.connect(self.cancel)
         self.open.clicked.connect(self._open_selected)
@@ -161,8 +162,7 @@ class AuditTab(SideTab):
 
     def take_up(self, kept: OpenTab) -> None:
         """Show what an earlier session audited; it goes on when that is wanted."""
-        self.options.take_up(kept)
-        self.message.say(tr("Start shows what is in the results file, and audits what is not in it yet."))
+        self.message.say(self.options.take_up(kept))
 
     def start(self) -> None:
         """Begin, or go on with what the results file has not got yet."""

@@ -21,7 +21,7 @@ from inspector.gui.connections import Connections
 from inspector.gui.message import Message
 from inspector.gui.pace import Pace
 from inspector.gui.panels.parts import Emptiable, SelectableLabel, push_button, tree_view
-from inspector.gui.session import OpenTab
+from inspector.gui.session import SIDES, OpenTab
 from inspector.gui.tabs import SideTab
 from inspector.operations.showing.browse_views import Downloaded, EntryKind, RemoteEntry, RemotePage
 from inspector.operations.showing.views import JobState
@@ -51,7 +51,7 @@ class BrowserTab(SideTab):
     checkWanted = Signal(list, object)
 
     def __init__(self, connections: Connections, location: str, connection: Connection) -> None:
-        super().__init__(tr("Browse S3"))
+        super().__init__(tr(SIDES["browser"]))
         self._connections = connections
         self.connection = connection
         self.client = self._new_client()
@@ -119,6 +119,7 @@ class BrowserTab(SideTab):
 
     def _connect(self) -> None:
         self.location.returnPressed.connect(self.list_location)
+        self.location.textChanged.connect(self.keptChanged)
         self.list_.clicked.connect(self.list_location)
         self.buckets.clicked.connect(self.list_buckets)
         self.connect_.clicked.connect(self._ask_connection)

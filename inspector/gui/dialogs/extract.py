@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPushButton,
     QRadioButton,
@@ -28,7 +27,7 @@ from inspector.core.translation import marked, tr
 from inspector.gui.asking import ask_for_folder
 from inspector.gui.client import Job
 from inspector.gui.door import absolute
-from inspector.gui.panels.parts import SelectableLabel
+from inspector.gui.panels.parts import SelectableLabel, label_of
 from inspector.gui.panels.troubles import TroubleTable
 from inspector.operations.extracting.extraction_views import ExtractionPlan, OnConflict
 
@@ -126,10 +125,10 @@ class ExtractDialog(QDialog):
         which.addWidget(self.chosen)
         which.addStretch(1)
         grid = QGridLayout()
-        grid.addWidget(_label(tr("&Into"), self.folder), 0, 0)
+        grid.addWidget(label_of(tr("&Into"), self.folder), 0, 0)
         grid.addWidget(self.folder, 0, 1)
         grid.addWidget(self.browse, 0, 2)
-        grid.addWidget(_label(tr("If a &file is there already"), self.ways), 1, 0)
+        grid.addWidget(label_of(tr("If a &file is there already"), self.ways), 1, 0)
         grid.addWidget(self.ways, 1, 1, 1, 2)
         grid.setColumnStretch(1, 1)
         layout = QVBoxLayout(self)
@@ -241,9 +240,3 @@ def summary(plan: ExtractionPlan) -> str:
     parts = [tr(words, members=count(number, "member")) for words, number in troubles if number]
     counted = f"{', '.join(parts)}." if parts else ""
     return " ".join(filter(None, (said, counted, plan.unfinished, *plan.warnings)))
-
-
-def _label(text: str, buddy: QWidget) -> QLabel:
-    label = QLabel(text)
-    label.setBuddy(buddy)
-    return label

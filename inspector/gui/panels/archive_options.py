@@ -212,6 +212,20 @@ class ArchiveOptions(QStackedWidget):
             self.addWidget(page)
             page.changed.connect(self.changed)
 
+    def fields(self) -> dict[str, QWidget]:
+        """All that can be said, by what it is in a draft."""
+        return {
+            "max_size": self.caf.limit,
+            "catalogue": self.caf.catalogue,
+            "level": self.rca.level,
+            "convention": self.rca.convention,
+            "dataset": self.datas3t.dataset,
+            "numbering": self.datas3t.numbering,
+            "first_key": self.datas3t.first,
+            "per_range": self.datas3t.per_range,
+            **{f"entry_{at}": entry for at, entry in enumerate(self.taco.entries)},
+        }
+
     def show_kind(self, kind: ArchiveKind) -> None:
         """Show the options of a kind."""
         self.setCurrentWidget(self._pages[kind])

@@ -13,10 +13,12 @@ from inspector.core.numbers import grouped
 from inspector.core.translation import tr
 from inspector.gui.check_many import ManyChecks
 from inspector.gui.models.check_list import ERRORS, LOCATION, SENTENCE, STATE, WARNINGS, CheckListModel
-from inspector.gui.panels.parts import Emptiable, SelectableLabel, table_view
+from inspector.gui.panels.parts import Emptiable, SelectableLabel, push_button, table_view
+from inspector.gui.session import SIDES, OpenTab
 from inspector.gui.tabs import SideTab
 from inspector.operations.checking.many import Outcome
 from inspector.operations.opening.folders import Wanted
+from inspector.sources.s3.address import strip_credentials
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 WIDTHS = {LOCATION: 320, STATE: 130, ERRORS: 70, WARNINGS: 80, SENTENCE: 500}
@@ -25,7 +27,7 @@ TOLD = 100
 
 
 class CheckTab(SideTab):
-    """The check of many locations, which begins at once.
+    """The check of many locations: what is in them is found out when it begins.
 
     Signals:
         chosen(str): a location is to be opened.
@@ -34,7 +36,7 @@ class CheckTab(SideTab):
     chosen = Signal(str)
 
     def __init__(self, locations: list[str], connection: Connection = DEFAULT) -> None:
-        super().__init__(tr("Check"))
+        super().__init__(tr(SIDES["check"]))
         self._locations = locations
         self.checks = ManyChecks(locations, self, connection)
         self.model = CheckListModel(self)
@@ -48,6 +50,7 @@ class CheckTab(SideTab):
         self.bar.setRange(0, 0)
         self.stop = QPushButton(tr("Cancel"))
         self.stop.setToolTip(tr("Stop checking; what was checked stays (Esc)"))
+        self.again = push_button(tr("Check &Again"), tr("Look for archives there, and check all of them"))
         self._stack = Emptiable(self.table)
         self.setFocusProxy(self._stack)
         self._told = QTimer(self)
@@ -55,14 +58,15 @@ class CheckTab(SideTab):
         self._told.setInterval(TOLD)
         self._told.timeout.connect(self._tell)
         self._lay_out()
+        self.checks.started.connect(self._started)
         self.checks.found.connect(self._found)
         self.checks.began.connect(self.model.begin)
         self.checks.came.connect(self._came)
         self.checks.finished.connect(self._finished)
         self.stop.clicked.connect(self.cancel)
+        self.again.clicked.connect(self.checks.start)
         self.table.activated.connect(self._open)
-        self._stack.show_sentence(tr("Looking for archives…"))
-        self._tell()
+        self._show_work()
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()
@@ -71,6 +75,7 @@ class CheckTab(SideTab):
         head.addWidget(self.sentence, 1)
         head.addWidget(self.bar)
         head.addWidget(self.stop)
+        head.addWidget(self.again)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -82,6 +87,19 @@ class CheckTab(SideTab):
         """See SideTab."""
         return not self.checks.running
 
+    @property
+    def kept(self) -> OpenTab:
+        """See SideTab."""
+        places = tuple(map(strip_credentials, self._locations))
+        return OpenTab(next(iter(places), ""), side="check", places=places)
+
+    def show_places(self) -> None:
+        """Show what was checked in an earlier session, and wait until the user wants it checked again."""
+        self.model.fill([Wanted(each) for each in self._locations])
+        self.model.cancel()
+        self._stack.show_view(self.table)
+        self.sentence.setText(tr("This was checked in an earlier session, and is not checked again by itself."))
+
     def cancel(self) -> None:
         """See SideTab."""
         self.checks.cancel()
@@ -92,6 +110,21 @@ class CheckTab(SideTab):
             self.cancel()
         else:
             super().keyPressEvent(event)
+
+    def _started(self) -> None:
+        self.model.fill([])
+        self._stack.show_sentence(tr("Looking for archives…"))
+        self.bar.setRange(0, 0)
+        self._show_work()
+        self._tell()
+
+    def _show_work(self) -> None:
+        running, had_focus = self.checks.running, self.again.hasFocus() or self.stop.hasFocus()
+        for widget in (self.bar, self.stop):
+            widget.setVisible(running)
+        self.again.setVisible(not running)
+        if had_focus:
+            (self.stop if running else self.again).setFocus()
 
     def _found(self, wanted: list[Wanted]) -> None:
         self.model.fill(wanted, _common_start([each.location for each in wanted]))
@@ -109,8 +142,7 @@ class CheckTab(SideTab):
 
     def _finished(self) -> None:
         self.model.cancel()
-        self.bar.hide()
-        self.stop.hide()
+        self._show_work()
         self._told.stop()
         self._tell()
 

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QProgressBar,
     QPushButton,
@@ -29,12 +28,14 @@ from inspector.gui.asking import ask_for_folder
 from inspector.gui.client import Client, Job
 from inspector.gui.connections import Connections
 from inspector.gui.door import absolute
+from inspector.gui.form import said_in, say_again
 from inspector.gui.message import Message
 from inspector.gui.pace import Pace
 from inspector.gui.panels.archive_options import ArchiveOptions, OptionError
 from inspector.gui.panels.inputs import InputsPanel
-from inspector.gui.panels.parts import ElidedLabel
+from inspector.gui.panels.parts import ElidedLabel, label_of
 from inspector.gui.panels.reach import Reach
+from inspector.gui.session import SIDES, OpenTab
 from inspector.gui.status_line import STEPS
 from inspector.gui.tabs import SideTab
 from inspector.operations.making.workshop_views import ArchiveKind, Draft, Made
@@ -62,7 +63,7 @@ class NewArchiveTab(SideTab):
     chosen = Signal(str)
 
     def __init__(self, connections: Connections) -> None:
-        super().__init__(tr("New Archive"))
+        super().__init__(tr(SIDES["draft"]))
         self.client = Client(parent=self, target=worker.make)
         self.client.lost.connect(self._lose)
         self._job: Job | None = None
@@ -82,6 +83,7 @@ class NewArchiveTab(SideTab):
         self.remove_unfinished.hide()
         self.inputs = InputsPanel(self.client, self._draft_as_far)
         self.options = ArchiveOptions()
+        self._unsaid = said_in(self._fields())
         self.trouble = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
         self.trouble.setAccessibleName(tr("What is still missing, or how far the work is"))
         self.bar = QProgressBar()
@@ -101,9 +103,9 @@ class NewArchiveTab(SideTab):
         self._form = QWidget()
         grid = QGridLayout(self._form)
         grid.setContentsMargins(0, 0, 0, 0)
-        grid.addWidget(_label(tr("&Kind"), self.kind), 0, 0)
+        grid.addWidget(label_of(tr("&Kind"), self.kind), 0, 0)
         grid.addWidget(self.kind, 0, 1)
-        grid.addWidget(_label(tr("&Write to"), self.target), 1, 0)
+        grid.addWidget(label_of(tr("&Write to"), self.target), 1, 0)
         grid.addWidget(self.target, 1, 1)
         grid.addWidget(self.browse, 1, 2)
         grid.addWidget(self.overwrite, 0, 2)
@@ -130,6 +132,7 @@ class NewArchiveTab(SideTab):
         self.target.editingFinished.connect(self._look_beside)
         self.browse.clicked.connect(self.ask_target)
         self.options.changed.connect(self.inputs.look_again)
+        self.inputs.looked.connect(self.keptChanged)
         self.inputs.looked.connect(self._looked)
         self.begin.clicked.connect(self.make)
         self.stop.clicked.connect(self.cancel_making)
@@ -139,6 +142,24 @@ class NewArchiveTab(SideTab):
     def settled(self) -> bool:
         """See SideTab."""
         return self._job is None and self.inputs.settled
+
+    def _fields(self) -> dict[str, QWidget]:
+        # What agrees to a loss, such as replacing what is there, is agreed to anew in every session.
+        return {"kind": self.kind, **self.options.fields()}
+
+    @property
+    def kept(self) -> OpenTab | None:
+        """See SideTab."""
+        text, said = self.target.text().strip(), said_in(self._fields())
+        draft = OpenTab(absolute(text) if text else "", side="draft", places=tuple(self.inputs.locations), said=said)
+        return draft if text or draft.places or said != self._unsaid else None
+
+    def take_up(self, kept: OpenTab) -> None:
+        """Say what an earlier session said, and look at the files as they are now."""
+        say_again(self._fields(), kept.said)
+        self.target.setText(kept.location)
+        self._look_beside()
+        self.inputs.add(list(kept.places))
 
     def cancel(self) -> None:
         """See SideTab: the worker goes, and takes away first what is half made."""
@@ -189,6 +210,7 @@ class NewArchiveTab(SideTab):
         self.inputs.look_again()
 
     def _change_target(self, text: str) -> None:
+        self.keptChanged.emit()
         location = strip_credentials(text.strip())
         was_remote = not self.reach.isHidden()
         self.reach.follow(location)
@@ -324,9 +346,3 @@ class NewArchiveTab(SideTab):
         self._form.setEnabled(False)
         self.begin.setEnabled(False)
         self.message.say(tr("{sentence} Close this tab and begin again.", sentence=sentence))
-
-
-def _label(text: str, buddy: QWidget) -> QLabel:
-    label = QLabel(text)
-    label.setBuddy(buddy)
-    return label

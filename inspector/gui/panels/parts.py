@@ -123,6 +123,13 @@ def sentence_label(text: str = "") -> QLabel:
     return label
 
 
+def label_of(text: str, field: QWidget) -> QLabel:
+    """What a field is called, beside it: Alt and the letter that is marked in it go to the field."""
+    label = QLabel(text)
+    label.setBuddy(field)
+    return label
+
+
 def push_button(text: str, tip: str) -> QPushButton:
     """A button that Enter presses only where the keyboard is on it."""
     button = QPushButton(text)
