@@ -120,7 +120,11 @@ def _end(hashes: Hashes, progress: Progress) -> _End | None:
     if metadata:
         # Bytes that are there and were not written so may be blobs behind one that was changed.
         return _End(kept, metadata, missing or as_written)
-    return _End(kept, _hash(hashes, segment, kept, progress), as_written and not layout.chunks.truncated)
+    metadata = _hash(hashes, segment, kept, progress)
+    filled = layout.filled(layout.blocks.edges[kept])
+    # What an append left behind that was to go on in a new chunk: the chunk before says where it began.
+    begun = filled is not None and filled.metadata == metadata
+    return _End(kept, metadata, begun or (as_written and not layout.chunks.truncated))
 
 
 def _hash(hashes: Hashes, segment: int, kept: int, progress: Progress) -> bytes:

@@ -1,9 +1,10 @@
 """What the hashes of an RCA archive say, in findings: the smallest explanation that the data allows.
 
 A hash covers a segment as a whole, so a wrong one says no more than that a byte of the segment or of the hash is not
-as it was written. Three things narrow that. Decompression depends on nothing behind the blob at hand, so where it fails
-at a blob the damage lies in that blob or before it. By rcarch's convention the next hash covers this one. And a hash
-that is wrong in one byte only has most likely been changed itself.
+as it was written. Four things narrow that. Decompression depends on nothing behind the blob at hand, so where it fails
+at a blob the damage lies in that blob or before it. By rcarch's convention the next hash covers this one. A hash that
+is wrong in one byte only has most likely been changed itself. And where a segment ends with a full chunk, the metadata
+of that chunk, once the last, was its hash too.
 """
 
 from __future__ import annotations
@@ -30,6 +31,11 @@ _MORE = (
 )
 """What is said of the findings of a kind past the first KEPT: making them all takes longer than reading the archive."""
 
+_WITNESS = (
+    "The metadata of the chunk that the segment fills, which was the last chunk once, is the computed hash. So the "
+    "segment is whole, and nothing is lost."
+)
+
 
 def report(hashes: Hashes, emitter: Emitter) -> None:
     """Emit what the hashes say, except for what has been said already."""
@@ -44,7 +50,7 @@ def resumed_wrongly(hashes: Hashes, row: int) -> bool:
     segment, layout = hashes.segment(row), hashes.layout
     if hashes.verdict(row) is not Verdict.MISMATCH or hashes.final(row) or segment in layout.damaged:
         return False
-    return layout.begins_chunk(layout.blocks.segments[segment + 1])
+    return layout.filled(hashes.bounds(row)[1]) is not None
 
 
 class _Explanation:
@@ -149,12 +155,12 @@ class _Explanation:
         )
         code = "rca-metadata-hash-mismatch" if hashes.final(row) else "rca-reset-hash-mismatch"
         segment = hashes.segment(row)
-        if segment < 0 or hashes.hash_only(row):
+        if self._looks_resumed(row):
+            code, why, spans = "rca-hash-resumed-wrongly", self._resumed(row), place
+        elif segment < 0 or hashes.hash_only(row):
             why, spans = self._only_hash(row), place
         elif segment in self._layout.damaged:
             why, spans = self._undecodable(row)
-        elif resumed_wrongly(hashes, row):
-            code, why, spans = "rca-hash-resumed-wrongly", self._resumed(row), place
         else:
             why, spans = self._decodable(row), self._suspects(row)
         return (
@@ -164,9 +170,20 @@ class _Explanation:
             spans,
         )
 
+    def _looks_resumed(self, row: int) -> bool:
+        """Whether a wrong resume explains a hash, and no change of it does."""
+        hashes = self._hashes
+        if row in hashes.mended or hashes.near(row):
+            return False
+        if hashes.segment(row) < 0:
+            return hashes.proved(row + 1)  # else this may have been no reset block once
+        return resumed_wrongly(hashes, row)
+
     def _only_hash(self, row: int) -> str:
         if self._hashes.segment(row) < 0:
             return "It covers nothing, so the right hash is the computed one, unless this was no reset block once."
+        if self._hashes.witnessed(row):
+            return f"Only these {HASH} bytes have changed: {_WITNESS}"
         if row not in self._hashes.mended:
             nearest = self._hashes.digest(row, self._hashes.convention_of(row))
             return (
@@ -215,6 +232,17 @@ class _Explanation:
         return f"{why}. {decode}, but the hash covers the segment as a whole, so {prove} be proved whole."
 
     def _resumed(self, row: int) -> str:
+        if self._hashes.segment(row) < 0:
+            return (
+                "It covers nothing, so the right hash is the computed one. This looks like an archive whose first "
+                "append was interrupted, and that was resumed by a writer that copied the hash of the dead chunk "
+                "header."
+            )
+        if self._hashes.witnessed(row):
+            return (
+                "The segment ends exactly where a full chunk does: this looks like an archive that was resumed after "
+                f"an interrupted append by a writer that copied the hash of the dead chunk header. {_WITNESS}"
+            )
         proof = " The next hash covers this one and is right, so it was written so." if self._written(row) else ""
         return (
             "Yet every blob of the segment decodes, and it ends exactly where a full chunk does: this looks like an "

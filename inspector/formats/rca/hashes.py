@@ -175,13 +175,24 @@ class Hashes:
                 return convention
         return None
 
+    def witnessed(self, row: int) -> bool:
+        """Whether the metadata of the chunk that a segment fills to its end is the computed hash, not the wrong one.
+
+        Readers ignore it. But an append that ended there has left it, as the hash of what it had written.
+        """
+        segment = self.segment(row)
+        if self.final(row) or segment < 0 or segment in self.layout.damaged or not self._known[row]:
+            return False
+        chunk = None if self._held[row] else self.layout.filled(self.bounds(row)[1])
+        return chunk is not None and chunk.metadata.hex() in {self.digest(row, each) for each in Convention}
+
     def hash_only(self, row: int) -> bool:
         """Whether nothing but a stored hash seems to be wrong."""
-        return row in self.mended or self.near(row) is not None
+        return row in self.mended or self.near(row) is not None or self.witnessed(row)
 
     def proved(self, row: int) -> bool:
         """Whether the bytes of a segment are proved to be those that were written."""
-        return bool(self._held[row]) or row in self.mended or row - 1 in self.mended
+        return bool(self._held[row]) or row in self.mended or row - 1 in self.mended or self.witnessed(row)
 
     def convention_of(self, row: int) -> Convention:
         """The convention that a hash follows, as far as it can be told."""

@@ -9,7 +9,7 @@ from inspector.core.rows import LazyRows
 from inspector.core.source import SplicedSource
 from inspector.formats._zstd import Stream
 from inspector.formats.rca.blocks import BLOB, Blocks
-from inspector.formats.rca.chunks import ChunkLayer
+from inspector.formats.rca.chunks import Chunk, ChunkLayer
 
 NEAR = 64 * 1024
 """Bytes that are read at once where blocks and segments are small."""
@@ -59,10 +59,13 @@ class Layout:
         at = self.blocks.edges[block]
         return self.inner.outer(at, at + 1)[0].start
 
-    def begins_chunk(self, block: int) -> bool:
-        """Whether a block is the first thing in the payload of a chunk after the first."""
-        start = self.outer_start(block)
-        return any(chunk.payload.start == start for chunk in self.chunks.chunks[1:])
+    def filled(self, at: int) -> Chunk | None:
+        """The chunk that ends at the inner position ``at``, where another one follows it."""
+        for chunk in self.chunks.chunks[:-1]:
+            at -= chunk.payload.size
+            if not at:
+                return chunk
+        return None
 
     def outer_starts(self, first: int, last: int) -> list[int]:
         """Where the blocks ``[first, last)`` begin in the file."""

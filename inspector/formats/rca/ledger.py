@@ -52,10 +52,8 @@ class Ledger(LazyRows[Checksum]):
         held, verdict = hashes.held(at), hashes.verdict(at)
         if held:
             return _CONVENTIONS[held] if hashes.tells(at) else "Right; both conventions agree on it."
-        if at in hashes.mended:
-            return "Only the stored hash is wrong: the next hash covers it and fits the computed one."
-        if hashes.near(at):
-            return "It seems that only the stored hash is wrong: it differs from the computed one in one byte."
+        if hashes.hash_only(at):
+            return self._only_hash(at)
         if at - 1 in hashes.mended:
             return "Right once the hash in the reset block that opens the segment is mended."
         if verdict is Verdict.NOT_CHECKABLE:
@@ -68,3 +66,10 @@ class Ledger(LazyRows[Checksum]):
                 "Wrong by both conventions" + "".join(f"; by the other it would be {digest}" for digest in other) + "."
             )
         return "Not compared yet."
+
+    def _only_hash(self, at: int) -> str:
+        if at in self.hashes.mended:
+            return "Only the stored hash is wrong: the next hash covers it and fits the computed one."
+        if self.hashes.witnessed(at):
+            return "Only the stored hash is wrong: the metadata of the chunk that the segment fills is the right one."
+        return "It seems that only the stored hash is wrong: it differs from the computed one in one byte."

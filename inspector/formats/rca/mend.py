@@ -55,7 +55,7 @@ def _mendable(hashes: Hashes, row: int) -> bool:
 
 def _proved(hashes: Hashes, row: int) -> bool:
     """Whether a wrong reset hash is known to be all that is wrong."""
-    if hashes.segment(row) < 0 or row in hashes.mended:
+    if hashes.segment(row) < 0 or row in hashes.mended or hashes.witnessed(row):
         return True
     # The wrong one was written so, which only a wrong resume does at this place.
     return explain.resumed_wrongly(hashes, row) and _written(hashes, row)

@@ -210,7 +210,11 @@ def test_a_hash_at_the_very_beginning_is_compared_too() -> None:
     wrong = build.control_block(0, b"whatever")
     archive, sentence = checked(build.chunked(wrong + body, build.digest(wrong + body)))
     assert sentence == "1 of 2 hashes is wrong; 3 of 3 blobs are proved whole."
-    assert build.digest(b"").hex() in message(archive, "rca-reset-hash-mismatch")
+    said = message(archive, "rca-hash-resumed-wrongly")
+    assert build.digest(b"").hex() in said
+    assert "first append was interrupted" in said
+    archive, _ = checked(build.chunked(wrong + body, b"whatever"))
+    assert "unless this was no reset block once" in message(archive, "rca-reset-hash-mismatch")
 
 
 def test_a_blob_that_was_hashed_undecodable_was_written_so() -> None:
