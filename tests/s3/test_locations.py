@@ -127,7 +127,7 @@ def test_a_listing_of_many_pages(store: Store) -> None:
         found = store.prefix(f"s3://{BUCKET}/pages/")
         assert [entry.name for entry in found.entries()] == [f"{number}.txt" for number in range(8)]
         assert len(found.entries()) == len(list(found.beneath()))
-    assert [str(seen).partition(" ")[0] for seen in store.proxy.log] == ["LIST"] * 6
+    assert [str(seen).partition(" ")[0] for seen in store.proxy.log] == ["LIST"] * 3
 
 
 def test_a_prefix_opens_from_every_folder_on_the_way_and_without_its_slash(store: Store) -> None:

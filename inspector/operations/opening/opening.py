@@ -119,7 +119,8 @@ def open_place(
             sparing=sparing,
             tail=not location.endswith(FROM_THE_START),
             listed=range_name(location) is not None,
-            holders=HOLDERS if _DATASET.search(location) else (),
+            holders=HOLDERS,
+            inside=_DATASET.search(location) is not None,
         )
     path = local_path(location)
     return LocalFolder(path.resolve()) if path.is_dir() else FileSource(path)

@@ -63,6 +63,9 @@ class Beside:
 
     def _listing(self, address: Address) -> Address | None:
         """The prefix of a listing that has the object if it exists."""
+        folder = Address(address.bucket, address.key[: len(address.key) - len(address.name)])
+        if folder in self._listed:
+            return folder
         for prefix in self._listed:
             rest = address.key.removeprefix(prefix.key)
             same = prefix.bucket == address.bucket and address.key.startswith(prefix.key)

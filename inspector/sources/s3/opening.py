@@ -25,18 +25,20 @@ def open_s3(
     tail: bool,
     listed: bool = False,
     holders: Sequence[str] = (),
+    inside: bool = False,
 ) -> S3Source | S3Prefix:
     """The object at ``location``, or the prefix where there is none; raises SourceError where there is neither.
 
     A bucket or what ends with a slash is a prefix. ``tail``: the object has its index at its end. ``listed``: what
-    stands beside the object is wanted in any case, so it is looked for in a listing. ``holders``: it is likely to be a
-    prefix of which only what stands directly in these folders is wanted.
+    stands beside the object is wanted in any case, so it is looked for in a listing. ``holders`` are names of folders
+    whose objects will all be wanted, if it is a prefix; ``inside``: which is likely, and these folders are all of it.
     """
     address, ledger = parse(location), Ledger()
     client = client_for(connection)
     try:
-        found = _listed(client, address, ledger, holders, sparing=sparing) if listed or holders else None
-        return _open(client, address, ledger, sparing=sparing, tail=tail) if found is None else found
+        inner = holders if inside else ()
+        found = _listed(client, address, ledger, inner, sparing=sparing) if listed or inside else None
+        return found or _open(client, address, ledger, holders, sparing=sparing, tail=tail)
     except S3Error as error:
         error.ledger = ledger
         raise
@@ -57,19 +59,21 @@ def _listed(
         return None
 
 
-def _open(client: Client, address: Address, ledger: Ledger, *, sparing: bool, tail: bool) -> S3Source | S3Prefix:
+def _open(
+    client: Client, address: Address, ledger: Ledger, holders: Sequence[str], *, sparing: bool, tail: bool
+) -> S3Source | S3Prefix:
     if address.key == address.prefix:
-        return _prefix(client, address, ledger, sparing=sparing)
+        return _prefix(client, address, ledger, holders, sparing=sparing)
     try:
         return open_object(client, address, ledger, tail=tail, sparing=sparing)
     except S3Error as error:
         if error.status != _MISSING or error.code == "NoSuchBucket":
             raise
-        return _prefix(client, address, ledger, sparing=sparing)
+        return _prefix(client, address, ledger, holders, sparing=sparing)
 
 
-def _prefix(client: Client, address: Address, ledger: Ledger, *, sparing: bool) -> S3Prefix:
-    found = S3Prefix(client, address, ledger, sparing=sparing)
-    if not found.entries() and address.key:
+def _prefix(client: Client, address: Address, ledger: Ledger, holders: Sequence[str], *, sparing: bool) -> S3Prefix:
+    found = S3Prefix(client, address, ledger, sparing=sparing, holders=holders)
+    if not found.exists() and address.key:
         raise SourceError(f"{visible(address.location)} does not exist: there is neither an object nor a prefix.")
     return found

@@ -8,25 +8,39 @@ from typing import TYPE_CHECKING
 from inspector.core.source import Source
 from inspector.sources.folder import Entry
 from inspector.sources.s3.address import Address, parse
-from inspector.sources.s3.answers import Head, Page
+from inspector.sources.s3.answers import Head, Listed, Page
 from inspector.sources.s3.beside import Beside
 from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.source import FIRST, S3Source, look, open_object
+from inspector.sources.s3.tree import Tree, entry_of, tree_of
 
 if TYPE_CHECKING:
     from inspector.sources.s3.client import Client
 
 
 class S3Prefix:
-    """A Folder. Its listings are kept, so that what was listed once opens without a request."""
+    """A Folder. Its listings are kept, so that what was listed once opens without a request.
+
+    ``holders`` are names of folders whose objects will all be wanted, so that nothing is lost by listing all beneath.
+    """
 
     def __init__(
-        self, client: Client, address: Address, ledger: Ledger, beside: Beside | None = None, *, sparing: bool = False
+        self,
+        client: Client,
+        address: Address,
+        ledger: Ledger,
+        beside: Beside | None = None,
+        *,
+        sparing: bool = False,
+        holders: Sequence[str] = (),
     ) -> None:
         self._client = client
         self._address = Address(address.bucket, address.prefix)
         self._beside = beside or Beside(client, ledger)
         self._sparing = sparing
+        self._holders = holders
+        self._pages: list[Page] = []
+        self._tree: Tree = {}
         self._entries: tuple[Entry, ...] | None = None
         self._inside: dict[str, S3Prefix] = {}
         self.ledger = ledger
@@ -35,30 +49,65 @@ class S3Prefix:
         self.name = parts[-1]
         self.above = parts[-2] if len(parts) > 1 else ""
 
+    def exists(self) -> bool:
+        """Whether anything is in it or beneath; one request, once. Raises SourceError."""
+        return any(each.key != self._address.key for each in next(self._flat()).objects)
+
     def entries(self) -> tuple[Entry, ...]:
-        """See Folder.entries; one request a page, once. Raises SourceError."""
-        if self._entries is None:
+        """See Folder.entries; one request a page, once. Raises SourceError.
+
+        Where all that is in it and beneath stands on one page, that is kept, and the folders in it take none.
+        """
+        if self._entries is None and not self._list_all():
             self._entries = tuple(sorted(self._list()))
-        return self._entries
+        return self._entries or ()
 
     def beneath(self) -> Iterator[str]:
         """The locations of all objects in it and beneath; one request a page. Raises SourceError."""
-        for page in self.pages(flat=True):
+        for page in self._flat():
             for each in page.objects:
                 if not each.key.endswith("/"):
                     yield Address(self._address.bucket, each.key).location
+
+    def _flat(self) -> Iterator[Page]:
+        """All objects in it and beneath, by pages; the first one is asked for once."""
+        if not self._pages:
+            self._pages.append(next(self.pages(flat=True)))
+        yield from self._pages
+        if self._pages[-1].following:
+            yield from self.pages(flat=True, after=self._pages[-1].following)
+
+    def _list_all(self) -> bool:
+        """Know all that is in it and beneath, unless that would take more pages than what is wanted of it."""
+        pages: list[Page] = []
+        for page in self._flat():
+            pages.append(page)
+            if page.following and not all(self._is_held(each.key) for each in page.objects):
+                return False
+        self._pages = pages
+        found = (each for page in pages for each in page.objects)
+        bucket, prefix = self._address
+        self._tree = tree_of(bucket, prefix, found)
+        for each in self._tree:
+            self._beside.listed(Address(bucket, each))
+        self._entries = tuple(sorted(self._tree[prefix]))
+        return True
+
+    def _is_held(self, key: str) -> bool:
+        folder, _, _ = key.removeprefix(self._address.key).rpartition("/")
+        return not folder or folder.rpartition("/")[2] in self._holders
 
     def known(self, location: str) -> Head | None:
         """What a listing that was made says of an object; None where none spoke of it."""
         return self._beside.known(parse(location))
 
-    def pages(self, *, flat: bool = False, beginning: str = "") -> Iterator[Page]:
+    def pages(self, *, flat: bool = False, beginning: str = "", after: str = "") -> Iterator[Page]:
         """What is in it, one request a page; ``flat``: all objects beneath instead of prefixes. Raises SourceError.
 
-        ``beginning`` is what the names of all that is wanted begin with.
+        ``beginning`` is what the names of all that is wanted begin with; ``after`` leads to the first page.
         """
         bucket, prefix = self._address
-        after, more = "", True
+        more = True
         while more:
             look()
             page = self._client.list(bucket, prefix + beginning, self.ledger, after=after, flat=flat)
@@ -71,9 +120,9 @@ class S3Prefix:
         bucket, prefix = self._address
         found: list[Entry] = []
         for page in self.pages():
-            found += [_entry(bucket, prefix, each.removesuffix("/"), folder=True) for each in page.prefixes]
+            found += [entry_of(bucket, prefix, each.removesuffix("/"), folder=True) for each in page.prefixes]
             # Some tools make an empty object in place of a folder.
-            found += [_entry(bucket, prefix, one.key, size=one.size) for one in page.objects if one.key != prefix]
+            found += [entry_of(bucket, prefix, one.key, size=one.size) for one in page.objects if one.key != prefix]
         self._beside.listed(self._address)
         return found
 
@@ -85,7 +134,9 @@ class S3Prefix:
 
     def _child(self, name: str, entries: Iterable[Entry] | None = None) -> S3Prefix:
         address = Address(self._address.bucket, f"{self._address.key}{name}/")
-        child = S3Prefix(self._client, address, self.ledger, self._beside, sparing=self._sparing)
+        child = S3Prefix(self._client, address, self.ledger, self._beside, sparing=self._sparing, holders=self._holders)
+        if address.key in self._tree:
+            child._tree, entries = self._tree, self._tree[address.key]
         if entries is not None:
             child.take(entries)
         return child
@@ -106,11 +157,11 @@ class S3Prefix:
             for each in page.objects:
                 name, _, rest = each.key.removeprefix(prefix).partition("/")
                 if name in names and rest and "/" not in rest:
-                    found.setdefault(name, []).append(_entry(bucket, f"{prefix}{name}/", each.key, size=each.size))
+                    found.setdefault(name, []).append(entry_of(bucket, f"{prefix}{name}/", each.key, size=each.size))
             if not found:
                 return False
         self._inside = {name: self._child(name, entries) for name, entries in found.items()}
-        self._entries = tuple(_entry(bucket, prefix, f"{prefix}{name}", folder=True) for name in sorted(found))
+        self._entries = tuple(entry_of(bucket, prefix, f"{prefix}{name}", folder=True) for name in sorted(found))
         return bool(found)
 
     def open(self, location: str) -> Source:
@@ -128,7 +179,3 @@ def _beginning(names: Sequence[str]) -> str:
     """What all these names begin with."""
     first, last = min(names), max(names)
     return first[: next((at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), None)]
-
-
-def _entry(bucket: str, prefix: str, key: str, *, folder: bool = False, size: int = 0) -> Entry:
-    return Entry(key.removeprefix(prefix), Address(bucket, key).location, folder, size)
