@@ -69,8 +69,8 @@ class FieldTable(LazyRows[Field]):
 
     def rows(self, start: int, stop: int) -> range:
         """The rows that may meet the bytes ``[start, stop)``."""
-        low = bisect_right(self.starts, start)
-        low = bisect_left(self.starts, self.starts[low - 1]) if low else 0
+        # Of rows that begin at the same byte all but the last are empty.
+        low = max(0, bisect_right(self.starts, start) - 1)
         return range(low, bisect_left(self.starts, stop, lo=low))
 
     def role_set(self, row: int) -> int:
@@ -180,7 +180,8 @@ class Run:
     path: tuple[int, ...]
 
 
-def _positions(fields: Sequence[Field], start: int, stop: int) -> Iterable[int]:
+def positions(fields: Sequence[Field], start: int, stop: int) -> range:
+    """The positions of those of the siblings that may meet the bytes ``[start, stop)``."""
     return fields.rows(start, stop) if isinstance(fields, FieldTable) else range(len(fields))
 
 
@@ -195,7 +196,7 @@ def runs(fields: Sequence[Field], start: int, stop: int) -> list[Run]:
 def _collect(
     fields: Sequence[Field], start: int, stop: int, role: Role, shade: int, path: tuple[int, ...], found: list[Run]
 ) -> None:
-    for position in _positions(fields, start, stop):
+    for position in positions(fields, start, stop):
         field = fields[position]
         if not any(span.start < stop and start < span.stop for span in field.spans):
             continue
@@ -215,7 +216,7 @@ def locate(fields: Sequence[Field], offset: int) -> list[tuple[int, Field]]:
     """The fields that own the byte at ``offset``, outermost first, each with its position among its siblings."""
     chain: list[tuple[int, Field]] = []
     while True:
-        for position in _positions(fields, offset, offset + 1):
+        for position in positions(fields, offset, offset + 1):
             field = fields[position]
             if any(span.start <= offset < span.stop for span in field.spans):
                 chain.append((position, field))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from inspector.core.field import Field, FieldTable, locate
+from inspector.core.field import Field, locate, positions
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.span import Span, Spans
@@ -147,8 +147,7 @@ def _called(field: Field) -> str:
 
 def _chains(fields: Sequence[Field], shown: Span, above: tuple[Field, ...]) -> Iterator[Chain]:
     """The fields with a byte in ``shown``, each after those around it, but not what is in those that lead on."""
-    positions = fields.rows(*shown) if isinstance(fields, FieldTable) else range(len(fields))
-    for position in positions:
+    for position in positions(fields, *shown):
         field = fields[position]
         if not any(span.start < shown.stop and shown.start < span.stop for span in field.spans):
             continue

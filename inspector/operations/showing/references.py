@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from inspector.core.archive import Archive
-from inspector.core.field import Field, FieldTable, at_path, locate
+from inspector.core.field import Field, FieldTable, at_path, locate, positions
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.span import Span, Spans, intersect
@@ -216,7 +216,7 @@ class Referrer:
 
     def _chunk_end(self, header: Field, headers: Sequence[Field]) -> int:
         after = header.spans[-1].stop
-        rows = headers.rows(after, self.layer.source.size) if isinstance(headers, FieldTable) else range(len(headers))
+        rows = positions(headers, after, self.layer.source.size)
         return next((headers[at].start for at in rows if headers[at].start >= after), self._claimed(after))
 
     def _claimed(self, after: int) -> int:
