@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.edit import Edit, OverlaySource, Patch, combined, differing, merged, overlaid
 from inspector.core.source import BytesSource
+from inspector.core.span import Span
 
 
 def made(data: bytes, edit: Edit) -> bytes:
@@ -48,6 +51,9 @@ def test_taking_back_leaves_what_was(draw: st.DataObject, data: bytes) -> None:
     edit = draw.draw(edits(data))
     back = edit.reverted(data[edit.dropped.start : edit.dropped.stop])
     assert made(made(data, edit), back) == data
+    # What was written last is taken back first; where the file grew there is nothing to put back.
+    stood = [Span(each.offset, each.offset + len(each.old)) for each in reversed(edit.patches) if each.old]
+    assert [each.span for each in back.patches] == stood + [edit.dropped] * bool(edit.dropped.size)
 
 
 @given(st.data(), st.binary(max_size=60))
@@ -59,6 +65,7 @@ def test_merged_edits_leave_what_they_would_one_after_another(draw: st.DataObjec
     assert made(data, one) == made(between, second)
     source = overlaid(BytesSource(data), [first, second])
     assert source.read(0, source.size) == made(between, second)
+    assert merged(BytesSource(data), [first], "Alone") is first
 
 
 @given(st.data(), st.binary(max_size=60))
@@ -71,6 +78,15 @@ def test_combined_edits_keep_the_order_of_the_first(draw: st.DataObject, data: b
     kept, asked = ([patch.span for patch in edit.patches] for edit in (one, first))
     assert [span.start for span in kept[: len(asked)]] == [span.start for span in asked]
     assert kept[: max(0, len(asked) - 1)] == asked[:-1]  # the last may have grown by what follows upon it
+    added = kept[max(0, len(asked) - 1) :]
+    assert all(before.stop != after.start for before, after in pairwise(added))
+
+
+def test_an_edit_that_changes_the_size_is_combined_with_none_before_it() -> None:
+    first, grown = Edit("Change", (Patch(0, b"a", b"x"),), 1, 1), Edit("Grow", (Patch(1, b"", b"b"),), 1, 2)
+    for second in (grown, Edit("Cut", (), 1, 0), Edit("Of another file", (), 2, 2)):
+        with pytest.raises(ValueError, match="The second edit changes the size"):
+            combined(first, second, "Both")
 
 
 @given(st.data(), st.binary(max_size=60))

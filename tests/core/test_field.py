@@ -3,7 +3,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.field import Field, FieldTable, at_path, leaves, locate, parent, runs, tile
+from inspector.core.field import Field, FieldTable, Unread, at_path, leaves, locate, parent, runs, tile
 from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.span import Span
 
@@ -107,6 +107,11 @@ def test_facts_from_outside_the_file_own_nothing_and_come_last() -> None:
     assert [field.name for field in tree] == ["data", "metadata row"]
 
 
+def test_an_empty_field_comes_before_what_begins_where_it_stands() -> None:
+    fields = [Field(name, Kind.DATA, (Span(*span),)) for name, span in (("b", (2, 4)), ("a", (0, 2)), ("", (2, 2)))]
+    assert [field.name for field in tile(fields, (Span(0, 4),))] == ["a", "", "b"]
+
+
 def test_neighbouring_members_have_different_shades() -> None:
     tree = tile(rows_of([0, 10, 20, 30]), (Span(0, 30),))
     assert [run.shade for run in runs(tree, 0, 30)] == [0, 1, 0]
@@ -117,3 +122,17 @@ def test_a_path_that_leads_nowhere_gives_nothing() -> None:
     assert at_path(tree, (0,)) == tree[0]
     assert at_path(tree, (1,)) is None
     assert at_path(tree, (0, 0)) is None
+    assert at_path(tree, (-1,)) is None
+
+
+def test_children_that_take_reading_are_made_once_and_when_they_are_looked_at() -> None:
+    made: list[int] = []
+
+    def make() -> tuple[Field, ...]:
+        made.append(1)
+        return rows_of([0, 10, 20, 30])
+
+    children = Unread(make)
+    assert (bool(children), children.known, made) == (True, 1, [])
+    assert list(children) == list(rows_of([0, 10, 20, 30]))
+    assert (children.known, made) == (3, [1])

@@ -48,6 +48,13 @@ def test_each_hazard_is_named(name: bytes, words: str) -> None:
     assert any(words in hazard for hazard in hazards(name))
 
 
+def test_of_a_limit_what_lies_beyond_is_named_and_nothing_else() -> None:
+    assert hazards(b"x" * 65_535) == hazards(b"/".join([b"d"] * 128)) == ()
+    assert hazards(b"x" * 65_536) == ("is 65,536 bytes long",)
+    assert hazards(b"/".join([b"d"] * 129)) == ("is 129 components deep",)
+    assert hazards(b"/etc/passwd") == ("is absolute",)
+
+
 @given(st.binary())
 def test_any_bytes_are_judged(name: bytes) -> None:
     assert all(hazard for hazard in hazards(name))

@@ -1,8 +1,11 @@
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.member import LARGEST, UNREADABLE, Codec, Members
+from inspector.core.member import HAS_DIGEST, LARGEST, STRETCH, UNREAD, UNREADABLE, Codec, Members
+from inspector.core.span import Span
 
 names = st.lists(st.binary(max_size=12), max_size=20)
 
@@ -25,10 +28,12 @@ def test_claims_too_large_for_a_column_are_clamped() -> None:
     members = Members(sizes=True, marks=True)
     members.append(b"huge", 0, 2**80, size=2**90, marks=UNREADABLE)
     members.append(b"reversed", 10, 5)
+    members.append(b"before the file", -7, -2)
     assert members[0].size == LARGEST
     assert not members[0].readable
     assert members[1].stored == 0
     assert members[1].spans[0].size == 0
+    assert (members[2].spans, members[2].stored) == ((Span(0, 0),), 0)
 
 
 def test_a_member_without_a_recorded_digest_says_so() -> None:
@@ -36,6 +41,50 @@ def test_a_member_without_a_recorded_digest_says_so() -> None:
     members.append(b"with", 0, 1, digest=0)
     members.append(b"without", 1, 2)
     assert [member.digest for member in members] == ["xxh64:0000000000000000", None]
+
+
+def test_the_codecs_of_a_stretch_are_those_of_its_members() -> None:
+    members = Members(codecs=True)
+    for codec in (Codec.STORED, Codec.ZSTD, Codec.DEFLATE):
+        members.append(b"a", 0, 1, codec=codec)
+    assert members.codecs_in(1, 3) == {Codec.ZSTD, Codec.DEFLATE}
+    assert Members().codecs_in(0, 0) == {Codec.STORED}
+
+
+def unread(count: int) -> tuple[Members, list[Sequence[int]]]:
+    """Members whose headers are read when they are looked at, and which of them were read together."""
+    members = Members(sizes=True, marks=True, digest="xxh64", digest_digits=2)
+    for index in range(count):
+        members.append(b"begin", 0, 9, digest=index % 200, marks=UNREAD)
+    asked: list[Sequence[int]] = []
+
+    def read(indices: Sequence[int]) -> None:
+        asked.append(indices)
+        for index in indices:
+            members.settle(index, b"whole %d" % index, 10, 14)
+
+    members.reader = read
+    return members, asked
+
+
+def test_a_member_whose_header_was_left_out_is_read_when_it_is_looked_at() -> None:
+    members, asked = unread(3)
+    assert (members.path(1), members.seen(1).path, members.unread(1)) == (b"begin", b"begin", True)
+    assert (members.as_appended, asked) == (True, [])
+
+    found = members[1]
+    assert (found.path, found.size, found.spans, found.marks) == (b"whole 1", 4, (Span(10, 14),), HAS_DIGEST)
+    assert found.digest == "xxh64:01"
+    assert (members.path(1), members.unread(1), members.unread(2)) == (b"whole 1", False, True)
+    assert members[1] == found
+    assert (members.as_appended, asked) == (False, [[1]])
+
+
+def test_headers_that_were_left_out_are_read_many_at_a_time() -> None:
+    members, asked = unread(STRETCH + 2)
+    members.learn([0])
+    assert all(member.path.startswith(b"whole") for member in members)
+    assert [len(indices) for indices in asked] == [1, STRETCH - 1, 2]
 
 
 def test_there_is_no_member_beyond_the_last() -> None:

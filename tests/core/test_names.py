@@ -62,6 +62,7 @@ def test_undecodable_names_say_that_something_was_lost() -> None:
         ([], 0, ""),
         ([], 3, ""),
         ([b"a"], 1, "'a'"),
+        ([b"a" * 90], 1, f"'{'a' * 80}'"),
         ([b"a", b"b"], 2, "'a', 'b'"),
         ([b"a", b"b", b"c"], 3, "'a', 'b' and 1 more"),
         ([b"\x1b", b"b"], 5_000, "'\N{SYMBOL FOR ESCAPE}', 'b' and 4,998 more"),

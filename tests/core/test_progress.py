@@ -50,6 +50,13 @@ def test_what_was_cancelled_cannot_be_paused() -> None:
         progress.begin("next", 10)
 
 
+def test_the_next_stage_begins_at_nothing() -> None:
+    progress = Progress("first", 4)
+    progress.advance(3)
+    progress.begin("second", 7, "members")
+    assert (progress.label, progress.total, progress.unit, progress.done) == ("second", 7, "members", 0)
+
+
 def test_work_that_was_resumed_can_be_paused_and_cancelled_again() -> None:
     progress = Progress()
     progress.pause()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from threading import Barrier, Event, Lock
 
@@ -40,6 +40,18 @@ def test_as_many_as_allowed_are_done_at_a_time() -> None:
 
     assert list(side_by_side(range(9), work, 3, unseen)) == list(range(9))
     assert most == 3
+
+
+def test_no_more_is_begun_than_a_few_pieces_ahead() -> None:
+    begun: list[int] = []
+
+    def tasks() -> Iterator[int]:
+        for task in range(100):
+            begun.append(task)
+            yield task
+
+    for answer in side_by_side(tasks(), lambda task, _: task, 2, unseen):
+        assert len(begun) <= answer + 6
 
 
 def test_an_error_is_raised_in_its_turn_and_ends_the_others() -> None:

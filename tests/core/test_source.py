@@ -41,6 +41,22 @@ def test_bytes_outside_the_splice_have_no_inner_position() -> None:
     ]  # fmt: skip
 
 
+def test_an_empty_range_is_where_its_bytes_would_begin() -> None:
+    spliced = SplicedSource(BytesSource(DATA), [Span(10, 20), Span(30, 40)], "splice")
+    assert [spliced.outer(at, at) for at in (0, 10, 15, 20)] == [
+        (Span(10, 10),), (Span(30, 30),), (Span(35, 35),), (Span(40, 40),),
+    ]  # fmt: skip
+
+
+def test_what_is_short_ends_the_splice_there() -> None:
+    spliced = SplicedSource(BytesSource(DATA), [Span(0, 2), Span(199, 204), Span(5, 7)], "splice")
+    assert spliced.read(0, spliced.size) == DATA[:2] + DATA[199:]
+
+
+def test_before_the_first_byte_there_is_nothing() -> None:
+    assert BytesSource(DATA).read(-5, 3) == b""
+
+
 @given(st.integers(0, 220), st.integers(0, 220), st.integers(1, 50))
 def test_blocks_give_every_byte_once(start: int, stop: int, size: int) -> None:
     pieces = list(blocks(BytesSource(DATA), start, stop, size))
