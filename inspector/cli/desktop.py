@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from inspector.cli.desktop_entry import entry, own_command
-from inspector.cli.desktop_tools import caches, opens, refresh, refresh_entries
+from inspector.cli.desktop_tools import caches, opens, recognize, refresh, refresh_entries
 from inspector.cli.output import complain
 from inspector.cli.parser import PROGRAM
 from inspector.cli.statuses import FINE, UNREADABLE
@@ -31,6 +31,8 @@ TYPES = "mime/application/types"
 """Stands for what update-mime-database writes: the folder has to be known as made here, its files come and go."""
 SHARED = ("application/zip", "application/x-tar")
 """Types of others, which the program offers to open and does not want to be the first to."""
+EXAMPLE = (resource("samples", "two-chunks.rca"), "application/x-rca")
+"""An archive of a kind that only the program's own file types tell, by its content as by its name."""
 ELSEWHERE = (
     "This is for desktops that follow freedesktop.org, such as those of Linux; elsewhere the packaged program brings "
     "its file types along. Nothing was changed."
@@ -81,9 +83,10 @@ def install(home: Path) -> list[str]:
     _remove(home, before.files - wanted.keys())
     for name, content in wanted.items():
         _put(home / name, content)
-    sentences = [*refresh(home), *_leave_first_places(home, wanted[ENTRY].decode())]
+    done = f"Archive Inspector is in the menus and in “Open with” now: {len(wanted)} files in {home}."
+    sentences = [done, *refresh(home), *_leave_first_places(home, wanted[ENTRY].decode()), recognize(*EXAMPLE)]
     _write(home, Manifest(frozenset(wanted), folders, before.caches | (caches(home) - there)))
-    return [f"Archive Inspector is in the menus and in “Open with” now: {len(wanted)} files in {home}.", *sentences]
+    return [sentence for sentence in sentences if sentence]
 
 
 def uninstall(home: Path) -> list[str]:

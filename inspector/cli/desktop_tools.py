@@ -38,13 +38,29 @@ def refresh_entries(home: Path) -> str:
 
 def opens(kind: str) -> str:
     """The desktop entry that opens a type of files now, empty where there is none or where it cannot be told."""
+    return _asked("default", kind) or ""
+
+
+def recognize(path: Path, kind: str) -> str:
+    """A sentence where xdg-open does not see that a file is of a type; empty where it does, or is not there itself."""
+    found = _asked("filetype", path)
+    if found is None or found.split(";")[0] == kind:
+        return ""
+    taken = found or "nothing that it knows"
+    return (
+        f"xdg-open takes {path.name} for {taken}, not for {kind}. Where no desktop environment runs it needs the "
+        "package libfile-mimeinfo-perl; give this command again when that is installed."
+    )
+
+
+def _asked(question: str, about: str | Path) -> str | None:
+    """What xdg-mime answers, None where it cannot be asked."""
     if shutil.which("xdg-mime") is None:
-        return ""
+        return None
     try:
-        done = _call("xdg-mime", "query", "default", kind)
+        return _call("xdg-mime", "query", question, about).stdout.strip()
     except (OSError, subprocess.SubprocessError):
-        return ""
-    return done.stdout.strip()
+        return None
 
 
 def caches(home: Path, *, in_use: bool = False) -> frozenset[str]:

@@ -63,6 +63,7 @@ def test_installing_puts_everything_below_the_data_folder(
     known = json.loads((home / desktop.MANIFEST).read_bytes())
     shipped = {path for path in resource("desktop", "share").rglob("*") if path.is_file()}
     assert f"{len(known['files'])} files in {home}" in said
+    assert "xdg-open" not in said  # which knows the types
     assert len(known["files"]) == len(shipped) + 1
     assert all((home / name).is_file() for name in known["files"])
     assert f"icons/hicolor/scalable/apps/{DESKTOP_ID}.svg" in known["files"]
@@ -168,6 +169,21 @@ def test_a_tool_that_fails_is_quoted(home: Path, tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("PATH", f"{tool.parent}:/bin")
 
     assert any("update-mime-database failed (no room)" in sentence for sentence in desktop.install(home))
+
+
+@pytest.mark.parametrize("answer", ["", "application/octet-stream; charset=binary"])
+def test_where_xdg_open_does_not_know_the_types_it_is_said_what_it_needs(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    tool = tmp_path / "bin" / "xdg-mime"
+    put(tool, f"#!/bin/sh\n[ $2 = default ] || echo '{answer}'\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tool.parent}:/bin")
+
+    said = desktop.install(home)[-1]
+
+    assert f"for {answer or 'nothing that it knows'}, not for application/x-rca" in said
+    assert "libfile-mimeinfo-perl" in said
 
 
 def test_a_cache_of_icons_is_kept_up_and_none_is_begun(
