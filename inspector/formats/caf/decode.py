@@ -22,7 +22,7 @@ from inspector.formats.caf.fields import data_section, footer_field, index_field
 from inspector.formats.caf.findings import report_layout, report_names, report_ranges
 from inspector.formats.caf.index import Index
 from inspector.formats.caf.locate import Place, find_index
-from inspector.formats.caf.search import FOOTER, LARGEST_INDEX
+from inspector.formats.caf.search import LARGEST_INDEX
 
 LARGEST_ARCHIVE = 32 << 30
 """The largest archive the specification allows, in bytes (its 32 GB taken as GiB)."""
@@ -37,9 +37,7 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
         _core_audio(source, emitter)
         return
     if place.problem:
-        emitter.error(
-            "caf-footer", place.problem, place.footer or place.index or (max(0, source.size - FOOTER), source.size)
-        )
+        emitter.error("caf-footer", place.problem, *place.wrong)
     _report_size(source, emitter, place)
     if place.index is None:
         emitter.lay([footer_field(source, place)] if place.footer else [])

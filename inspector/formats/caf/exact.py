@@ -6,6 +6,7 @@ CAF.md, section 2 (File Index Section), and the trailing commas of its example.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from inspector.core.finding import Severity
 from inspector.core.member import LARGEST, UNREADABLE
@@ -13,8 +14,10 @@ from inspector.core.names import visible
 from inspector.core.numbers import grouped
 from inspector.core.progress import Progress
 from inspector.core.span import Span
-from inspector.formats.caf.index import MEMBERS, PARTS, PROBLEMS, Index, Part, Problem
-from inspector.formats.caf.scan import KEPT, OBJECT, OBJECT_END, Malformed, Scanner, unquoted
+from inspector.formats.caf.index import MEMBERS, PARTS, PROBLEMS, Index, Part
+from inspector.formats.caf.reporter import Reporter
+from inspector.formats.caf.resume import Resumption, first_entry
+from inspector.formats.caf.scan import OBJECT, OBJECT_END, Malformed, Scanner, unquoted
 
 _S = rb"[ \t\n\r]*+"
 _N = rb"(0|[1-9][0-9]{0,17})"
@@ -23,7 +26,6 @@ _PLAIN = re.compile(
     + rb'"start_byte"' + _S + rb":" + _S + _N + _S + rb"," + _S
     + rb'"end_byte"' + _S + rb":" + _S + _N + _S + rb"\}" + _S
 )  # fmt: skip
-_NEXT_ENTRY = re.compile(rb"\}" + _S + rb"," + _S + rb'(?=")')
 _NEW_ENTRY = re.compile(rb"\{" + _S + rb'"(?:start|end)_byte"')
 _INTEGER = re.compile(rb"-?(?:0|[1-9][0-9]*)")
 _MARK = b"\xef\xbb\xbf"
@@ -41,76 +43,35 @@ class _Full(Exception):  # noqa: N818 - a result of reading, not an error of the
     """As many members are listed as may be."""
 
 
-class _Reader:
+class _Reader(Reporter):
     def __init__(self, data: bytes, base: int, progress: Progress) -> None:
-        self.scanner = Scanner(data)
-        self.data = data
-        self.base = base
+        super().__init__(data, base)
         self.progress = progress
         self.advanced = 0
         self.first: dict[bytes, int] = {}
-        self.index = Index(Span(base, base + len(data)))
+        self.resumption = Resumption(data)
 
     def read(self) -> Index:
         if self.data.startswith(_MARK):
             self.scanner.at = len(_MARK)
             self.scanner.note("a byte order mark", 0, len(_MARK))
         try:
-            self.document()
-        except Malformed as problem:
-            self.malformed(problem)
-            self.index.unread = self.span(problem.at, len(self.data))
+            self.follow(self.document)
+            if not len(self.index) and any(each.severity is Severity.ERROR for each in self.index.problems):
+                self.follow(self.remains)
         except _Full:
             self.full()
         self.departures()
         self.progress.advance(len(self.data) - self.advanced)
         return self.index
 
-    def span(self, start: int, stop: int) -> Span:
-        return Span(self.base + start, self.base + stop)
-
-    def place(self, at: int) -> str:
-        return grouped(self.base + at)
-
-    def report(
-        self, severity: Severity, code: str, message: str, start: int, stop: int, entry: int | None = None
-    ) -> None:
-        if len(self.index.problems) < PROBLEMS:
-            self.index.problems.append(Problem(severity, code, message, (self.span(start, stop),), entry))
-
-    def error(self, code: str, message: str, where: Span, entry: int | None = None) -> None:
-        self.report(Severity.ERROR, code, message, *where, entry)
-
-    def malformed(self, problem: Malformed) -> None:
-        where = Span(problem.at, min(problem.at + 1, len(self.data)))
-        after = " The entries before it are listed." if len(self.index) else ""
-        self.error(
-            "caf-index-malformed",
-            f"The index is not JSON: at byte {self.place(problem.at)} it {problem.message}.{after}",
-            where,
-        )
-
-    def full(self) -> None:
-        rest = Span(self.scanner.at, len(self.data))
-        self.index.unread = self.span(*rest)
-        self.report(
-            Severity.WARNING,
-            "caf-too-many-members",
-            f"The index lists more than {MEMBERS:,} members: showing the first {len(self.index):,}.",
-            *rest,
-        )
-
-    def departures(self) -> None:
-        for departure, places in self.scanner.lax.items():
-            first = self.place(places[0].start)
-            least = "at least " if len(places) == KEPT else ""
-            times = "" if len(places) == 1 else f", {least}{len(places):,} times in all"
-            message = (
-                f"The index is not strict JSON: it has {departure} at byte {first}{times}. Most readers refuse it."
-            )
-            if len(self.index.problems) < PROBLEMS:
-                spans = tuple(self.span(*place) for place in places)
-                self.index.problems.append(Problem(Severity.WARNING, "caf-index-not-strict-json", message, spans))
+    def follow(self, reading: Callable[[], None]) -> None:
+        """Read as far as the index can be followed."""
+        try:
+            reading()
+        except Malformed as problem:
+            self.malformed(problem, None if len(self.index) else first_entry(self.data))
+            self.index.unread = self.span(problem.at, len(self.data))
 
     def document(self) -> None:
         seen: set[bytes] = set()
@@ -130,7 +91,9 @@ class _Reader:
             raise Malformed(self.scanner.at, "has bytes after the end of the document")
         if b"files" not in seen:
             self.error(
-                "caf-index-no-files", "The index has no key 'files', so it lists no members.", Span(0, self.scanner.at)
+                "caf-index-no-files",
+                "The index has no key 'files', where readers look for the members.",
+                Span(0, self.scanner.at),
             )
         if b"format_version" not in seen:
             self.report(
@@ -176,24 +139,46 @@ class _Reader:
             *value,
         )
 
+    def remains(self) -> None:
+        """Read the entries of an index whose frame, what stands around them, is damaged."""
+        start = first_entry(self.data)
+        if start is None:
+            return
+        index = self.index
+        index.parts = [part for part in index.parts if part.key != b"files" and part.span.stop <= self.base + start]
+        index.parts.append(Part(b"files", self.span(start, start)))
+        index.unread = None
+        self.scanner.at = start
+        try:
+            self.entries()
+        finally:
+            index.parts[-1].span = self.span(start, self.scanner.at)
+            index.parts[-1].last = len(index)
+
     def files(self) -> None:
         scanner = self.scanner
         if scanner.byte() != OBJECT:
             value = scanner.value()
-            self.error("caf-index-wrong-type", "'files' is not an object, so the index lists no members.", value)
+            self.error("caf-index-wrong-type", "'files' is not an object, so readers find no members in it.", value)
             return
         scanner.at += 1
-        first = True
+        self.entries()
+
+    def entries(self) -> None:
+        """Read entry after entry, up to the brace that closes the object of them."""
+        scanner, first = self.scanner, True
         while True:
+            if not first:
+                self.plain()  # it begins with a comma
+            start = scanner.at
             try:
-                self.plain()
                 if not scanner.element(OBJECT_END, first):
                     return
                 first = False
                 self.room()
                 self.entry()
             except Malformed as problem:
-                first = self.recover(problem)
+                first = self.recover(problem, start)
 
     def room(self) -> None:
         if len(self.index) >= MEMBERS:
@@ -220,16 +205,19 @@ class _Reader:
         self.progress.advance(self.scanner.at - self.advanced)
         self.advanced = self.scanner.at
 
-    def recover(self, problem: Malformed) -> bool:
-        """Go on at the next entry after a problem; raises the problem again where there is none."""
-        if problem.resume is not None:
-            self.scanner.at = problem.resume
-        else:
-            found = _NEXT_ENTRY.search(self.data, problem.at)
-            if found is None:
-                raise problem
-            self.scanner.at = found.end()
-        self.malformed(problem)
+    def recover(self, problem: Malformed, start: int) -> bool:
+        """Go on at the next entry after a problem; raises the problem again where there is none.
+
+        ``start`` is where the element began in which the problem is.
+        """
+        resume = problem.resume
+        if resume is None:
+            key = self.scanner.key.start
+            resume = self.resumption.entry(key + 1 if key >= start else start, problem.at)
+        if resume is None:
+            raise problem
+        self.scanner.at = resume
+        self.malformed(problem, resume)
         return True
 
     def named(self, key: Span) -> bytes:
@@ -237,15 +225,21 @@ class _Reader:
         name = unquoted(self.data[key.start : key.stop])
         entry = len(self.index)
         earlier = self.first.setdefault(name, entry)
-        if earlier != entry:
+        if earlier != entry and len(self.index.problems) < PROBLEMS:
             self.error(
                 "caf-duplicate-name",
                 f"The name {visible(name)!r} is a duplicate: it stands in the index at byte "
                 f"{grouped(self.index.positions[earlier])} too. Most readers keep the last in silence.",
                 key,
                 entry,
+                self.string_at(self.index.positions[earlier]),
             )
         return name
+
+    def string_at(self, position: int) -> Span:
+        """The string that begins at a position of the file, as a span of the file."""
+        scanner = Scanner(self.data, position - self.base)
+        return self.span(*scanner.string())
 
     def entry(self) -> None:
         """Read the entry whose key was passed; what cannot be told is listed as unreadable."""
@@ -285,7 +279,8 @@ class _Reader:
                 )
             if word in _NUMBERS:
                 value = scanner.value()
-                numbers[word] = self.number(word.decode(), shown, value)
+                number = self.number(word.decode(), shown, value)
+                numbers[word] = number if scanner.follows(b",}") else None  # else digits may be missing
             else:
                 self.extra_key(word, shown, key)
         for word in _NUMBERS:

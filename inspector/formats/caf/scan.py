@@ -91,6 +91,11 @@ class Scanner:
             raise Malformed(self.at, "ends in the middle of a value", end=True)
         return self.data[self.at]
 
+    def follows(self, wanted: bytes) -> bool:
+        """Whether one of these bytes comes next; white space before it is passed."""
+        self.space()
+        return self.at < len(self.data) and self.data[self.at] in wanted
+
     def expect(self, byte: int, place: str) -> None:
         """Pass one byte; raises Malformed where another stands."""
         self.space()

@@ -21,6 +21,7 @@ _WINDOW = 4 << 20
 """Bytes searched at a time, so that memory does not depend on how far the search goes."""
 _LONGEST_OPENING = 4 << 10
 _LONGEST_SPACE = 64 << 10
+_MOST_ZEROS = 1 << 20
 _FIRST = 64 << 10
 """Bytes of a candidate that are scanned before more of it is read."""
 _IN_A_WINDOW = 8
@@ -62,12 +63,19 @@ def object_at(source: Source, start: int) -> Found | None:
             scanner.value()
         except Malformed as problem:
             if not problem.end:
-                return None
+                cut = _zeros_from(source, start + problem.at)
+                return Found(Span(start, source.size), False) if cut else None
         else:
             return Found(Span(start, start + scanner.at), True)
         if len(data) < length:
             return Found(Span(start, start + len(data)), False)
         length *= 16
+
+
+def _zeros_from(source: Source, start: int) -> bool:
+    """Whether only zeros stand there up to the end, as after a crash that kept the size of a file and not its end."""
+    stop = source.size
+    return start < stop <= start + _MOST_ZEROS and not source.read(start, stop - start).strip(b"\0")
 
 
 def _ends_well(source: Source, index: Span) -> bool:
@@ -76,4 +84,7 @@ def _ends_well(source: Source, index: Span) -> bool:
     if int.from_bytes(footer, "little") == index.size:
         return True
     behind = source.size - index.stop
-    return behind <= _LONGEST_SPACE and len(source.read(index.stop, behind).lstrip(SPACE)) <= FOOTER
+    if behind > _LONGEST_SPACE:
+        return False
+    rest = source.read(index.stop, behind)
+    return len(rest.lstrip(SPACE)) <= FOOTER or not rest.strip(b"\0")

@@ -67,7 +67,7 @@ def test_checking_can_be_cancelled(build: Build, decoded: Decoded) -> None:
         (b'"start_byte": 3', b'"start_byte":.3', "caf-number-not-integer", [b".3"]),
         (b'"start_byte": 3', b'"start_bite": 3', "caf-entry-missing-key", [b'{"start_bite": 3, "end_byte": 10}']),
         (b'"start_byte": 3', b'"start_bite": 3', "caf-entry-extra-key", [b'"start_bite"']),
-        (b'"two"', b'"one"', "caf-duplicate-name", [b'"one"']),
+        (b'"two"', b'"one"', "caf-duplicate-name", [b'"one"', b'"one"']),
         (b'"1.0"', b'"1.1"', "caf-version-unknown", [b'"1.1"']),
         (b'": 10}', b'":10,}', "caf-index-not-strict-json", [b","]),
     ],
