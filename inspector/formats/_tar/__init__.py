@@ -11,7 +11,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source, blocks
-from inspector.formats._tar.cursor import Layout
+from inspector.formats._tar.cursor import Cursor, Layout, Recorded, nothing_recorded
 from inspector.formats._tar.fields import Extras, archive_fields, no_extras
 from inspector.formats._tar.header import BLOCK, parse
 from inspector.formats._tar.ledger import header_ledger
@@ -34,19 +34,26 @@ def likeness(source: Source) -> Likeness:
 
 
 def decode(
-    source: Source, emitter: Emitter, progress: Progress, *, digest: str = "", extras: Extras = no_extras
+    source: Source,
+    emitter: Emitter,
+    progress: Progress,
+    *,
+    digest: str = "",
+    extras: Extras = no_extras,
+    recorded: Recorded = nothing_recorded,
 ) -> None:
     """Emit all that a tar holds; raises SourceError and Cancelled only, and lays the fields found so far first.
 
     ``digest`` names the digest that something beside the archive records for its members (its column is left empty
-    here), ``extras`` gives further fields of a member.
+    here), ``extras`` gives further fields of a member, ``recorded`` tells where members are said to begin: zeros before
+    a header that stands there do not end the tar.
     """
     digits = 16 if digest else 0
     emitter.begin_members(Members(digest=digest, digest_digits=digits, sizes=True, heads=True, marks=True))
     layout = Layout()
     emitter.archive.detail = layout
     try:
-        list_members(source, emitter, progress, layout)
+        list_members(Cursor(source, emitter, progress, layout, recorded))
     finally:
         emitter.lay(archive_fields(source, emitter.members, layout, extras))
     emitter.archive.checksums = header_ledger(source, emitter.members, layout.headers)

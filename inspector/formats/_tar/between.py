@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
@@ -13,6 +15,9 @@ _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\0": "xz"
 
 _PAUSE = 1 << 20
 """Bytes that are scanned between two looks at whether to stop."""
+
+_TRIES = 1_000
+"""Offsets at which a header is looked for."""
 
 AFTER_END = 64 << 20
 """Bytes after the end that are looked at; the zeros that fill a record are a few thousand."""
@@ -94,7 +99,9 @@ def zeros(cursor: Cursor) -> None:
     """A block of zeros: the end, where another follows."""
     size, start = cursor.source.size, cursor.at
     following = cursor.block(start + BLOCK)
-    if following == ZEROS:
+    if following == ZEROS and (another := _recorded_after(cursor, start)) is not None:
+        _hole(cursor, another)
+    elif following == ZEROS:
         cursor.ended = True
         cursor.stray("end of archive", Kind.TAR_END, start + 2 * BLOCK, "Two blocks of zeros end the archive.")
         _after_end(cursor)
@@ -113,6 +120,38 @@ def zeros(cursor: Cursor) -> None:
             (start, size),
         )
         cursor.stray("end of archive", Kind.TAR_END, size, "Two whole blocks of zeros should stand here.")
+
+
+def _recorded_after(cursor: Cursor, start: int) -> int | None:
+    """Where the first header after ``start`` stands that is recorded outside the tar and is there; None for none."""
+    recorded = cursor.recorded()
+    first = bisect_right(recorded, start)
+    for at in recorded[first : first + _TRIES]:
+        block = cursor.source.read(at, BLOCK)
+        if len(block) == BLOCK and parse(block).fits:
+            return at
+    return None
+
+
+def _hole(cursor: Cursor, another: int) -> None:
+    """Zeros inside the archive: it goes on behind them."""
+    start = stop = cursor.at
+    limit = min(another, start + AFTER_END)
+    while stop < limit and cursor.block(stop) == ZEROS:
+        stop += BLOCK
+        if stop % _PAUSE == 0:
+            cursor.progress.advance(0)
+    what = f"{in_bytes(stop - start)} of zeros"
+    if stop == limit < another:
+        # Zeros without end would be read for hours: the members before that header are the price.
+        what, stop = f"{in_bytes(another - start)}, of which the first {in_bytes(limit - start)} are zeros,", another
+    cursor.emitter.error(
+        "tar-zeros-inside",
+        f"{what} stand at byte {start:,}, where other programs take the archive to be over. "
+        f"It goes on: what is recorded of it says that a member begins at byte {another:,}, and a header stands there.",
+        (start, stop),
+    )
+    cursor.stray("zeros", Kind.PADDING, stop, "Zeros inside the archive: members may have been lost here.")
 
 
 def _after_end(cursor: Cursor) -> None:

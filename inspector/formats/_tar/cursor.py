@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from inspector.core.archive import Emitter
@@ -40,14 +41,31 @@ class Layout:
     unfit: int = 0
 
 
+Recorded = Callable[[], Sequence[int]]
+"""Gives the offsets at which members begin by what is recorded outside the tar, in ascending order."""
+
+
+def nothing_recorded() -> Sequence[int]:
+    """For a tar that stands alone."""
+    return ()
+
+
 class Cursor:
     """The next byte to be understood; it only moves forward. ``ended`` says that nothing is expected any more."""
 
-    def __init__(self, source: Source, emitter: Emitter, progress: Progress, layout: Layout) -> None:
+    def __init__(
+        self,
+        source: Source,
+        emitter: Emitter,
+        progress: Progress,
+        layout: Layout,
+        recorded: Recorded = nothing_recorded,
+    ) -> None:
         self.source = source
         self.emitter = emitter
         self.progress = progress
         self.layout = layout
+        self.recorded = recorded
         self.at = 0
         self.ended = False
         self._buffer = b""

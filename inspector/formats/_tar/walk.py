@@ -7,19 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inspector.core.archive import Emitter
 from inspector.core.finding import Severity
 from inspector.core.kept import Kept
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, SPECIAL, UNREADABLE
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
-from inspector.core.progress import Progress
-from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._tar import between, sparse
 from inspector.formats._tar import header as heads
-from inspector.formats._tar.cursor import WINDOW, Cursor, Layout
+from inspector.formats._tar.cursor import WINDOW, Cursor
 from inspector.formats._tar.extension import CAP, Overrides
 from inspector.formats._tar.header import BLOCK, ZEROS, Header, aligned
 from inspector.formats._tar.names import NameCheck
@@ -41,9 +38,9 @@ HOP_PAYS = 16
 """From so many plain members in a row on the quick way is quicker."""
 
 
-def list_members(source: Source, emitter: Emitter, progress: Progress, layout: Layout) -> None:
-    """List the members of ``source`` and fill ``layout``; raises SourceError and Cancelled only."""
-    _Walk(Cursor(source, emitter, progress, layout)).run()
+def list_members(cursor: Cursor) -> None:
+    """List the members of the cursor's source and fill its layout; raises SourceError and Cancelled only."""
+    _Walk(cursor).run()
 
 
 class _Walk:

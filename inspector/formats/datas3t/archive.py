@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import PurePath
 
 from inspector.core.archive import Emitter
@@ -55,7 +56,8 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     if places is not None:
         spared.decode(emitter, progress, beside, places, digest)
     else:
-        _tar.decode(source, emitter, progress, digest=digest, extras=beside.extras)
+        recorded = partial(beside.offsets, source.size)
+        _tar.decode(source, emitter, progress, digest=digest, extras=beside.extras, recorded=recorded)
         if is_sparing(source):
             spared.say_walked(emitter, beside)
     beside.take(emitter.members)

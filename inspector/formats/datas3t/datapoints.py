@@ -72,6 +72,13 @@ class Beside:
                 found[row] = index
         return found
 
+    def offsets(self, size: int) -> list[int]:
+        """Where members begin inside a tar of ``size`` bytes by all that is recorded, in ascending order."""
+        found = set(() if self.rows is None else self.rows.begins)
+        index = self.index
+        found.update(() if index is None else (index[row][0] for row in range(len(index))))
+        return sorted(offset for offset in found if offset < size)
+
     def take(self, members: Members) -> None:
         """Learn the members' keys and find their rows; their digests are filled in."""
         self.members = members
@@ -307,10 +314,22 @@ def _check_left_over(emitter: Emitter, beside: Beside, rows: Rows) -> None:
             words = f"Row {row:,} of the metadata, {beside.metadata}, is broken: {rows.unreadable[row]} cannot be read."
             emitter.error("datas3t-metadata-row", words)
         elif row not in used:
-            what = "stands twice" if key in known else "has no datapoint in the tar"
-            words = f"Row {row:,} of the metadata, {beside.metadata}, for key {key:,}, {what}."
-            emitter.error("datas3t-metadata-row-extra", words)
+            _tell_left_over(emitter, beside, row, twice=key in known)
     check_row_form(emitter, rows)
+
+
+def _tell_left_over(emitter: Emitter, beside: Beside, row: int, *, twice: bool) -> None:
+    """A row without a datapoint of its own; the bytes are shown that it should have according to the row."""
+    rows, size = beside.rows, emitter.archive.source.size
+    assert rows is not None
+    words = f"Row {row:,} of the metadata, {beside.metadata}, for key {rows.ids[row]:,}, "
+    words += "stands twice." if twice else "has no datapoint in the tar."
+    place = Span(rows.begins[row], rows.ends[row]).clipped(0, size)
+    if twice or not place.size:
+        emitter.error("datas3t-metadata-row-extra", words)
+    else:
+        words += f" By that row it is in the bytes {place.start:,} to {place.stop:,}."
+        emitter.error("datas3t-metadata-row-extra", words, place)
 
 
 def check_row_form(emitter: Emitter, rows: Rows) -> None:
