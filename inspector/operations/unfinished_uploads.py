@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from inspector.core.names import encoded, listed, visible
 from inspector.core.numbers import count
@@ -12,8 +13,10 @@ from inspector.sources.s3.address import Address
 from inspector.sources.s3.begun import Note, noted
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger
-from inspector.sources.s3.sender import Sender, Upload, sender_for
 from inspector.sources.s3.sentences import S3Error
+
+if TYPE_CHECKING:
+    from inspector.sources.s3.sender import Sender
 
 _NAMED = 3
 """The most uploads that are named."""
@@ -25,6 +28,8 @@ def said_of_uploads(target: Address, connection: Connection) -> Iterator[str]:
 
     Nothing is asked of the server. Raises SourceError where it cannot be reached in the way that is said.
     """
+    from inspector.sources.s3.sender import sender_for  # loads boto3
+
     left = []
     for address, _, note in noted(sender_for(connection).endpoint, target.bucket):
         if note is not None:
@@ -45,6 +50,8 @@ def removed_uploads(target: Address, connection: Connection) -> Iterator[str]:
     Gives sentences on what was aborted, and on what else was begun in the folder of ``target`` and is left alone, for
     nobody knows whose it is. Raises SourceError where the server cannot be reached in the way that is said.
     """
+    from inspector.sources.s3.sender import sender_for  # loads boto3
+
     sender, ledger = sender_for(connection), Ledger()
     running, gone, failures = set(), [], []
     for address, upload, note in noted(sender.endpoint, target.bucket):
@@ -67,6 +74,8 @@ def removed_uploads(target: Address, connection: Connection) -> Iterator[str]:
 
 def _abort(sender: Sender, note: Note, ledger: Ledger) -> str | None:
     """Abort an upload: nothing to be said where that was done, None where it was gone already."""
+    from inspector.sources.s3.sender import Upload  # loads boto3
+
     try:
         sender.abort(Upload(note.address, note.id, note=note), ledger)
     except S3Error as error:

@@ -38,6 +38,7 @@ def audited(store: Store, place: str, results: Results) -> dict[str, str]:
 
 def test_a_prefix_is_audited_like_a_folder(store: Store, place: str, sample: Sample, tmp_path: Path) -> None:
     tars = {path.relative_to(sample("weather")).as_posix() for path in sample("weather").rglob("*.tar")}
+    store.proxy.reset()
     with Results(tmp_path / "results.sqlite") as results:
         assert audited(store, place, results) == {
             "journey.caf": "sound",
@@ -46,6 +47,7 @@ def test_a_prefix_is_audited_like_a_folder(store: Store, place: str, sample: Sam
             "notes.txt": "no archive",
             **{f"weather/{name}": "sound" for name in tars},
         }
+        assert sum(seen.listing for seen in store.proxy.log) == 1, "what stands beside an archive is in the listing"
         assert audited(store, place, results) == {}
         store.put(place.removeprefix("s3://archives/") + "gap.caf", sample("journey.caf").read_bytes())
         assert audited(store, place, results) == {"gap.caf": "sound"}

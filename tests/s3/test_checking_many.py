@@ -178,3 +178,38 @@ def test_what_was_cancelled_before_it_began_begins_nothing(store: Store, place: 
     with pytest.raises(Cancelled):
         list(check_many(wanted, ReportKind.TEXT, progress))
     assert not store.proxy.log
+
+
+# ---- what a listing has told ---------------------------------------------------------------------------------------
+
+
+def test_what_was_listed_is_not_asked_for_again(store: Store, sample: Sample) -> None:
+    """Neither for each archive, whether something stands beside it, nor for a dataset, whose folders one page tells."""
+    for name in NAMES:
+        store.put(f"told/archives/{name}", sample(name).read_bytes())
+    store.put("told/archives/journey.caf.sha256", b"0" * 64 + b"  readme.txt\n")
+    dataset(store, "told", 3)
+    store.proxy.reset()
+
+    outcomes = checked(store, "s3://archives/told/archives")
+    asked = [str(seen).partition(" ")[0] for seen in store.proxy.log]
+    assert sorted(asked) == ["GET"] * 6 + ["LIST"], (
+        "the archives, their manifest, and what is there in place of a prefix"
+    )
+    assert any("readme.txt" in each.report for each in outcomes), "what stands beside is known"
+    store.proxy.reset()
+    (outcome,) = checked(store, "s3://archives/told/dataset/")
+    assert (outcome.state, [seen.listing for seen in store.proxy.log].count(True)) == (State.SOUND, 1)
+
+
+def test_one_that_was_replaced_since_it_was_listed_is_read_as_it_is(store: Store, sample: Sample) -> None:
+    store.put("since/a.caf", sample("gap.caf").read_bytes())
+    store.put("since/b.caf", sample("gap.caf").read_bytes())
+    wanted = list(expanded(["s3://archives/since/"], store.connection))
+    store.put("since/a.caf", sample("journey.caf").read_bytes())
+    store.client.delete_object(Bucket="archives", Key="since/b.caf")
+
+    replaced, gone = check_many(wanted, ReportKind.TEXT, Progress())
+
+    assert replaced.state is State.SOUND
+    assert (gone.state, "does not exist" in gone.sentence) == (State.UNREADABLE, True)

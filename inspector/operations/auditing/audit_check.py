@@ -12,7 +12,7 @@ from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
-from inspector.operations.auditing.audit_places import Found
+from inspector.operations.auditing.audit_places import Found, seen_of
 from inspector.operations.checking.checking import Report, check_location, read_location, unreadable
 from inspector.operations.checking.report import as_object
 from inspector.operations.serving.share import Share
@@ -88,7 +88,7 @@ def examine(job: Job, progress: Progress) -> Result:
     start = time.perf_counter()
     share = Share(progress, progress.done, progress.done + job.found.size)
     look = read_location if job.quick else check_location
-    report = look(job.found.location, share, job.connection)
+    report = look(job.found.location, share, job.connection, seen=seen_of(job.found))
     share.fill()
     return _result(job, report, time.perf_counter() - start)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -12,10 +13,12 @@ from inspector.core.names import encoded
 from inspector.operations.opening.folders import Wanted, beneath, beneath_prefix
 from inspector.operations.opening.opening import local_path, open_place
 from inspector.sources.s3.address import is_s3
+from inspector.sources.s3.answers import Head, Seen
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.source import S3Source
 
+_ETAG = r'("[^"]*")'
 _PER_CENT = 10_000
 """Parts of one per cent that a sample is told by."""
 
@@ -104,6 +107,21 @@ def _identity(wanted: Wanted, state: Callable[[str], tuple[int, str]]) -> tuple[
     size, stamp = state(wanted.location)
     beside = (f"{path.rpartition('/')[2]}:{':'.join(map(str, state(path)))}" for path in wanted.beside)
     return size, "+".join((stamp, *beside))
+
+
+def seen_of(found: Found) -> Seen | None:
+    """What a listing told of an archive on S3, from its stamp; None where that cannot be told any more."""
+    if not is_s3(found.location) or not found.listed:
+        return None
+    name = re.escape(found.location.rpartition("/")[2])
+    stem = name.removesuffix(re.escape(".tar"))
+    one = rf"\+((?:{name}|{stem})\.\w+):(\d+):{_ETAG}"
+    said = re.fullmatch(rf"{_ETAG}((?:{one})*)", found.stamp)
+    if said is None:
+        return None
+    folder = found.location[: -len(found.location.rpartition("/")[2])]
+    beside = ((folder + other, Head(int(size), etag)) for other, size, etag in re.findall(one, said[2]))
+    return Seen(Head(found.size, said[1]), tuple(beside))
 
 
 def _state(path: str) -> tuple[int, str]:

@@ -13,7 +13,7 @@ from inspector.core.finding import Finding, Severity
 from inspector.core.format import Format
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
-from inspector.core.source import SourceError, is_sparing
+from inspector.core.source import Source, SourceError, is_sparing
 from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.formats.datas3t.check import summary
 from inspector.operations.changing.repairable import mark_repairs
@@ -26,7 +26,9 @@ from inspector.operations.serving.share import CHECKING, shares, together
 from inspector.sources.file import FileSource
 from inspector.sources.recovery import pending
 from inspector.sources.s3.address import strip_credentials
+from inspector.sources.s3.answers import Seen
 from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.source import cancelling
 from inspector.sources.survey import Kind
 
@@ -62,20 +64,32 @@ class Report:
         return self.format is None and len(self.archives) > 0 and not not_read(self.archives)
 
 
-def check_location(location: str, progress: Progress, connection: Connection = DEFAULT) -> Report:
-    """Open, decode and check what is at ``location``; what cannot be opened is a report too. Raises Cancelled."""
+def check_location(
+    location: str,
+    progress: Progress,
+    connection: Connection = DEFAULT,
+    *,
+    seen: Seen | None = None,
+    place: Source | S3Prefix | None = None,
+) -> Report:
+    """Open, decode and check what is at ``location``; what cannot be opened is a report too. Raises Cancelled.
+
+    ``seen`` and ``place`` are as in open_location.
+    """
     try:
-        opened = open_location(location, connection)
+        opened = open_location(location, connection, seen=seen, place=place)
     except SourceError as error:
         return unreadable(location, str(error))
     opened.at_once = True
     return check_opened(location, opened, progress)
 
 
-def read_location(location: str, progress: Progress, connection: Connection = DEFAULT) -> Report:
+def read_location(
+    location: str, progress: Progress, connection: Connection = DEFAULT, *, seen: Seen | None = None
+) -> Report:
     """What opening and decoding alone say: its state is None where they see nothing wrong. Raises Cancelled."""
     try:
-        opened = open_location(location, connection)
+        opened = open_location(location, connection, seen=seen)
     except SourceError as error:
         return unreadable(location, str(error))
     deque(opened.read_all(progress), maxlen=0)

@@ -51,7 +51,7 @@ class Outcome:
 
 def check_one(wanted: Wanted, kind: ReportKind, progress: Progress) -> Outcome:
     """Check one location; raises Cancelled."""
-    report = check_location(wanted.location, progress, wanted.connection)
+    report = check_location(wanted.location, progress, wanted.connection, seen=wanted.seen, place=wanted.place)
     if wanted.found and report.no_archive:
         return Outcome(wanted.location, State.UNREADABLE, report.sentence, "", left_out=True)
     return _outcome(report, kind)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
-from inspector.core.source import SourceError
+from inspector.core.source import Source, SourceError
 from inspector.operations.checking.digest_manifest import SUFFIXES
 from inspector.operations.opening.collection import collection_in, open_collection
 from inspector.operations.opening.opening import open_place
 from inspector.sources.s3.address import is_s3
+from inspector.sources.s3.answers import Seen
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
+from inspector.sources.s3.source import S3Source
 
 _BESIDE = (".metadata", *SUFFIXES)
 
@@ -23,15 +26,25 @@ _BESIDE = (".metadata", *SUFFIXES)
 class Wanted:
     """A location to be checked. ``found``: it was found in a folder, so nobody says that it is an archive.
 
-    ``beside`` are the files that stand beside it and belong to it, as far as a folder was listed. ``size`` is in
-    bytes, None where no listing told it.
+    ``beside`` are the files that stand beside it and belong to it, as far as a folder was listed. ``seen`` is what a
+    listing on S3 told of it, ``place`` what it is where that was opened to see whether it stands for others.
     """
 
     location: str
     found: bool = False
     beside: tuple[str, ...] = ()
     connection: Connection = DEFAULT
-    size: int | None = None
+    seen: Seen | None = None
+    place: Source | S3Prefix | None = field(default=None, compare=False)
+
+    @property
+    def size(self) -> int | None:
+        """In bytes; None where no listing told it."""
+        return None if self.seen is None else self.seen.head.size
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Whatever is open stays in its process."""
+        return Wanted, (self.location, self.found, self.beside, self.connection, self.seen)
 
 
 def expanded(
@@ -71,11 +84,11 @@ def beneath(path: Path, passed: list[str] | None = None) -> Iterator[Wanted]:
 
 
 def _on_s3(location: str, connection: Connection) -> Iterator[Wanted]:
-    prefix = _prefix(location, connection)
-    if prefix is None:
-        yield Wanted(location, connection=connection)
+    place = _place(location, connection)
+    if isinstance(place, S3Prefix) and not _holds_ranges(place):
+        yield from beneath_prefix(place, connection)
     else:
-        yield from beneath_prefix(prefix, connection)
+        yield Wanted(location, connection=connection, place=place)
 
 
 def beneath_prefix(prefix: S3Prefix, connection: Connection) -> Iterator[Wanted]:
@@ -89,25 +102,26 @@ def beneath_prefix(prefix: S3Prefix, connection: Connection) -> Iterator[Wanted]
         beside = {name: _beside(name, there) for name in there}
         theirs = set(chain.from_iterable(beside.values()))
         for name in sorted(there - theirs):
-            head = prefix.known(folder + name)
-            yield Wanted(
-                folder + name,
-                True,
-                tuple(folder + other for other in beside[name]),
-                connection,
-                None if head is None else head.size,
-            )
+            others = tuple(folder + other for other in beside[name])
+            yield Wanted(folder + name, True, others, connection, prefix.seen(folder + name, others))
 
 
-def _prefix(location: str, connection: Connection) -> S3Prefix | None:
-    """The prefix at a location that is no collection; None where opening the location says what there is."""
+def _place(location: str, connection: Connection) -> S3Source | S3Prefix | None:
+    """What is at a location; None where opening it again says what there is."""
     if "." in location.rpartition("/")[2]:
-        return None  # what looks like a file is not asked for twice
+        return None  # what looks like a file is opened when it is its turn
     try:
         place = open_place(location, connection)
-        return place if isinstance(place, S3Prefix) and collection_in(place) is None else None
     except SourceError:
         return None
+    return place if isinstance(place, (S3Source, S3Prefix)) else None
+
+
+def _holds_ranges(prefix: S3Prefix) -> bool:
+    try:
+        return collection_in(prefix) is not None
+    except SourceError:
+        return True  # opening it says what is wrong
 
 
 def _beside(name: str, names: frozenset[str]) -> list[str]:

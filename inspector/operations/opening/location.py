@@ -12,13 +12,14 @@ from threading import Lock
 from inspector.core.collection import Collection
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.core.source import BytesSource, SourceError, expect
+from inspector.core.source import BytesSource, Source, SourceError, expect
 from inspector.formats.datas3t.spared import NOT_READ
 from inspector.operations.opening.collection import collection_in, overlaps_in
 from inspector.operations.opening.opening import AT_ONCE, Opened, decode, open_place, start
 from inspector.operations.serving.share import READING, together
 from inspector.sources.folder import Folder, LocalFolder
 from inspector.sources.s3.address import is_s3, parse
+from inspector.sources.s3.answers import Seen
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
 
@@ -138,21 +139,28 @@ class Location:
             yield at
 
 
-def open_location(location: str, connection: Connection = DEFAULT, *, sparing: bool = False) -> Location:
+def open_location(
+    location: str,
+    connection: Connection = DEFAULT,
+    *,
+    sparing: bool = False,
+    seen: Seen | None = None,
+    place: Source | S3Prefix | None = None,
+) -> Location:
     """What is at ``location``; a folder's ranges are not opened yet. Raises SourceError where there is nothing.
 
-    ``connection`` and ``sparing`` are as in open_place.
+    ``connection``, ``sparing`` and ``seen`` are as in open_place; ``place`` is what that gave, where it was asked.
     """
-    place = open_place(location, connection, sparing=sparing)
-    if not isinstance(place, (LocalFolder, S3Prefix)):
-        return Location([start(place)])
-    collection = collection_in(place)
+    found = place or open_place(location, connection, sparing=sparing, seen=seen)
+    if not isinstance(found, (LocalFolder, S3Prefix)):
+        return Location([start(found)])
+    collection = collection_in(found)
     if collection is None:
         raise SourceError(f"{visible(location)} is a folder without datas3t ranges; open one of its files.")
     if not collection.ranges:
         raise SourceError(f"{visible(location)} holds no range. {collection.findings[0].message}")
     _allow_descriptors(len(collection.ranges))
-    return Location([], collection, place)
+    return Location([], collection, found)
 
 
 def inside(location: str, name: str) -> str:

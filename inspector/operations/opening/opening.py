@@ -26,6 +26,7 @@ from inspector.sources.disk import unusable
 from inspector.sources.file import FileSource
 from inspector.sources.folder import LocalFolder
 from inspector.sources.s3.address import is_s3
+from inspector.sources.s3.answers import Seen
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.source import cancelling
@@ -104,12 +105,19 @@ def _from_url(location: str) -> Path:
 
 
 def open_place(
-    location: str, connection: Connection = DEFAULT, *, sparing: bool = False
+    location: str, connection: Connection = DEFAULT, *, sparing: bool = False, seen: Seen | None = None
 ) -> Source | LocalFolder | S3Prefix:
     """The bytes or the folder at ``location``; raises SourceError where there is neither.
 
     ``connection`` says how S3 is reached. ``sparing``: what is far away is decoded with few requests, see S3Source.
+    ``seen`` is what a listing on S3 told of it.
     """
+    tail = not location.endswith(FROM_THE_START)
+    if is_s3(location) and seen is not None:
+        from inspector.sources.s3.opening import open_seen  # loads boto3
+
+        if found := open_seen(location, connection, seen, tail=tail):
+            return found
     if is_s3(location):
         from inspector.sources.s3.opening import open_s3  # loads boto3
 
@@ -117,7 +125,7 @@ def open_place(
             location,
             connection,
             sparing=sparing,
-            tail=not location.endswith(FROM_THE_START),
+            tail=tail,
             listed=range_name(location) is not None,
             holders=HOLDERS,
             inside=_DATASET.search(location) is not None,

@@ -57,6 +57,14 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """What a listing has told of an object, and of those beside it that belong to it, by their locations."""
+
+    head: Head
+    beside: tuple[tuple[str, Head], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """One page of a listing. ``prefixes`` end with a slash; ``following`` leads to the next page, empty: none."""
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from inspector.sources.cache import Blocks
-from inspector.sources.s3.address import Address
-from inspector.sources.s3.answers import Head, Listed
+from inspector.sources.s3.address import Address, parse
+from inspector.sources.s3.answers import Head, Listed, Seen
 from inspector.sources.s3.ledger import Ledger, Why
 from inspector.sources.s3.sentences import S3Error
 
@@ -31,6 +31,12 @@ class Beside:
         """Objects that a listing gave."""
         for each in objects:
             self._known[Address(bucket, each.key)] = each.head
+
+    def add_seen(self, address: Address, seen: Seen) -> None:
+        """An object, and all that stands beside it, as a listing gave them."""
+        self._known[address] = seen.head
+        self._known |= {parse(location): head for location, head in seen.beside}
+        self._listed[Address(address.bucket, _stem(address.key))] = ""
 
     def listed(self, prefix: Address) -> None:
         """All objects with this prefix have been added."""

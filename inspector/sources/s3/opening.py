@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from inspector.core.names import visible
 from inspector.core.source import SourceError
 from inspector.sources.s3.address import Address, parse
+from inspector.sources.s3.answers import Seen
 from inspector.sources.s3.client import Client, client_for
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.sentences import S3Error
-from inspector.sources.s3.source import S3Source, listed_object, open_object
+from inspector.sources.s3.source import S3Source, listed_object, open_object, seen_object
 
 _MISSING = 404
 
@@ -39,6 +40,19 @@ def open_s3(
         inner = holders if inside else ()
         found = _listed(client, address, ledger, inner, sparing=sparing) if listed or inside else None
         return found or _open(client, address, ledger, holders, sparing=sparing, tail=tail)
+    except S3Error as error:
+        error.ledger = ledger
+        raise
+
+
+def open_seen(location: str, connection: Connection, seen: Seen, *, tail: bool) -> S3Source | None:
+    """The object at ``location`` that a listing told of; None where another one is there by now, or none.
+
+    Nothing is asked about it again. Raises SourceError.
+    """
+    ledger = Ledger()
+    try:
+        return seen_object(client_for(connection), parse(location), seen, ledger, tail=tail)
     except S3Error as error:
         error.ledger = ledger
         raise

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from inspector.core.source import Source
 from inspector.sources.folder import Entry
 from inspector.sources.s3.address import Address, parse
-from inspector.sources.s3.answers import Head, Listed, Page
+from inspector.sources.s3.answers import Head, Page, Seen
 from inspector.sources.s3.beside import Beside
 from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.source import FIRST, S3Source, look, open_object
@@ -100,6 +100,14 @@ class S3Prefix:
     def known(self, location: str) -> Head | None:
         """What a listing that was made says of an object; None where none spoke of it."""
         return self._beside.known(parse(location))
+
+    def seen(self, location: str, beside: Iterable[str]) -> Seen | None:
+        """The same of an object and of all those beside it that belong to it, for whoever opens it elsewhere."""
+        head = self.known(location)
+        heads = ((other, self.known(other)) for other in beside)
+        return (
+            None if head is None else Seen(head, tuple((other, known) for other, known in heads if known is not None))
+        )
 
     def pages(self, *, flat: bool = False, beginning: str = "", after: str = "") -> Iterator[Page]:
         """What is in it, one request a page; ``flat``: all objects beneath instead of prefixes. Raises SourceError.

@@ -15,7 +15,7 @@ from inspector.core.source import Source
 from inspector.core.span import Span, Spans
 from inspector.sources.cache import BlockCache
 from inspector.sources.s3.address import Address
-from inspector.sources.s3.answers import Asked, Head
+from inspector.sources.s3.answers import Asked, Head, Seen
 from inspector.sources.s3.beside import Beside
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.gathering import gathered
@@ -34,7 +34,7 @@ LARGEST_WHOLE = 8 << 20
 _TRIES = 3
 """How often bytes are asked for when the connection breaks off in the middle of them."""
 
-_DENIED, _NOT_AS_BEFORE, _NO_SUCH_RANGE = 403, 412, 416
+_DENIED, _MISSING, _NOT_AS_BEFORE, _NO_SUCH_RANGE = 403, 404, 412, 416
 _BROKEN_OFF = ("IncompleteReadError", "ResponseStreamingError", "ConnectionClosedError")
 
 _waiting: ContextVar[Progress | None] = ContextVar("waiting", default=None)
@@ -212,6 +212,25 @@ def listed_object(client: Client, address: Address, ledger: Ledger, *, sparing: 
         return None
     source = S3Source(client, address, head, ledger, beside, sparing=sparing)
     source.expect(0, FIRST)
+    return source
+
+
+def seen_object(client: Client, address: Address, seen: Seen, ledger: Ledger, *, tail: bool) -> S3Source | None:
+    """The object at ``address`` as a listing told of it, and its first or last bytes; None where it is not there so.
+
+    Raises S3Error.
+    """
+    beside = Beside(client, ledger)
+    beside.add_seen(address, seen)
+    source = S3Source(client, address, seen.head, ledger, beside)
+    start = max(0, source.size - TAIL) if tail else 0
+    source.expect(start, source.size if tail else FIRST)
+    try:
+        source.read(start, 1)
+    except S3Error as error:
+        if error.status in (_MISSING, _NOT_AS_BEFORE):
+            return None
+        raise
     return source
 
 
