@@ -10,10 +10,11 @@ from inspector.core.finding import Severity
 from inspector.core.names import collision_keys, hazards
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
-from inspector.operations.checking.checking import check_archive, state_of
+from inspector.operations.checking.checking import state_of
 from inspector.operations.opening.listing import content
-from inspector.operations.opening.opening import Opened, decode, start
+from inspector.operations.opening.opening import Opened
 from inspector.sources.file import FileSource
+from tests.formats import archives
 
 _LONGEST = 60
 """Bytes of a component, so that a path stays within what systems take."""
@@ -66,10 +67,7 @@ def plant(root: Path, files: dict[str, bytes]) -> Path:
 
 def opened(path: Path) -> Opened:
     """The archive at a path, decoded and checked."""
-    archive = start(FileSource(path))
-    decode(archive, Progress())
-    check_archive(archive, Progress())
-    return archive
+    return archives.checked(FileSource(path))
 
 
 def held(path: Path) -> dict[str, bytes]:

@@ -9,17 +9,15 @@ import pytest
 
 from inspector.core.progress import Progress
 from inspector.operations.changing.mending import described, save_salvage
-from inspector.operations.changing.repairing import Plan, plan
-from inspector.operations.opening.opening import decode, start
+from inspector.operations.changing.repairing import Plan
 from inspector.sources.file import FileSource
+from tests.formats import archives
 
 Sample = Callable[[str], Path]
 
 
 def planned(path: Path, *accepted: str) -> Plan:
-    archive = start(FileSource(path))
-    decode(archive, Progress())
-    return plan(archive, Progress(), accepted)
+    return archives.planned(FileSource(path), *accepted)
 
 
 @pytest.mark.parametrize(

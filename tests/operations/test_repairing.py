@@ -16,18 +16,17 @@ from inspector.operations.changing.mending import carry_out, described, save_sal
 from inspector.operations.changing.repairable import mark_repairs
 from inspector.operations.changing.repairing import Plan, plan
 from inspector.operations.checking.checking import check_archive, check_location, state_of
-from inspector.operations.opening.opening import Opened, decode, start
+from inspector.operations.opening.opening import Opened
 from inspector.operations.refused import Refused
 from inspector.sources.file import FileSource
+from tests.formats import archives
 
 Sample = Callable[[str], Path]
 FINE = (State.SOUND, State.WARNING)
 
 
 def opened(path: Path) -> Opened:
-    archive = start(FileSource(path))
-    decode(archive, Progress())
-    return archive
+    return archives.opened(FileSource(path))
 
 
 def planned(path: Path, *accepted: str) -> Plan:

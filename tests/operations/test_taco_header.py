@@ -11,7 +11,6 @@ import pytest
 import tacozip
 
 from inspector.core.edit import OverlaySource
-from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
 from inspector.operations.changing.header_draft import (
@@ -35,6 +34,7 @@ from inspector.operations.changing.header_draft import (
 from inspector.operations.changing.taco_header import header_draft, header_view, member_target, preview
 from inspector.operations.opening import opening
 from inspector.operations.refused import Refused
+from tests.formats import archives
 
 A, B, C = (1, 10), (2, 20), (3, 30)
 
@@ -45,9 +45,7 @@ def draft(*entries: tuple[int, int], unused: tuple[tuple[int, int], ...] = ()) -
 
 
 def opened(data: bytes) -> opening.Opened:
-    archive = opening.start(BytesSource(data, "x.tacozip"))
-    opening.decode(archive, Progress())
-    return archive
+    return archives.opened(BytesSource(data, "x.tacozip"))
 
 
 @pytest.fixture

@@ -6,10 +6,11 @@ from collections.abc import Callable
 import pytest
 
 from inspector.core.archive import Archive, Emitter
-from inspector.core.field import Field, leaves
+from inspector.core.field import Field
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.formats.caf import FORMAT
+from tests.formats.archives import assert_covered
 
 
 def build_archive(
@@ -30,17 +31,8 @@ def decode_archive(data: bytes) -> Archive:
     source = BytesSource(data, "test.caf")
     archive = Archive(source, FORMAT.name, FORMAT.title, ())
     FORMAT.decode(source, Emitter(archive), Progress())
-    check_leaves(archive)
+    assert_covered(archive)
     return archive
-
-
-def check_leaves(archive: Archive) -> None:
-    """The leaves own every byte of the file exactly once."""
-    at = 0
-    for start, stop in sorted(span for leaf in leaves(archive.fields) for span in leaf.spans if span.size):
-        assert start == at, f"byte {min(start, at)} belongs to {'two leaves' if start < at else 'none'}"
-        at = stop
-    assert at == archive.source.size
 
 
 def find_field(fields: object, name: str) -> Field:

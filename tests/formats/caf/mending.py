@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.edit import OverlaySource
-from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import BytesSource, Source
 from inspector.formats.caf import FORMAT
+from tests.formats.archives import codes
 
 MOST = 4
 """More edits than any damage needs: a plan that goes on for ever fails."""
@@ -51,10 +51,6 @@ def salvaged(archive: Archive) -> Archive | None:
     if not found or found[-1].content is None:
         return None
     return checked(b"".join(found[-1].content(Progress())))
-
-
-def codes(archive: Archive) -> list[str]:
-    return [finding.code for finding in archive.findings if finding.severity is not Severity.INFO]
 
 
 def contents(archive: Archive) -> list[tuple[bytes, bytes]]:

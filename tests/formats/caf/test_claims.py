@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.edit import OverlaySource
+from tests.formats.archives import codes
 from tests.formats.caf.conftest import build_archive
-from tests.formats.caf.mending import checked, codes, contents, edits, mended, whole
+from tests.formats.caf.mending import checked, contents, edits, mended, whole
 from tests.samples.writers import index_json, ranges_of
 
 Build = Callable[..., bytes]

@@ -13,8 +13,9 @@ from inspector.core.edit import differing
 from inspector.core.progress import Cancelled, Progress
 from inspector.formats.caf import FORMAT
 from inspector.formats.caf.write import Writer
+from tests.formats.archives import codes
 from tests.formats.caf.conftest import build_archive
-from tests.formats.caf.mending import checked, codes, contents, edits, mended, plans, salvaged, whole
+from tests.formats.caf.mending import checked, contents, edits, mended, plans, salvaged, whole
 from tests.samples.writers import index_json, ranges_of
 
 Build = Callable[..., bytes]

@@ -16,8 +16,9 @@ from inspector.formats import datas3t
 from inspector.formats._tar.check import WINDOW
 from inspector.operations.checking.checking import check_location
 from inspector.sources.file import FileSource
+from tests.formats.archives import codes
 from tests.formats.datas3t.range_building import frame, hashed_rows, points, put, put_range, rows_frame
-from tests.formats.tar.tar_building import build, codes, decoded
+from tests.formats.tar.tar_building import build, decoded
 
 POINTS = points(1, 4)
 TAR = build(POINTS.items())

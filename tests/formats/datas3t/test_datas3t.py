@@ -20,8 +20,9 @@ from inspector.core.progress import Progress
 from inspector.core.source import BytesSource, Source
 from inspector.formats import datas3t, recognise, tar
 from inspector.sources.file import FileSource
+from tests.formats.archives import assert_covered, codes
 from tests.formats.datas3t.range_building import index_rows
-from tests.formats.tar.tar_building import assert_covered, build, codes, content, decoded
+from tests.formats.tar.tar_building import build, content, decoded
 
 Row = dict[str, Any]
 NAME = f"{1:020d}-{4:020d}.tar"

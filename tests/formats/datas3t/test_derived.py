@@ -7,9 +7,10 @@ import struct
 import pytest
 
 from inspector.formats import datas3t
+from tests.formats.archives import codes
 from tests.formats.datas3t.mending import Range, checked, made, plans
 from tests.formats.datas3t.range_building import hashed_rows, points, rows_frame
-from tests.formats.tar.tar_building import LONG, build, codes, content
+from tests.formats.tar.tar_building import LONG, build, content
 
 POINTS = points(1, 5)
 

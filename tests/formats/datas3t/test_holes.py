@@ -13,8 +13,9 @@ from inspector.formats import datas3t
 from inspector.formats._tar.between import AFTER_END
 from inspector.operations.opening.opening import Opened, decode, start
 from inspector.sources.file import FileSource
+from tests.formats.archives import codes
 from tests.formats.datas3t.range_building import hashed_rows, index_rows, points, put, rows_frame
-from tests.formats.tar.tar_building import build, codes
+from tests.formats.tar.tar_building import build
 
 POINTS = points(1, 9, 700)
 SOUND = build(POINTS.items())

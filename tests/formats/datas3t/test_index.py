@@ -10,8 +10,9 @@ from inspector.core.archive import Archive
 from inspector.core.field import Field
 from inspector.formats import recognise
 from inspector.sources.file import FileSource
+from tests.formats.archives import codes
 from tests.formats.datas3t.range_building import index_row, index_rows, points
-from tests.formats.tar.tar_building import build, codes, decoded
+from tests.formats.tar.tar_building import build, decoded
 
 NAME = f"{1:020d}-{4:020d}-{7:012d}.tar"
 SOUND = build(points(1, 4).items())

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from inspector.core.format import MemberError
 from inspector.core.progress import Cancelled, Progress
 from inspector.formats import datas3t, tar
+from tests.formats.archives import codes
 from tests.formats.datas3t.mending import Range, checked, made, plans, rows_of
 from tests.formats.datas3t.range_building import Row, frame, hashed_rows, points, rows_frame
-from tests.formats.tar.tar_building import LONG, build, codes, content, decoded, special
+from tests.formats.tar.tar_building import LONG, build, content, decoded, special
 
 POINTS = points(1, 6)
 TAR = build(POINTS.items())

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from inspector.core.archive import Archive, Emitter
-from inspector.core.field import Field, leaves
+from inspector.core.field import Field
 from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.formats.rca import FORMAT
+from tests.formats.archives import assert_covered
 
 
 def decoded(data: bytes) -> Archive:
@@ -17,11 +18,7 @@ def decoded(data: bytes) -> Archive:
     source = BytesSource(data, "test.rca")
     archive = Archive(source, FORMAT.name, FORMAT.title, ())
     FORMAT.decode(source, Emitter(archive), Progress())
-    at = 0
-    for start, stop in sorted(span for leaf in leaves(archive.fields) for span in leaf.spans if span.size):
-        assert start == at
-        at = stop
-    assert at == len(data)
+    assert_covered(archive)
     return archive
 
 

@@ -20,6 +20,7 @@ from inspector.operations.changing.repairing import Plan, plan
 from inspector.operations.checking.checking import check_archive
 from inspector.operations.opening.opening import Opened, decode
 from inspector.resources import samples
+from tests.formats.archives import after
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, ONE, THREE, TWO, bad, flipped, full_chunk, noisy, opened, resumed
 from tests.formats.rca.decoding import content
@@ -37,10 +38,6 @@ def offered(data: bytes) -> list[Repair]:
     archive = opened(data)
     check_archive(archive, Progress())
     return list(FORMAT.repairs(archive, Progress()))
-
-
-def after(plan: Plan) -> bytes:
-    return plan.after.source.read(0, plan.after.source.size)
 
 
 def codes(repairs: Sequence[Repair]) -> list[str]:

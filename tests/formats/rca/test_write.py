@@ -11,17 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.core.edit import EditError
-from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.formats.rca import write
 from inspector.formats.rca.chain import Chain, Piece
 from inspector.formats.rca.chunks import ChunkLayer
 from inspector.formats.rca.hashes import Convention
 from inspector.formats.rca.write import Writer, fresh
-from inspector.operations.opening.opening import Opened, decode, start
 from inspector.resources import samples
 from inspector.sources.file import FileSource
 from inspector.sources.temporary import TemporarySource
+from tests.formats import archives
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, ONE, THREE, TWO, bad, checked, full_chunk, noisy, opened, verdicts
 from tests.formats.rca.decoding import content
@@ -59,12 +58,6 @@ class File:
         del self.data[commit.size :]
         if commit.last:
             self.put(commit.last)
-
-
-def decoded(path: Path) -> Opened:
-    archive = start(FileSource(path))
-    decode(archive, Progress())
-    return archive
 
 
 def layer(data: bytes) -> ChunkLayer:
@@ -316,14 +309,14 @@ def test_an_append_grows_into_the_third_chunk(tmp_path: Path) -> None:
     added = noisy(3_000, 4)
 
     with path.open("r+b") as file:
-        writer = Writer(decoded(path).detail.chunks, Convention.SPECIFICATION, TemporarySource)
+        writer = Writer(archives.opened(FileSource(path)).detail.chunks, Convention.SPECIFICATION, TemporarySource)
         pieces = [piece for name, stored in added for piece in writer.blob(name, [stored])]
         commit = writer.commit()
         for offset, data in [*pieces, *commit.headers, commit.last or Piece(0, b"")]:
             file.seek(offset)
             file.write(data)
 
-    archive = decoded(path)
+    archive = archives.opened(FileSource(path))
     assert [chunk.start for chunk in archive.detail.chunks.chunks] == [0, FULL, limit]
     assert [(member.path, content(archive, member.index)) for member in archive.members] == [*ONE, *added]
     assert not bad(archive)

@@ -20,7 +20,9 @@ from inspector.core.source import BytesSource
 from inspector.core.verdict import State
 from inspector.formats.taco.edit import header_edit, payload_of, why_not
 from inspector.operations.checking.checking import check_archive, state_of
-from inspector.operations.opening import opening
+from inspector.operations.opening.opening import Opened
+from tests.formats import archives
+from tests.formats.zip.zip_building import patched
 
 NUMBER = st.one_of(st.integers(0, 2**64 - 1), st.integers(0, 400), st.just(2**64 - 1))
 ENTRIES = st.lists(st.tuples(NUMBER, NUMBER), max_size=7)
@@ -43,10 +45,8 @@ def data(folder: Path) -> bytes:
     return target.read_bytes()
 
 
-def opened(data: bytes) -> opening.Opened:
-    archive = opening.start(BytesSource(data, "x.tacozip"))
-    opening.decode(archive, Progress())
-    return archive
+def opened(data: bytes) -> Opened:
+    return archives.opened(BytesSource(data, "x.tacozip"))
 
 
 def after(data: bytes, edit: Edit) -> bytes:
@@ -116,10 +116,6 @@ def test_numbers_that_do_not_fit_are_refused_in_words(
 ) -> None:
     with pytest.raises(EditError, match=words):
         header_edit(opened(data), entries, count)
-
-
-def patched(data: bytes, at: int, new: bytes) -> bytes:
-    return data[:at] + new + data[at + len(new) :]
 
 
 def with_extra_field(data: bytes) -> bytes:

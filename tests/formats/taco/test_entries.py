@@ -9,11 +9,11 @@ import pytest
 import tacozip
 
 from inspector.core.finding import Finding, Severity
-from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State
-from inspector.operations.checking.checking import check_archive, state_of
-from inspector.operations.opening import opening
+from inspector.operations.checking.checking import state_of
+from inspector.operations.opening.opening import Opened
+from tests.formats import archives
 from tests.formats.zip.zip_building import PLAIN, content
 
 SIZE = 1000
@@ -24,14 +24,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("taco-entries")
 
 
-def checked(data: bytes, name: str) -> opening.Opened:
-    archive = opening.start(BytesSource(data, name))
-    opening.decode(archive, Progress())
-    check_archive(archive, Progress())
-    return archive
+def checked(data: bytes, name: str) -> Opened:
+    return archives.checked(BytesSource(data, name))
 
 
-def of(archive: opening.Opened, code: str) -> list[Finding]:
+def of(archive: Opened, code: str) -> list[Finding]:
     return [finding for finding in archive.findings if finding.code == code]
 
 

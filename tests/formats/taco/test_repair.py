@@ -20,8 +20,11 @@ from inspector.core.source import BytesSource
 from inspector.core.verdict import State
 from inspector.formats.taco.edit import payload_of
 from inspector.operations.changing.repairing import Plan, plan
-from inspector.operations.checking.checking import check_archive, state_of
-from inspector.operations.opening import opening
+from inspector.operations.checking.checking import state_of
+from inspector.operations.opening.opening import Opened
+from tests.formats import archives
+from tests.formats.archives import after, salvaged
+from tests.formats.zip.zip_building import patched
 
 A = b"0123456789" * 5
 B = bytes(range(200))
@@ -42,27 +45,16 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return written
 
 
-def checked(data: bytes) -> opening.Opened:
-    archive = opening.start(BytesSource(data, "x.tacozip"))
-    opening.decode(archive, Progress())
-    check_archive(archive, Progress())
-    return archive
+def checked(data: bytes) -> Opened:
+    return archives.checked(BytesSource(data, "x.tacozip"))
 
 
 def planned(data: bytes, *accepted: str) -> Plan:
-    return plan(checked(data), Progress(), accepted)
-
-
-def after(result: Plan) -> bytes:
-    return result.after.source.read(0, result.after.source.size)
+    return archives.planned(BytesSource(data, "x.tacozip"), *accepted)
 
 
 def codes(repairs: tuple[Repair, ...]) -> list[str]:
     return [repair.code for repair in repairs]
-
-
-def patched(data: bytes, at: int, new: bytes) -> bytes:
-    return data[:at] + new + data[at + len(new) :]
 
 
 def updated(data: bytes, payload: bytes, *, local: bool, central: bool) -> bytes:
@@ -208,12 +200,6 @@ def test_the_header_alone_is_no_archive_to_be_mended(data: bytes) -> None:
     """As one range request brings it."""
     result = planned(data[:157])
     assert (result.repairs, result.waiting, result.salvage) == ((), (), None)
-
-
-def salvaged(result: Plan) -> bytes:
-    assert result.salvage is not None
-    assert result.salvage.content is not None
-    return b"".join(result.salvage.content(Progress()))
 
 
 def test_salvage_moves_the_entries_with_their_members(data: bytes) -> None:

@@ -22,7 +22,8 @@ from inspector.core.source import BytesSource
 from inspector.formats import recognise, taco
 from inspector.formats.taco.decode import GHOST_TITLE, TacoDetail
 from inspector.formats.taco.header import TacoHeader
-from tests.formats.zip.zip_building import covered, every
+from tests.formats.archives import assert_covered
+from tests.formats.zip.zip_building import every
 
 FILES = {"DATA/a.bin": b"0123456789" * 9, "METADATA/level0.parquet": b"PAR1 not really PAR1", "empty": b""}
 
@@ -87,7 +88,7 @@ def test_agrees_with_tacozip(data: bytes, tmp_path: Path) -> None:
     assert doubts(archive) == {}
     assert header.editable
     assert header.central_crc_offset == data.index(b"PK\1\2") + 16
-    covered(archive)
+    assert_covered(archive)
 
 
 def test_every_part_of_the_header_has_the_name_of_the_specification(data: bytes) -> None:
@@ -186,7 +187,7 @@ def test_an_extra_field_makes_the_header_uneditable(data: bytes) -> None:
     assert doubts(archive) == {"taco-layout": Severity.WARNING}
     assert header_of(archive).obstacles == ("it has an extra field of 4 bytes",)
     assert of_kind(archive, Kind.TACO_PAYLOAD)[0].spans == ((45, 161),)
-    covered(archive)
+    assert_covered(archive)
 
 
 def test_a_compressed_header_has_no_entries_to_show(data: bytes) -> None:
@@ -274,7 +275,7 @@ def test_the_samples(sample: Callable[[str], Path], name: str, words: str | None
     source = BytesSource(sample(name).read_bytes(), name)
     assert recognise(source) is taco.FORMAT
     archive = opened(source.read(0, source.size))
-    covered(archive)
+    assert_covered(archive)
     found = [finding for finding in archive.findings if finding.severity is not Severity.INFO]
     if words is None:
         assert found == []
@@ -286,7 +287,7 @@ def test_truncation_at_every_byte(data: bytes) -> None:
     for stop in range(len(data)):
         taco.FORMAT.probe(BytesSource(data[:stop]))
         archive = opened(data[:stop])
-        covered(archive)
+        assert_covered(archive)
         assert any(finding.severity is Severity.ERROR for finding in archive.findings)
 
 
@@ -299,4 +300,4 @@ def test_flipped_bits_raise_nothing(data: bytes, flips: list[tuple[int, int]]) -
     source = BytesSource(bytes(broken))
     taco.FORMAT.probe(source)
     archive = opened(bytes(broken))
-    covered(archive)
+    assert_covered(archive)

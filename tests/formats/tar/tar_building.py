@@ -7,8 +7,6 @@ import tarfile
 from collections.abc import Iterable
 
 from inspector.core.archive import Archive, Emitter
-from inspector.core.field import leaves
-from inspector.core.finding import Severity
 from inspector.core.format import Format
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource, Source
@@ -59,20 +57,6 @@ def reference(data: bytes) -> list[tuple[str, int, bytes]]:
             assert file is not None
             found.append((info.name, info.size, file.read()))
         return found
-
-
-def codes(archive: Archive) -> list[str]:
-    """The codes of everything found that is wrong."""
-    return [finding.code for finding in archive.findings if finding.severity is not Severity.INFO]
-
-
-def assert_covered(archive: Archive) -> None:
-    """The leaves own every byte exactly once."""
-    at = 0
-    for span in sorted(span for leaf in leaves(archive.fields) for span in leaf.spans if span.size):
-        assert span.start == at
-        at = span.stop
-    assert at == archive.source.size
 
 
 def with_checksum(block: bytes) -> bytes:

@@ -13,7 +13,8 @@ from inspector.core.span import Span, total
 from inspector.core.verdict import Verdict
 from inspector.formats import tar
 from inspector.formats._tar.header import BLOCK
-from tests.formats.tar.tar_building import LONG, build, codes, decoded, with_checksum
+from tests.formats.archives import codes
+from tests.formats.tar.tar_building import LONG, build, decoded, with_checksum
 
 SOUND = build([("a.txt", b"alpha"), ("empty", b""), ("b.bin", bytes(range(256)) * 3), ("full", b"x" * 512)])
 SPELLS_THE_SAME = {(148, 0x10), (154, 0x20), (155, 0x20)}

@@ -14,17 +14,8 @@ from inspector.core.finding import Finding
 from inspector.core.format import MemberError
 from inspector.core.member import SPECIAL, UNREADABLE
 from inspector.formats._tar.extension import Overrides
-from tests.formats.tar.tar_building import (
-    assert_covered,
-    build,
-    codes,
-    content,
-    decoded,
-    extended,
-    listing,
-    record,
-    with_checksum,
-)
+from tests.formats.archives import assert_covered, codes
+from tests.formats.tar.tar_building import build, content, decoded, extended, listing, record, with_checksum
 
 NEXT = build([("next", b"n")])
 

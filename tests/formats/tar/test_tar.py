@@ -11,11 +11,10 @@ from inspector.core.member import FOLDER
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.formats import recognise, tar
+from tests.formats.archives import assert_covered, codes
 from tests.formats.tar.tar_building import (
     LONG,
-    assert_covered,
     build,
-    codes,
     content,
     decoded,
     extended,

@@ -11,17 +11,8 @@ from inspector.core.archive import Archive, Emitter
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.formats import tar
-from tests.formats.tar.tar_building import (
-    LONG,
-    assert_covered,
-    build,
-    codes,
-    content,
-    decoded,
-    listing,
-    reference,
-    special,
-)
+from tests.formats.archives import assert_covered, codes
+from tests.formats.tar.tar_building import LONG, build, content, decoded, listing, reference, special
 
 TINY = build([("a", b"alpha"), (LONG, b"b")], tarfile.PAX_FORMAT)
 

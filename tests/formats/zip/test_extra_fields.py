@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from inspector.core.finding import Finding, Severity
 from inspector.formats._zip.extra_check import faults, is_harmless
-from tests.formats.zip.zip_building import content, covered, doubts, every, handmade, opened, written
+from tests.formats.archives import assert_covered
+from tests.formats.zip.zip_building import content, doubts, every, handmade, opened, written
 
 
 def record(identifier: int, data: bytes = b"") -> bytes:
@@ -63,7 +64,7 @@ def test_a_bad_extra_field_is_a_warning_on_its_bytes(where: str, code: str, odd:
     assert (finding.member, finding.severity, marked(data, finding)) == (0, Severity.WARNING, odd)
     assert content(archive, 0) == b"content"
     assert f"malformed ({len(odd)} bytes)" in [field.note for field in every(archive.fields)]
-    covered(archive)
+    assert_covered(archive)
 
 
 def test_the_same_fault_in_both_headers_is_said_of_both() -> None:
@@ -108,7 +109,7 @@ def test_a_field_called_harmless_has_no_faults(pieces: list[bytes], local: bool)
 def test_any_extra_fields_can_be_shown(local: bytes, central: bytes) -> None:
     archive = opened(handmade(local_extra=local, extra=central))
     assert len(archive.members) == 1
-    covered(archive)
+    assert_covered(archive)
 
 
 @WHERE

@@ -15,11 +15,11 @@ from inspector.core.kinds import Kind
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.formats import zip as plain_zip
+from tests.formats.archives import assert_covered
 from tests.formats.zip.zip_building import (
     PLAIN,
     SMALL,
     content,
-    covered,
     doubts,
     drained,
     opened,
@@ -56,7 +56,7 @@ def test_data_after_the_archive() -> None:
     assert len(archive.members) == 2
     assert doubts(archive) == {"zip-end-not-at-end"}
     assert archive.fields[-1].kind is Kind.GARBAGE
-    covered(archive)
+    assert_covered(archive)
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, 0xFFFF])
@@ -70,7 +70,7 @@ def test_counts_that_lie(count: int) -> None:
 def test_a_directory_that_is_not_where_it_should_be(offset: int) -> None:
     archive = opened(patched(PLAIN, 196 + 16, struct.pack("<I", offset)))
     assert doubts(archive)
-    covered(archive)
+    assert_covered(archive)
 
 
 def test_without_central_directory_local_headers_are_listed() -> None:
@@ -80,7 +80,7 @@ def test_without_central_directory_local_headers_are_listed() -> None:
     (finding,) = archive.findings
     assert "central directory" in finding.message
     assert finding.severity is Severity.ERROR
-    covered(archive)
+    assert_covered(archive)
     cut = opened(PLAIN[:90])
     assert [member.size for member in cut.members] == [12, 12]
     with pytest.raises(MemberError, match="ends after 8 bytes"):
@@ -116,7 +116,7 @@ def test_local_header_against_central_directory(at: int, new: bytes, code: str) 
     if at:
         assert data[local.start : local.stop] != data[central.start : central.stop]
     assert content(archive, 0) == b"content of a"
-    covered(archive)
+    assert_covered(archive)
 
 
 def test_a_local_header_that_is_not_there() -> None:
@@ -125,7 +125,7 @@ def test_a_local_header_that_is_not_there() -> None:
     with pytest.raises(MemberError, match="no local header"):
         content(archive, 0)
     assert content(archive, 1) == b"content of b"
-    covered(archive)
+    assert_covered(archive)
 
 
 def test_a_member_that_the_directory_does_not_know_is_an_orphan() -> None:
@@ -135,7 +135,7 @@ def test_a_member_that_the_directory_does_not_know_is_an_orphan() -> None:
     assert doubts(archive) == {"zip-orphan"}
     orphan = archive.fields[0].children[0]
     assert (orphan.value, orphan.member, orphan.spans) == ("a.txt", None, ((0, 47),))
-    covered(archive)
+    assert_covered(archive)
 
 
 def test_gaps_are_shown() -> None:
@@ -143,19 +143,19 @@ def test_gaps_are_shown() -> None:
     archive = opened(patched(data, 202 + 16, struct.pack("<I", 100)))
     assert doubts(archive) == {"zip-gap"}
     assert [field.kind for field in archive.fields[0].children] == [Kind.MEMBER, Kind.MEMBER, Kind.GAP]
-    covered(archive)
+    assert_covered(archive)
 
 
 def test_two_entries_for_the_same_bytes() -> None:
     archive = opened(patched(PLAIN, 145 + 42, struct.pack("<I", 0)))
     assert {"zip-overlap", "zip-local-name"} <= doubts(archive)
-    covered(archive)
+    assert_covered(archive)
 
 
 def test_a_member_that_runs_into_the_directory() -> None:
     archive = opened(patched(PLAIN, 145 + 20, struct.pack("<I", 60)))
     assert "zip-overlap" in doubts(archive)
-    covered(archive)
+    assert_covered(archive)
 
 
 def test_deflate_streams_of_another_length_than_declared() -> None:
@@ -187,7 +187,7 @@ def test_a_damaged_deflate_stream_gives_what_it_can() -> None:
 def test_truncation_at_every_byte(data: bytes) -> None:
     for stop in range(len(data)):
         archive = opened(data[:stop])
-        covered(archive)
+        assert_covered(archive)
         assert any(finding.severity is Severity.ERROR for finding in archive.findings)
         drained(archive)
 
@@ -202,7 +202,7 @@ def test_changed_bytes_raise_nothing(data: bytes, changes: list[tuple[int, int]]
     for at, value in changes:
         broken[at % len(broken)] = value
     archive = opened(bytes(broken))
-    covered(archive)
+    assert_covered(archive)
     drained(archive)
 
 
@@ -219,7 +219,7 @@ def test_heaps_of_signatures_raise_nothing(pieces: list[bytes]) -> None:
     data = b"".join(pieces)
     plain_zip.FORMAT.probe(BytesSource(data))
     archive = opened(data)
-    covered(archive)
+    assert_covered(archive)
     drained(archive)
 
 
@@ -232,7 +232,7 @@ def test_an_end_too_far_from_the_end_of_the_file_is_found_behind_the_members(dat
     assert f"{size:,} bytes after the one at" in archive.findings[-1].message
     assert archive.fields[-1].spans == ((len(data), len(data) + size),)
     assert archive.fields[-1].kind is Kind.GARBAGE
-    covered(archive)
+    assert_covered(archive)
 
 
 def test_an_end_record_of_another_directory_is_not_the_end() -> None:
@@ -242,4 +242,4 @@ def test_an_end_record_of_another_directory_is_not_the_end() -> None:
     assert "zip-no-central-directory" in doubts(archive)
     assert archive.fields[-2].kind is Kind.END_OF_DIRECTORY
     assert archive.fields[-1].spans == ((len(data), len(data) + 100_000),)
-    covered(archive)
+    assert_covered(archive)

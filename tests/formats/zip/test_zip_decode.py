@@ -19,18 +19,8 @@ from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.formats import zip as plain_zip
 from inspector.formats._zip import directory as zip_directory
-from tests.formats.zip.zip_building import (
-    PLAIN,
-    codes,
-    content,
-    covered,
-    doubts,
-    named,
-    opened,
-    patched,
-    written,
-    zip64_archive,
-)
+from tests.formats.archives import assert_covered
+from tests.formats.zip.zip_building import PLAIN, codes, content, doubts, named, opened, patched, written, zip64_archive
 
 
 @pytest.mark.parametrize("streamed", [False, True])
@@ -46,7 +36,7 @@ def test_agrees_with_zipfile(method: int, streamed: bool) -> None:
         assert content(archive, member.index) == reference.read(info)
     assert [member.marks & 1 for member in archive.members] == [0, 0, 1, 0, 0]
     assert doubts(archive) == set()
-    covered(archive)
+    assert_covered(archive)
 
 
 def test_every_byte_of_a_header_is_told_in_the_words_of_the_specification() -> None:
@@ -91,7 +81,7 @@ def test_every_form_of_data_descriptor(form: int, data: bytes) -> None:
     assert ("64-bit" in field.note) == (form >= 20)
     assert doubts(archive) == set()
     assert content(archive, 0) == data
-    covered(archive)
+    assert_covered(archive)
 
 
 def test_zip64_members_and_records() -> None:
@@ -123,7 +113,7 @@ def test_zip64_members_and_records() -> None:
     }
     assert named(found, "total number of entries in the central directory")[0].value == count
     assert named(found, "size of the central directory")[0].value == size
-    covered(found)
+    assert_covered(found)
 
 
 def test_data_before_the_archive() -> None:
@@ -131,7 +121,7 @@ def test_data_before_the_archive() -> None:
     assert [member.head for member in moved.members] == [10, 57]
     assert content(moved, 1) == b"content of b"
     assert doubts(moved) == {"zip-prepended"}
-    covered(moved)
+    assert_covered(moved)
     target = io.BytesIO(b"#!/bin/sh\n")
     target.seek(0, io.SEEK_END)
     with zipfile.ZipFile(target, "a") as archive:
@@ -205,7 +195,7 @@ def test_a_malformed_extra_field_is_shown_and_padding_is_not_a_fault() -> None:
     broken = long(whole)
     assert doubts(broken) == {"zip-extra-malformed"}
     assert len(named(broken, "malformed")) == 2
-    covered(broken)
+    assert_covered(broken)
 
 
 def test_content_comes_in_bounded_pieces() -> None:
@@ -220,13 +210,13 @@ def test_no_more_members_are_listed_than_memory_allows(monkeypatch: pytest.Monke
     archive = opened(written())
     assert len(archive.members) == 3
     assert "zip-too-many-members" in doubts(archive)
-    covered(archive)
+    assert_covered(archive)
 
 
 def test_an_empty_archive_is_sound() -> None:
     archive = opened(b"PK\5\6" + bytes(18))
     assert (len(archive.members), archive.findings) == (0, [])
-    covered(archive)
+    assert_covered(archive)
 
 
 @pytest.mark.parametrize(
@@ -250,4 +240,4 @@ def test_the_samples(sample: Callable[[str], Path]) -> None:
     for name, expected in (("plain.zip", set()), ("streamed.zip", set()), ("prefixed.zip", {"zip-prepended"})):
         archive = opened(sample(name).read_bytes())
         assert doubts(archive) == expected
-        covered(archive)
+        assert_covered(archive)

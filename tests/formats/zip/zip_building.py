@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 
 from inspector.core.archive import Archive, Emitter
-from inspector.core.field import Field, leaves
+from inspector.core.field import Field
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.progress import Progress
@@ -33,16 +33,6 @@ def codes(archive: Archive) -> set[str]:
 
 def doubts(archive: Archive) -> set[str]:
     return {finding.code for finding in archive.findings if finding.severity is not Severity.INFO}
-
-
-def covered(archive: Archive) -> None:
-    """The leaves own every byte exactly once."""
-    spans = sorted(span for leaf in leaves(archive.fields) for span in leaf.spans if span.size)
-    at = 0
-    for start, stop in spans:
-        assert start == at
-        at = stop
-    assert at == archive.source.size
 
 
 def every(fields: object) -> Iterator[Field]:

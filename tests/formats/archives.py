@@ -1,0 +1,54 @@
+"""Archives of any format opened, checked and planned to be mended, and what holds of all of them."""
+
+from __future__ import annotations
+
+from inspector.core.archive import Archive
+from inspector.core.field import leaves
+from inspector.core.finding import Severity
+from inspector.core.progress import Progress
+from inspector.core.source import Source
+from inspector.operations.changing.repairing import Plan, plan
+from inspector.operations.checking.checking import check_archive
+from inspector.operations.opening import opening
+
+
+def opened(source: Source) -> opening.Opened:
+    archive = opening.start(source)
+    opening.decode(archive, Progress())
+    return archive
+
+
+def checked(source: Source) -> opening.Opened:
+    archive = opened(source)
+    check_archive(archive, Progress())
+    return archive
+
+
+def planned(source: Source, *accepted: str) -> Plan:
+    return plan(checked(source), Progress(), accepted)
+
+
+def after(planned: Plan) -> bytes:
+    """The archive as a plan would leave it."""
+    return planned.after.source.read(0, planned.after.source.size)
+
+
+def salvaged(planned: Plan) -> bytes:
+    """The new archive that a plan would save what is whole in."""
+    assert planned.salvage is not None
+    assert planned.salvage.content is not None
+    return b"".join(planned.salvage.content(Progress()))
+
+
+def codes(archive: Archive) -> list[str]:
+    """The codes of everything found that is wrong."""
+    return [finding.code for finding in archive.findings if finding.severity is not Severity.INFO]
+
+
+def assert_covered(archive: Archive) -> None:
+    """The leaves own every byte of the file exactly once."""
+    at = 0
+    for start, stop in sorted(span for leaf in leaves(archive.fields) for span in leaf.spans if span.size):
+        assert start == at, f"byte {min(start, at)} belongs to {'two leaves' if start < at else 'none'}"
+        at = stop
+    assert at == archive.source.size
