@@ -15,7 +15,8 @@ from inspector.formats.datas3t import datapoints, spared
 from inspector.formats.datas3t.check import ledger
 from inspector.formats.datas3t.datapoints import Beside
 from inspector.formats.datas3t.index import check_index
-from inspector.formats.datas3t.keys import last_part, range_name
+from inspector.formats.datas3t.keys import among_ranges, last_part, range_name
+from inspector.formats.datas3t.names import check_names
 from inspector.formats.datas3t.rows import IndexRows, Rows, RowsError, metadata_json, metadata_rows, whole
 
 METADATA = ".metadata"
@@ -24,9 +25,9 @@ TAR = ".tar"
 
 
 def probe(source: Source) -> Likeness:
-    """See Format.probe: a tar that is named after a range or has something beside it."""
+    """See Format.probe: a tar that is named after a range, stands among ranges, or has something beside it."""
     named = range_name(source.name)
-    regular = named is not None and named.regular
+    regular = (named is not None and named.regular) or among_ranges(source.name)
     if regular and is_sparing(source) and _is_described(source):
         return Likeness.CERTAIN
     # What stands beside it is asked for last: that may cost a request.
@@ -64,7 +65,7 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     emitter.archive.detail = beside
     emitter.archive.checksums = ledger(emitter.archive, beside, emitter.archive.checksums)
     progress.advance(0)
-    datapoints.check_names(emitter, beside, range_name(source.name))
+    check_names(emitter, beside, range_name(source.name), among_ranges(source.name))
     datapoints.check_rows(emitter, beside)
     check_index(emitter, beside)
 

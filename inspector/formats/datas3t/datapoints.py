@@ -1,7 +1,4 @@
-"""Datapoints against what is said about them: the object's name, the metadata rows, the index rows.
-
-S3 Storage Layout: keys are continuous inside an archive, the object is named after the least and the greatest.
-"""
+"""Datapoints and what stands beside their tar about them, metadata rows above all (S3 Storage Layout for datas3t)."""
 
 from __future__ import annotations
 
@@ -18,11 +15,8 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, grouped
 from inspector.core.span import Span
 from inspector.formats._tar.header import BLOCK, aligned
-from inspector.formats.datas3t.keys import DIGITS, RangeName, datapoint_key
+from inspector.formats.datas3t.keys import datapoint_key
 from inspector.formats.datas3t.rows import IndexRows, Rows
-
-NAME = 100
-"""The size of the name field, with which a tar header begins."""
 
 NONE = -1
 """A member without a row."""
@@ -187,71 +181,10 @@ def index_row(index: IndexRows, row: int, note: str) -> Field:
     return Field("index row", Kind.INDEX_ENTRY, (), row, note, children)
 
 
-def check_names(emitter: Emitter, beside: Beside, named: RangeName | None) -> None:
-    """The names of the object and of the datapoints, and whether the keys are continuous."""
-    members = beside.members
-    for index in range(len(members)):
-        found = datapoint_key(members.path(index))
-        if found is None or not found[1]:
-            emitter.error(
-                "datas3t-datapoint-name",
-                f"The name of the datapoint {visible(members.path(index))} is not {DIGITS} digits and an extension.",
-                headers(members, index),
-                member=index,
-            )
-    keys = [key for key in beside.keys if key is not None]
-    if named is None:
-        emitter.info("datas3t-object-name", "The file is not named after its range of keys, <from>-<to>.tar.")
-    elif not named.regular:
-        emitter.error(
-            "datas3t-object-name",
-            f"The keys in the name of the object are not written with {DIGITS} digits. The name is the file's own and "
-            "stands in none of its bytes.",
-        )
-    if named is not None and keys:
-        _check_ends(emitter, beside, named, min(keys), max(keys))
-    _check_continuity(emitter, beside)
-
-
-def _check_ends(emitter: Emitter, beside: Beside, named: RangeName, least: int, greatest: int) -> None:
-    """Whether the object is named after its least and its greatest key; the names that say otherwise are shown."""
-    wrong = [key for key, said in ((least, named.first), (greatest, named.last)) if key != said]
-    if wrong:
-        emitter.error(
-            "datas3t-object-name",
-            f"The name of the object says keys {named.first:,} to {named.last:,}; it holds {least:,} to {greatest:,}.",
-            *(_name_field(beside.members, beside.keys.index(key)) for key in dict.fromkeys(wrong)),
-        )
-
-
-def _check_continuity(emitter: Emitter, beside: Beside) -> None:
-    order = sorted((key, index) for index, key in enumerate(beside.keys) if key is not None)
-    for (before, _), (key, index) in pairwise(order):
-        where = headers(beside.members, index)
-        if key == before:
-            emitter.error("datas3t-key-twice", f"Key {key:,} stands twice in this archive.", where, member=index)
-        elif key > before + 1:
-            missing = f"key {before + 1:,} is" if key == before + 2 else f"keys {before + 1:,} to {key - 1:,} are"
-            emitter.error(
-                "datas3t-key-gap",
-                f"There is a gap between the keys {before:,} and {key:,}: {missing} missing inside this archive.",
-                where,
-                member=index,
-            )
-    if [index for _, index in order] != sorted(index for _, index in order):
-        emitter.info("datas3t-key-order", "The datapoints do not stand in the order of their keys.")
-
-
 def headers(members: Members, index: int) -> tuple[int, int]:
     """Where the headers of a member stand, half-open."""
     assert members.heads is not None
     return members.heads[index], members.starts[index]
-
-
-def _name_field(members: Members, index: int) -> tuple[int, int]:
-    """Where a member's name stands; all of its headers where an extended one may hold it."""
-    head, start = headers(members, index)
-    return (head, head + NAME) if start - head == BLOCK else (head, start)
 
 
 def headers_of(archive: Archive, first: int, last: int) -> Iterator[Span]:

@@ -15,8 +15,9 @@ from inspector.core.numbers import count
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.formats._tar.header import BLOCK, CHKSUM, checksums, parse
-from inspector.formats.datas3t.datapoints import NAME, Beside
+from inspector.formats.datas3t.datapoints import Beside
 from inspector.formats.datas3t.keys import DIGITS, datapoint_key
+from inspector.formats.datas3t.names import NAME
 
 DATAPOINT_NAME = "datas3t-datapoint-name"
 INDEX_CODES = frozenset(

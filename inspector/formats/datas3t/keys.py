@@ -8,6 +8,9 @@ from typing import NamedTuple
 DIGITS = 20
 """A key is written with so many digits."""
 
+HOLDERS = ("datapoints", "dataranges")
+"""The folders in a dataset that hold ranges."""
+
 _OBJECT = re.compile(r"(\d+)-(\d+)(-\d+)?\.tar", re.ASCII)
 _DATAPOINT = re.compile(rb"(\d{1,40})(\.[^/]*)?")
 
@@ -26,6 +29,11 @@ class RangeName(NamedTuple):
 def last_part(name: str) -> str:
     """The file's own name at the end of a path or of an object's key."""
     return re.split(r"[/\\]", name)[-1]
+
+
+def among_ranges(name: str) -> bool:
+    """Whether a path or an object's key stands in a folder of ranges."""
+    return re.split(r"[/\\]", name)[-2:-1] in ([holder] for holder in HOLDERS)
 
 
 def range_name(name: str) -> RangeName | None:
