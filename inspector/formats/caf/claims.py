@@ -20,13 +20,14 @@ from inspector.formats.caf.index import Index
 from inspector.formats.caf.write import entry, footer, index_pieces
 
 INCLUSIVE, NO_VERSION = "caf-end-byte-inclusive", "caf-version-missing"
+REVERSED = "caf-entry-reversed"
 
 _OF_RANGES = frozenset(
     (
         "caf-entry-duplicate-key",
         "caf-entry-missing-key",
         "caf-entry-out-of-range",
-        "caf-entry-reversed",
+        REVERSED,
         "caf-entry-wrong-type",
         "caf-number-negative",
         "caf-number-not-integer",
@@ -154,17 +155,23 @@ def _touches(index: Index, position: int, gap: Span) -> bool:
 
 def _shift_ends(case: Case) -> Repair:
     index = case.index
+    rows = lay_out(index.starts, index.stops, 0, index.span.start)
+    backward = {each for each in range(len(index)) if index.starts[each] > index.stops[each]}
+    empty = {each for each in backward if index.starts[each] == index.stops[each] + 1}
+    short = {rows.owners[row - 1] for row in rows.gaps} | empty
     entries = (
-        (index.name(each), index.starts[each], index.stops[each] + 1)
+        (index.name(each), index.starts[each], index.stops[each] + (each in short))
         for each in sorted(range(len(index)), key=index.name)
     )
-    title = f"Write the index at byte {grouped(index.span.start)} anew, with every end_byte one larger"
+    every = "every end_byte" if len(short) == len(index) else f"the end_byte of {count(len(short), 'member')}"
+    title = f"Write the index at byte {grouped(index.span.start)} anew, with {every} one larger"
     claim = (
         "That the writer took end_byte as inclusive, so that the byte behind every member is its last one: members "
         "become one byte longer."
     )
     edit = replace_tail(case.source, index.span.start, b"".join(index_pieces(entries)), title)
-    return Repair("caf-shift-ends", title, frozenset((INCLUSIVE,)), case.unwritten, claim, edit)
+    mends = frozenset((INCLUSIVE, REVERSED) if backward == empty else (INCLUSIVE,)) & case.codes
+    return Repair("caf-shift-ends", title, mends, case.unwritten, claim, edit)
 
 
 def _add_version(case: Case) -> Repair:

@@ -10,7 +10,7 @@ from inspector.core.kept import KEPT, Kept
 from inspector.core.member import UNREADABLE, Members
 from inspector.core.names import hazards, visible
 from inspector.core.numbers import count, grouped, in_bytes
-from inspector.formats._extents import Rows
+from inspector.formats._extents import GAP, Rows
 from inspector.formats.caf.columns import beyond
 from inspector.formats.caf.entries import Entries
 
@@ -71,21 +71,35 @@ def report_layout(emitter: Emitter, members: Members, rows: Rows, entries: Entri
 
 
 def _report_inclusive(emitter: Emitter, rows: Rows) -> bool:
-    """Whether a gap of one byte stands after every member, which has one reason and deserves one sentence."""
-    owned = len(rows.starts) - len(rows.gaps)
-    if not owned or len(rows.gaps) != owned:
+    """Whether a gap of one byte stands after every member, which has one reason and deserves one sentence.
+
+    Members that are empty need none: some writers leave those as they are.
+    """
+    if not _inclusive(rows):
         return False
-    if any(rows.row_stop(row) - rows.starts[row] != 1 or not row % 2 for row in rows.gaps):
-        return False
-    spans = [(rows.starts[row], rows.row_stop(row)) for row in rows.gaps[:KEPT]]
+    short = count(len(rows.gaps), "member")
+    empty = len(rows.starts) - 2 * len(rows.gaps)
+    others = f" (the other {count(empty, 'member')} {'is' if empty == 1 else 'are'} empty)" if empty else ""
     emitter.find(
         Severity.WARNING,
         "caf-end-byte-inclusive",
-        f"There is a gap of 1 byte after every one of {count(owned, 'member')}: the writer took end_byte as inclusive, "
-        "though the specification says exclusive, so every member lacks its last byte.",
-        spans,
+        f"There is a gap of 1 byte after every one of {short}{others}: the writer took end_byte as inclusive, though "
+        "the specification says exclusive, so every one of them lacks its last byte.",
+        [(rows.starts[row], rows.row_stop(row)) for row in rows.gaps[:KEPT]],
     )
     return True
+
+
+def _inclusive(rows: Rows) -> bool:
+    if not len(rows.gaps) or rows.gaps[0] == 0:
+        return False
+    if any(rows.row_stop(row) - rows.starts[row] != 1 for row in rows.gaps):
+        return False
+    owners, last = rows.owners, len(rows.starts) - 1
+    return all(
+        owner == GAP or rows.row_stop(row) == rows.starts[row] or (row < last and owners[row + 1] == GAP)
+        for row, owner in enumerate(owners)
+    )
 
 
 def report_names(emitter: Emitter, members: Members, suspects: Iterable[int], entries: Entries) -> None:

@@ -262,6 +262,20 @@ def test_a_writer_that_took_end_byte_as_inclusive_gets_one_sentence(build: Build
     assert severities(archive) == {Severity.WARNING}
 
 
+@pytest.mark.parametrize("at", [0, 3, 10])
+def test_a_writer_that_took_end_byte_as_inclusive_may_leave_empty_members_as_they_are(
+    at: int, build: Build, decoded: Decoded
+) -> None:
+    archive = decoded(build(files(none=entry(at, at), one=entry(0, 2), two=entry(3, 9))))
+    assert [finding.code for finding in archive.findings] == ["caf-end-byte-inclusive"]
+    assert "2 members (the other 1 member is empty)" in messages(archive)
+
+
+@pytest.mark.parametrize("index", [files(one=entry(0, 3), two=entry(3, 9)), files(one=entry(1, 2), two=entry(3, 9))])
+def test_gaps_elsewhere_do_not_betray_a_writer(index: str, build: Build, decoded: Decoded) -> None:
+    assert {finding.code for finding in decoded(build(index)).findings} == {"caf-gap"}
+
+
 def test_what_leaves_the_data_section_is_not_read(build: Build, decoded: Decoded) -> None:
     archive = decoded(build(files(one=entry(0, 3), two=entry(3, 40))))
     pieces = FORMAT.read(archive, 1, Progress())

@@ -113,6 +113,18 @@ def test_ends_taken_as_inclusive_become_exclusive() -> None:
     assert whole(mended(before, claims=True).source) == SOUND
 
 
+@pytest.mark.parametrize("empty", [0, -1])
+def test_empty_members_stay_empty_when_ends_become_exclusive(empty: int) -> None:
+    """Whether their writer took one from the end of an empty member too (``-1``) or not."""
+    files = {**FILES, "none": b""}
+    ranges = [(name, start, stop + (empty if start == stop else -1)) for name, start, stop in ranges_of(files)]
+    before = checked(build_archive(index_json(ranges), DATA))
+    assert set(codes(before)) - {"caf-entry-reversed"} == {"caf-end-byte-inclusive"}
+    (repair,) = edits(before)
+    assert repair.code == "caf-shift-ends"
+    assert sorted(contents(mended(before, claims=True))) == sorted((name.encode(), files[name]) for name in files)
+
+
 @pytest.mark.parametrize(
     "index", ['{"files":{"a":{"start_byte":0,"end_byte":1}}}', '{ "files" : { "a":{"start_byte":0,"end_byte":1}} }']
 )
