@@ -51,4 +51,4 @@ def ending_behind(source: Source, start: int) -> Ending | None:
     if record[:4] != END or len(record) < END_SIZE:
         return None
     ending = ending_at(source, at)
-    return ending if ending.consistent and not ending.shift and ending.directory == (start, ending.anchor) else None
+    return ending if ending.consistent and not ending.distance and ending.directory == (start, ending.anchor) else None

@@ -15,11 +15,12 @@ from inspector.core.span import Span
 from inspector.formats._zip.assumed import place_members
 from inspector.formats._zip.behind import ending_behind_members
 from inspector.formats._zip.descriptors import measure_descriptors
-from inspector.formats._zip.directory import Directory, DirectoryWalk, headers, new_members, report_counts
+from inspector.formats._zip.directory import Directory, DirectoryWalk, headers, new_members
 from inspector.formats._zip.ending import Ending, find_ending
 from inspector.formats._zip.fields import Lead, MemberRows, central_directory, end_fields, end_record
 from inspector.formats._zip.forward import walk_forward
-from inspector.formats._zip.records import CENTRAL, END
+from inspector.formats._zip.moved import report_distance, settle_shift
+from inspector.formats._zip.records import CENTRAL, END, FULL_16
 from inspector.formats._zip.rows import lay_rows
 
 
@@ -32,6 +33,8 @@ def decode_zip(
     the caller.
     """
     ending = find_ending(source) or ending_behind_members(source, progress)
+    if ending is not None:
+        settle_shift(source, ending)
     directory = Directory(new_members(), ending, assumed=is_sparing(source))
     emitter.begin_members(directory.members)
     if ending is not None:
@@ -68,10 +71,35 @@ def _read_directory(
     assert ending.directory is not None
     start = ending.directory.start
     expect(source, start, ending.anchor)
-    walk = DirectoryWalk(source, emitter, directory, ending.shift, quiet)
+    walk = DirectoryWalk(source, emitter, directory, ending, quiet)
     walk.run(start, ending.anchor, progress)
+    report_distance(emitter, directory, walk)
     directory.span = Span(start, max(ending.directory.stop, directory.stop))
-    report_counts(emitter, directory)
+    _report_counts(emitter, directory)
+
+
+def _report_counts(emitter: Emitter, directory: Directory) -> None:
+    """Compare what the end records claim with what the walk found."""
+    ending, span = directory.ending, directory.span
+    assert ending is not None
+    assert span is not None
+    found = len(directory.central)
+    if directory.capped:
+        return
+    if directory.stop < span.stop:
+        message = (
+            f"The central directory stops making sense at {directory.stop:,}, {in_bytes(span.stop - directory.stop)} "
+            f"before its end, after {found:,} of {ending.entries:,} entries; members after that are not listed."
+        )
+        emitter.error("zip-directory-damaged", message, (directory.stop, span.stop))
+    if found == ending.entries:
+        return
+    if ending.small and found & FULL_16 == ending.entries:
+        message = f"The central directory has {found:,} entries; its count is {ending.entries:,}, that modulo 65,536."
+        emitter.warning("zip-entry-count-modulo", message, ending.record)
+    else:
+        message = f"The end record counts {ending.entries:,} entries; the central directory has {found:,}."
+        emitter.error("zip-entry-count", message, *ending.records, span)
 
 
 def _read_forward(source: Source, emitter: Emitter, directory: Directory, progress: Progress) -> int:

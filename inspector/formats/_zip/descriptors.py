@@ -58,7 +58,9 @@ def _report(emitter: Emitter, directory: Directory, index: int, data: bytes, sto
     if data[:4] == DESCRIPTOR:
         directory.descriptors[index] = min(16, len(data))
         message = f"The data descriptor of {name} says other numbers than the central directory."
-        emitter.error("zip-descriptor-differs", message, (stop, stop + 16), member=index)
+        central = directory.central[index] if directory.listed else None
+        recorded = () if central is None else ((central + 16, central + 28),)
+        emitter.error("zip-descriptor-differs", message, (stop, stop + 16), *recorded, member=index)
     else:
         message = f"The flags of {name} announce a data descriptor; none with its numbers follows its data."
         emitter.warning("zip-descriptor-missing", message, (stop, stop + 16), member=index)

@@ -104,21 +104,24 @@ def new_members() -> Members:
 class DirectoryWalk:
     """One walk over a central directory.
 
-    ``quiet`` are the local header offsets whose CRC is judged by someone else.
+    ``quiet`` are the local header offsets whose CRC is judged by someone else. Where the directory is not where the
+    end record says, ``last_stayed`` is the last local header that was found where its entry says, ``first_moved`` the
+    first that was found as far from there as the directory; -1 where there is none.
     """
 
     def __init__(
-        self, source: Source, emitter: Emitter, directory: Directory, shift: int, quiet: Container[int] = ()
+        self, source: Source, emitter: Emitter, directory: Directory, ending: Ending, quiet: Container[int] = ()
     ) -> None:
         self.source = source
         self.emitter = emitter
         self.directory = directory
         self.members = directory.members
-        self.shift = shift
+        self.shift = ending.shift
+        self.distance = ending.distance
+        self.last_stayed = self.first_moved = -1
         self.quiet = quiet
         self.attributes = Attributes(source, emitter)
-        problems = directory.ending.problems if directory.ending is not None else ()
-        self.split = any(problem.code == "zip-several-disks" for problem in problems)
+        self.split = any(problem.code == "zip-several-disks" for problem in ending.problems)
 
     def run(self, start: int, limit: int, progress: Progress) -> None:
         """Add a member for each header from ``start``; ends where no header follows, at ``limit`` at the latest."""
@@ -143,15 +146,13 @@ class DirectoryWalk:
         if not narrow or (extra and not is_harmless(extra, local=False)):
             place = Place(at + CENTRAL_SIZE + len(name), name, index, local=False)
             stored, size, offset = self._extra(place, extra, (stored, size, offset), (at, stop))
-        head = offset + self.shift
-        assumed = self.directory.assumed and 0 <= head <= self.source.size - LOCAL_SIZE
-        data = b"" if assumed else self._local(head, len(name))
-        begin = LOCAL_SIZE + len(name) if assumed else _plain_begin(data, common, name) if narrow else 0
+        head, data = self._head(offset, name)
+        begin = LOCAL_SIZE + len(name) if data is None else _plain_begin(data, common, name) if narrow else 0
         if begin:
             begin += head
         else:
             full = Central._make(header)._replace(stored=stored, size=size, offset=offset)
-            begin = self._compare(full, name, head, data, (at, stop), index)
+            begin = self._compare(full, name, head, data or b"", (at, stop), index)
         if not is_plain(name):
             report_name(self.emitter, name, flags, (at + CENTRAL_SIZE, at + CENTRAL_SIZE + len(name)), index)
         if header[13]:
@@ -198,6 +199,27 @@ class DirectoryWalk:
             return b""
         return self.source.read(head, LOCAL_SIZE + name_size + _EXTRA_GUESS)
 
+    def _head(self, offset: int, name: bytes) -> tuple[int, bytes | None]:
+        """Where the local header is, and its first bytes; None when it is not read."""
+        head = offset + self.shift
+        if self.directory.assumed and 0 <= head <= self.source.size - LOCAL_SIZE:
+            return head, None
+        if self.distance:
+            head = self._whereabouts(offset, name)
+        return head, self._local(head, len(name))
+
+    def _whereabouts(self, offset: int, name: bytes) -> int:
+        """Where a local header is that moved with the directory or stayed; where it should be, if it is in neither."""
+        for head in (offset + self.distance, offset):
+            data = self._local(head, len(name))
+            if data[:4] == LOCAL and data[LOCAL_SIZE : LOCAL_SIZE + len(name)] == name:
+                if head == offset:
+                    self.last_stayed = max(self.last_stayed, head)
+                else:
+                    self.first_moved = head if self.first_moved < 0 else min(self.first_moved, head)
+                return head
+        return offset + self.shift
+
     def _compare(
         self, central: Central, name: bytes, head: int, data: bytes, place: tuple[int, int], index: int
     ) -> int:
@@ -205,7 +227,8 @@ class DirectoryWalk:
         local = Local._make(LOCAL_STRUCT.unpack(data[:LOCAL_SIZE])) if len(data) >= LOCAL_SIZE else None
         named = local is not None and data[LOCAL_SIZE : LOCAL_SIZE + len(name)] == name != b""
         if local is None or (local.signature != LOCAL and not (named and local.name_length == len(name))):
-            message = f"There is no local file header of {visible(name)} at {head:,}, where the central directory says."
+            where = f"at {head:,}" if head >= 0 else f"{in_bytes(-head)} before the start of the file"
+            message = f"There is no local file header of {visible(name)} {where}, where the central directory says."
             self.emitter.error("zip-no-local-header", message, place, (head, head + LOCAL_SIZE), member=index)
             return -1
         begin = head + LOCAL_SIZE + local.name_length + local.extra_length
@@ -309,27 +332,3 @@ def headers(source: Source, start: int, limit: int) -> Iterator[tuple[int, Heade
             return
         yield at, header, window[here + 6 : here + 30], window[name:extra], window[extra:comment], base + stop
         at = base + stop
-
-
-def report_counts(emitter: Emitter, directory: Directory) -> None:
-    """Compare what the end records claim with what the walk found."""
-    ending, span = directory.ending, directory.span
-    assert ending is not None
-    assert span is not None
-    found = len(directory.central)
-    if directory.capped:
-        return
-    if directory.stop < span.stop:
-        message = (
-            f"The central directory stops making sense at {directory.stop:,}, {in_bytes(span.stop - directory.stop)} "
-            f"before its end, after {found:,} of {ending.entries:,} entries; members after that are not listed."
-        )
-        emitter.error("zip-directory-damaged", message, (directory.stop, span.stop))
-    if found == ending.entries:
-        return
-    if ending.small and found & FULL_16 == ending.entries:
-        message = f"The central directory has {found:,} entries; its count is {ending.entries:,}, that modulo 65,536."
-        emitter.warning("zip-entry-count-modulo", message, ending.record)
-    else:
-        message = f"The end record counts {ending.entries:,} entries; the central directory has {found:,}."
-        emitter.error("zip-entry-count", message, ending.record, span)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from struct import Struct
 
 from inspector.core.numbers import in_bytes
 from inspector.core.source import Source
@@ -29,16 +30,18 @@ from inspector.formats._zip.records import (
 REACH = END_SIZE + 0xFFFF
 """How far from the end of the file an end record can begin: it and the longest comment."""
 _NAMED = 8
+_ZIP64_LOCATOR_STRUCT = Struct("<4xIQI")
 
 
 @dataclass(slots=True)
 class Ending:
     """What the end records say.
 
-    ``directory`` is where the central directory was found (None: nowhere) by its size and offset, ``shift`` what has
-    to be added to every offset of the archive to have a position in the file, ``anchor`` where the directory has to
-    end, ``entries`` the number claimed. ``consistent`` when the directory ends where it has to and begins with a
-    header.
+    ``directory`` is where the central directory was found (None: nowhere) by its size and offset, ``distance`` how far
+    that is from where the end record says, ``shift`` what has to be added to every offset of the archive to have a
+    position in the file: the same, or 0 where only that number is wrong. ``anchor`` is where the directory has to end,
+    ``entries`` the number claimed; ``size_at`` and ``offset_at`` are the fields that say where the directory is.
+    ``consistent`` when the directory ends where it has to and begins with a header.
     """
 
     record: Span
@@ -46,17 +49,25 @@ class Ending:
     entries: int
     small: bool
     anchor: int
+    size_at: Span
+    offset_at: Span
     locator: Span | None = None
     zip64: Span | None = None
     directory: Span | None = None
+    distance: int = 0
     shift: int = 0
     consistent: bool = False
     problems: list[Problem] = field(default_factory=list)
 
     @property
+    def records(self) -> tuple[Span, ...]:
+        """The end of central directory record and, if there is one, that of ZIP64."""
+        return (self.record,) if self.zip64 is None else (self.record, self.zip64)
+
+    @property
     def rank(self) -> tuple[bool, bool, bool, int]:
         """The best of several candidates has the greatest."""
-        return self.exact, self.consistent, not self.shift, self.record.start
+        return self.exact, self.consistent, not self.distance, self.record.start
 
 
 def find_ending(source: Source) -> Ending | None:
@@ -70,7 +81,7 @@ def find_ending(source: Source) -> Ending | None:
     endings = [ending_at(source, at) for at in (exact or others)]
     if not exact and source.read(0, 4) == LOCAL:
         # An archive that lost its end may hold others, whose end records are found instead; they look moved.
-        endings = [ending for ending in endings if ending.consistent and not ending.shift]
+        endings = [ending for ending in endings if ending.consistent and not ending.distance]
     if not endings:
         return None
     best = max(endings, key=lambda ending: ending.rank)
@@ -91,16 +102,21 @@ def find_ending(source: Source) -> Ending | None:
 
 
 def report_not_at_end(source: Source, ending: Ending, candidates: Sequence[int]) -> None:
-    """Add the problem that the end record is not the end of the file."""
+    """Add the problem that the end record is not the end of the file.
+
+    Where bytes follow a whole archive, and not too many of them, every program still reads it: that is a warning.
+    """
     places = ", ".join(f"{at:,}" for at in candidates)
+    rest = Span(ending.record.stop, source.size)
+    readable = ending.consistent and not ending.distance and source.size - ending.record.start <= REACH
     ending.problems.append(
         Problem(
-            "error",
+            "warning" if rest.size and readable else "error",
             "zip-end-not-at-end",
             f"No end of central directory record ends with the file; candidates are at {places}. "
-            f"{in_bytes(max(0, source.size - ending.record.stop))} after the one at {ending.record.start:,} belong to "
-            "nothing, or its comment is cut off.",
-            (ending.record,),
+            f"{in_bytes(rest.size)} after the one at {ending.record.start:,} belong to nothing, or its comment is cut "
+            "off.",
+            (ending.record, rest) if rest.size else (ending.record,),
         )
     )
 
@@ -125,7 +141,9 @@ def ending_at(source: Source, at: int) -> Ending:
     """What the end record at ``at`` and those before it say; all of its bytes but the comment are in the file."""
     end = End._make(END_STRUCT.unpack(source.read(at, END_SIZE)))
     stop = at + END_SIZE + end.comment_length
-    ending = Ending(Span(at, min(stop, source.size)), stop == source.size, end.entries, True, at)
+    record = Span(at, min(stop, source.size))
+    size_at, offset_at = Span(at + 12, at + 16), Span(at + 16, at + 20)
+    ending = Ending(record, stop == source.size, end.entries, True, at, size_at, offset_at)
     size, offset = end.directory_size, end.directory_offset
     disks = (end.disk, end.directory_disk)
     counts = (end.entries_here, end.entries)
@@ -135,6 +153,9 @@ def ending_at(source: Source, at: int) -> Ending:
         ending.entries = _chosen(ending, "number of entries", end.entries, FULL_16, wide.entries)
         size = _chosen(ending, "size of the central directory", size, FULL_32, wide.directory_size)
         offset = _chosen(ending, "offset of the central directory", offset, FULL_32, wide.directory_offset)
+        _choose_places(ending, end)
+        _chosen(ending, "number of this disk", end.disk, FULL_16, wide.disk)
+        _chosen(ending, "disk of the central directory", end.directory_disk, FULL_16, wide.directory_disk)
         disks = (wide.disk, wide.directory_disk)
         counts = (wide.entries_here, wide.entries) if counts[0] in (FULL_16, counts[1]) else counts
     if any(disks):
@@ -143,7 +164,7 @@ def ending_at(source: Source, at: int) -> Ending:
                 "error",
                 "zip-several-disks",
                 "The archive says that it is one of several disks; the others are not here, so offsets may not hold.",
-                (ending.record,),
+                ending.records,
             )
         )
     elif counts[0] != counts[1]:
@@ -152,7 +173,7 @@ def ending_at(source: Source, at: int) -> Ending:
                 "error",
                 "zip-entry-count",
                 f"The archive is one disk, yet {counts[0]:,} of its {counts[1]:,} entries are said to be on this disk.",
-                (ending.zip64 or ending.record,),
+                ending.records,
             )
         )
     _find_directory(source, ending, size, offset)
@@ -167,10 +188,20 @@ def _chosen(ending: Ending, what: str, narrow: int, placeholder: int, wide: int)
                 "zip-zip64-disagrees",
                 f"The {what} is {narrow:,} in the end of central directory record and {wide:,} in the ZIP64 one; "
                 "programs may read different archives in this file. The first is used.",
-                (ending.record, ending.zip64 or ending.record),
+                ending.records,
             )
         )
     return wide if narrow == placeholder else narrow
+
+
+def _choose_places(ending: Ending, end: End) -> None:
+    """Where the numbers stand that the ZIP64 end record has in place of the end record."""
+    assert ending.zip64 is not None
+    at = ending.zip64.start
+    if end.directory_size == FULL_32:
+        ending.size_at = Span(at + 40, at + 48)
+    if end.directory_offset == FULL_32:
+        ending.offset_at = Span(at + 48, at + 56)
 
 
 def _find_zip64(source: Source, ending: Ending) -> Zip64End | None:
@@ -181,7 +212,17 @@ def _find_zip64(source: Source, ending: Ending) -> Zip64End | None:
         return None
     ending.locator = Span(start, ending.record.start)
     ending.anchor = start
-    claimed = int.from_bytes(locator[8:16], "little")
+    disk, claimed, disks = _ZIP64_LOCATOR_STRUCT.unpack(locator)
+    if disk or disks > 1:
+        ending.problems.append(
+            Problem(
+                "error",
+                "zip-zip64-locator",
+                f"The ZIP64 locator says that its record is on disk {disk:,} of {disks:,}, counted from 0; the archive "
+                "is a single one, and programs refuse it for that.",
+                (ending.locator,),
+            )
+        )
     for at in (claimed, start - ZIP64_END_SIZE):
         data = source.read(at, ZIP64_END_SIZE) if 0 <= at <= start - ZIP64_END_SIZE else b""
         if data[:4] == ZIP64_END:
@@ -192,7 +233,7 @@ def _find_zip64(source: Source, ending: Ending) -> Zip64End | None:
                 "error",
                 "zip-zip64-missing",
                 f"The ZIP64 locator says that its record is at {claimed:,}; there is none.",
-                (ending.locator,),
+                (ending.locator, Span(claimed, start)) if claimed < start else (ending.locator,),
             )
         )
         return None
@@ -231,14 +272,13 @@ def _find_directory(source: Source, ending: Ending, size: int, offset: int) -> N
                 "zip-directory-size",
                 f"The central directory at {offset:,} should have {in_bytes(size)}; up to the end records there are "
                 f"{anchor - offset:,}.",
-                (ending.directory,),
+                (ending.directory, ending.size_at),
             )
         )
     elif moved >= 0 and (not size or source.read(moved, 4) == CENTRAL):
         ending.directory = Span(moved, anchor)
-        ending.shift = moved - offset
+        ending.distance = ending.shift = moved - offset
         ending.consistent = True
-        _report_shift(ending, offset)
     else:
         ending.problems.append(
             Problem(
@@ -260,22 +300,6 @@ def _find_directory(source: Source, ending: Ending, size: int, offset: int) -> N
                 (ending.locator or ending.record,),
             )
         )
-
-
-def _report_shift(ending: Ending, offset: int) -> None:
-    assert ending.directory is not None
-    if ending.shift > 0:
-        message = (
-            f"{in_bytes(ending.shift)} were put before the archive: the central directory says it is at {offset:,} and "
-            f"is at {ending.directory.start:,}. All offsets are read with this distance added."
-        )
-        ending.problems.append(Problem("warning", "zip-prepended", message, ((0, ending.shift),)))
-    else:
-        message = (
-            f"The central directory says it is at {offset:,} and is at {ending.directory.start:,}: "
-            f"{in_bytes(-ending.shift)} before it are missing. Offsets are read with this distance taken off."
-        )
-        ending.problems.append(Problem("error", "zip-bytes-missing", message, (ending.directory,)))
 
 
 def first_name(source: Source, ending: Ending) -> tuple[bytes, int] | None:

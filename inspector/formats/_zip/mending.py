@@ -25,7 +25,9 @@ ENDS = frozenset(
         "zip-directory-missing",
         "zip-directory-damaged",
         "zip-directory-size",
+        "zip-directory-offset",
         "zip-bytes-missing",
+        "zip-bytes-inserted",
         "zip-end-not-at-end",
         "zip-entry-count",
         "zip-entry-count-modulo",
@@ -36,8 +38,6 @@ ENDS = frozenset(
     }
 )
 """Findings about the central directory as a whole and the end records."""
-_MOVED = frozenset({"zip-prepended", "zip-no-local-header"})
-"""What a wrong offset of the directory makes of an archive that was never moved."""
 _MISLED = "zip-no-local-header"
 """What a wrong offset of one member makes of it, while local headers tell where that is."""
 _CLAIMED = frozenset({"zip-overlap", "zip-local-name", "zip-local-size"})
@@ -60,16 +60,16 @@ def mend_end(archive: Archive, directory: Directory, progress: Progress, remarks
     """Write the central directory and the end records anew, where a finding speaks of them."""
     codes = {finding.code for finding in archive.findings}
     left_out = "zip-orphan" in codes and bool(shared_heads(directory))
-    if not codes & (ENDS | _MOVED) and not left_out:
+    if not codes & (ENDS | {_MISLED}) and not left_out:
         return []
     follow = _MISLED in codes or left_out
     rebuilt = rebuild(archive.source, directory, _whole(archive, directory), progress, follow=follow)
-    if rebuilt is None or (left_out and not rebuilt.made and not codes & (ENDS | _MOVED)):
+    if rebuilt is None or (left_out and not rebuilt.made and not codes & (ENDS | {_MISLED})):
         return []
     mends = codes & ENDS
     if "zip-no-central-directory" in codes:
         mends |= codes & _WITHOUT_DIRECTORY
-    mends |= codes & (_MOVED if rebuilt.unmoved else {_MISLED, "zip-orphan"})
+    mends |= codes & {_MISLED, "zip-orphan"}
     mends |= codes & _CLAIMED if left_out else set()
     loses = (*_losses(rebuilt, directory), *remarks(rebuilt))
     title = _title(rebuilt)

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
-from operator import gt
 from typing import NamedTuple
 
 from inspector.core.edit import Edit, Patch
@@ -24,6 +22,7 @@ from inspector.formats._zip.ending import Ending
 from inspector.formats._zip.extra import zip64
 from inspector.formats._zip.extra_check import faults
 from inspector.formats._zip.forward import read_local
+from inspector.formats._zip.moved import stands
 from inspector.formats._zip.records import CENTRAL, CENTRAL_SIZE, END, END_SIZE, FULL_32, LOCAL
 from inspector.formats._zip.survivors import Proved, Survivor, Survivors, is_whole, survivors
 from inspector.formats._zip.writing import central_header, end_records
@@ -34,8 +33,6 @@ _COMPARED = 4096
 _LOOKED_AT = 64 << 20
 """Bytes behind the members that are read to see whether they are blank; more of them are taken to be something."""
 _EMPTY = Span(0, 0)
-_SAMPLED = 16
-"""Headers of the directory that are looked at to see whether their offsets hold."""
 
 
 class Header(NamedTuple):
@@ -66,8 +63,7 @@ class Rebuilt:
     ones, ``gone`` headers lead to bytes that are not there any more. ``cut`` is a member that the file ends inside of
     and that goes; it is ``doubtful`` where its size may be what is wrong. ``rest`` are bytes before the directory of
     which nothing is known, and which stay; ``behind`` bytes after the archive, which go. ``uncommented`` where it
-    cannot be told whether the archive had a comment, ``unmoved`` where offsets hold that the end records made look
-    moved.
+    cannot be told whether the archive had a comment.
     """
 
     edit: Edit
@@ -80,7 +76,6 @@ class Rebuilt:
     rest: Span
     behind: Span
     uncommented: bool
-    unmoved: bool
 
 
 def rebuild(
@@ -94,11 +89,11 @@ def rebuild(
     ending = directory.ending
     if directory.capped or _is_split(ending):
         return None
-    shift = _shift(source, directory)
+    shift = ending.shift if ending is not None else 0
     base = max(0, shift)
     place, found = _place(source, directory, base, proved, progress, follow=follow)
     limit = ending.anchor if ending is not None else source.size
-    other = ending.shift - shift if ending is not None and ending.shift != shift else -shift
+    other = (ending.distance if not shift else -shift) if ending is not None else 0
     listed = [_led(source, header, other, base, proved) for header in _listed(source, place.start, limit, shift)]
     trusted = _trusted(source, listed, place.start, limit, found)
     kept = _kept(list(_borne_out(source, trusted, found, progress)), found, place.start, proved)
@@ -128,26 +123,11 @@ def rebuild(
         rest=place.rest,
         behind=behind,
         uncommented=comment is None,
-        unmoved=ending is not None and shift != ending.shift,
     )
 
 
 def _is_split(ending: Ending | None) -> bool:
     return ending is not None and any(problem.code == "zip-several-disks" for problem in ending.problems)
-
-
-def _shift(source: Source, directory: Directory) -> int:
-    """By how much the archive was moved in its file; none where its members are where the directory says."""
-    ending, span = directory.ending, directory.span
-    if ending is None or span is None or not ending.shift:
-        return 0
-    sample = list(islice(_listed(source, span.start, ending.anchor, 0), _SAMPLED))
-    stands = [_stands(source, header.head, header.name) for header in sample]
-    if not sample and read_local(source, 0) is not None:
-        return 0  # no entry says that it was moved, and a member stands where one that was not would begin
-    moved = [_stands(source, header.head + ending.shift, header.name) for header in sample]
-    # Where some are in one place and some only in the other, nothing was put before the archive but into it.
-    return 0 if sum(stands) > sum(moved) or any(map(gt, stands, moved)) else ending.shift
 
 
 def _place(
@@ -267,14 +247,9 @@ def _led(source: Source, header: Header, other: int, base: int, proved: Proved) 
     here, there = header.head, header.head + other
     if not other or there < base or not _narrow(header.data) or here in proved:
         return header
-    stays = there not in proved and _stands(source, here, header.name)
-    goes = there in proved or _stands(source, there, header.name)
+    stays = there not in proved and stands(source, here, header.name)
+    goes = there in proved or stands(source, there, header.name)
     return header._replace(head=there) if goes and not stays else header
-
-
-def _stands(source: Source, head: int, name: bytes) -> bool:
-    local = read_local(source, head)
-    return local is not None and local[1] == name
 
 
 def _moved(header: Header, offset: int) -> bytes:

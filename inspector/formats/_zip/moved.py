@@ -1,0 +1,81 @@
+"""Whether an archive was moved in its file (APPNOTE.TXT 4.4.24), or only the number is wrong that says so.
+
+Where the central directory is not where the end record says, local headers tell: all of them moved with it when bytes
+were put before the archive, some when bytes were put in or lost further on, none when the number itself is wrong.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from operator import gt
+
+from inspector.core.archive import Emitter
+from inspector.core.numbers import in_bytes
+from inspector.core.source import Source
+from inspector.formats._zip.directory import Directory, DirectoryWalk, headers
+from inspector.formats._zip.ending import Ending
+from inspector.formats._zip.extra import zip64
+from inspector.formats._zip.forward import read_local
+from inspector.formats._zip.records import FULL_32
+
+_SAMPLED = 16
+"""Headers of the directory that are looked at to see whether their offsets hold."""
+
+
+def settle_shift(source: Source, ending: Ending) -> None:
+    """Decide by the first members whether offsets have to be read with the distance of the directory added."""
+    if ending.directory is None or not ending.distance:
+        return
+    sample = list(islice(_offsets(source, ending.directory.start, ending.anchor), _SAMPLED))
+    stay = [stands(source, offset, name) for offset, name in sample]
+    move = [stands(source, offset + ending.distance, name) for offset, name in sample]
+    # Where no entry can tell, a member does that stands where one of an archive that was not moved would begin; where
+    # some are in one place and some only in the other, nothing was put before the archive but into it.
+    stayed = sum(stay) > sum(move) or any(map(gt, stay, move)) if sample else read_local(source, 0) is not None
+    ending.shift = 0 if stayed else ending.distance
+
+
+def _offsets(source: Source, start: int, limit: int) -> list[tuple[int, bytes]]:
+    found = []
+    for _, header, _, name, extra, _ in islice(headers(source, start, limit), _SAMPLED):
+        stored, size, offset = header[8], header[9], header[16]
+        wide = zip64(extra, size == FULL_32, stored == FULL_32, offset == FULL_32).offset
+        found.append((offset if wide is None else wide, name))
+    return found
+
+
+def stands(source: Source, head: int, name: bytes) -> bool:
+    """Whether a local header of this name is at ``head``."""
+    local = read_local(source, head)
+    return local is not None and local[1] == name
+
+
+def report_distance(emitter: Emitter, directory: Directory, walk: DirectoryWalk) -> None:
+    """Say what it means that the directory is not where the end record says, after a walk over its members."""
+    ending = directory.ending
+    if ending is None or ending.directory is None or not ending.distance:
+        return
+    start = ending.directory.start
+    claim = f"the central directory should be at {start - ending.distance:,} and is at {start:,}"
+    amount = in_bytes(abs(ending.distance))
+    added = ending.distance > 0
+    if walk.last_stayed >= 0 and walk.first_moved >= 0:
+        between = min(walk.last_stayed, walk.first_moved), max(walk.last_stayed, walk.first_moved)
+        emitter.error(
+            "zip-bytes-inserted" if added else "zip-bytes-missing",
+            f"{amount} {'were put in' if added else 'were lost'} between {between[0]:,} and {between[1]:,}: {claim}. "
+            f"Some local headers stand where it says, the others {amount} {'behind' if added else 'before'} that.",
+            between,
+        )
+    elif walk.last_stayed >= 0 or not ending.shift:
+        message = (
+            f"The end record has a wrong offset of the central directory: {claim}, and no local header stands as far "
+            "as that from where it should."
+        )
+        emitter.error("zip-directory-offset", message, ending.offset_at, ending.directory)
+    elif added:
+        message = f"{amount} were put before the archive: {claim}. All offsets are read with this distance added."
+        emitter.warning("zip-prepended", message, (0, ending.distance))
+    else:
+        message = f"{amount} before the central directory are missing: {claim}. Offsets are read with this taken off."
+        emitter.error("zip-bytes-missing", message, ending.directory, ending.offset_at)
