@@ -10,6 +10,7 @@ DOMAIN = "inspector"
 """What catalogues are called: ``<language>/LC_MESSAGES/inspector.mo``."""
 
 _spoken: gettext.NullTranslations = gettext.NullTranslations()
+_file = ""
 
 
 def use_first(languages: Sequence[str], folder: Path) -> str:
@@ -20,11 +21,26 @@ def use_first(languages: Sequence[str], folder: Path) -> str:
     for language in languages:
         path = gettext.find(DOMAIN, folder, [language.replace("-", "_")])
         if path is not None:
-            with Path(path).open("rb") as file:
-                use(gettext.GNUTranslations(file))
+            use_file(path)
             return language
-    use(gettext.NullTranslations())
+    use_file("")
     return ""
+
+
+def use_file(path: str) -> None:
+    """Use the catalogue in a file, English for none."""
+    global _file  # noqa: PLW0603 - a process speaks one language
+    catalogue = gettext.NullTranslations()
+    if path:
+        with Path(path).open("rb") as file:
+            catalogue = gettext.GNUTranslations(file)
+    use(catalogue)
+    _file = path
+
+
+def file_in_use() -> str:
+    """The file of the catalogue that is in use, empty for English: what another process needs to speak the same."""
+    return _file
 
 
 def use(catalogue: gettext.NullTranslations) -> gettext.NullTranslations:
@@ -41,6 +57,14 @@ def tr(text: str, /, **values: object) -> str:
     """
     said = _spoken.gettext(text) if text else ""  # of nothing, gettext tells about the catalogue
     return said.format(**values) if values else said
+
+
+def trn(one: str, several: str, number: int, /, **values: object) -> str:
+    """What ``tr`` gives of the form that the user's language has for so many; ``{number}`` in it is the number.
+
+    Both are literals: what English says of one, and of any other number.
+    """
+    return _spoken.ngettext(one, several, number).format(number=f"{number:,}", **values)
 
 
 def marked(text: str) -> str:

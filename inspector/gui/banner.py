@@ -8,9 +8,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QIcon, QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout
 
+from inspector.core.counts import in_bytes, members
 from inspector.core.finding import Severity
-from inspector.core.numbers import count, in_bytes, rounded
-from inspector.core.translation import tr
+from inspector.core.numbers import rounded
+from inspector.core.translation import tr, trn
 from inspector.core.verdict import State
 from inspector.gui.document import Document
 from inspector.gui.icons import Picture, icon, severity_icon, state_icon
@@ -35,7 +36,7 @@ def state_text(status: Status) -> str:
     size = f"{rounded(status.size)}" + (f" ({in_bytes(status.size)})" if status.size >= 1024 else "")
     parts = [status.title, size]
     if status.format != "bytes":
-        parts.append(count(status.members, "member"))
+        parts.append(members(status.members))
     if not status.judgement:
         parts += _counts(status)
     if status.stage is Stage.DECODING:
@@ -46,12 +47,10 @@ def state_text(status: Status) -> str:
 
 
 def _counts(status: Status) -> list[str]:
-    counts = dict(status.counts)
-    return [
-        count(counts[severity], str(severity))
-        for severity in (Severity.ERROR, Severity.WARNING)
-        if counts.get(severity, 0)
-    ]
+    counted = dict(status.counts)
+    errors, warnings = counted.get(Severity.ERROR, 0), counted.get(Severity.WARNING, 0)
+    told = [trn("{number} error", "{number} errors", errors)] if errors else []
+    return [*told, trn("{number} warning", "{number} warnings", warnings)] if warnings else told
 
 
 class Banner(QFrame):

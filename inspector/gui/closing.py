@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from inspector.core.numbers import count
-from inspector.core.translation import tr
+from inspector.core.translation import tr, trn
 from inspector.gui.tabs import SideTab
 
 if TYPE_CHECKING:  # not for the first paint to wait for
@@ -54,7 +53,12 @@ def _ask(parent: QWidget, busy: Sequence[str], close: Callable[[], object], word
 
     text = tr("There is still {work}.", work=busy[0])
     if len(busy) > 1:
-        text = tr("There is still {work} and {others}.", work=busy[0], others=count(len(busy) - 1, "other thing"))
+        text = trn(
+            "There is still {work} and {number} other thing.",
+            "There is still {work} and {number} other things.",
+            len(busy) - 1,
+            work=busy[0],
+        )
     box = QMessageBox(
         QMessageBox.Icon.Question,
         tr("Something Is Unfinished"),

@@ -8,14 +8,16 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from inspector.core.counts import checksums, in_bytes
 from inspector.core.edit import Edit, Patch
-from inspector.core.numbers import count
-from inspector.core.translation import tr
+from inspector.core.numbers import hexadecimal
+from inspector.core.translation import tr, trn
 from inspector.gui.client import Job
 from inspector.gui.document import Document
 from inspector.operations.changing.edit_history import EditHistory
 from inspector.operations.changing.edit_views import Mended, OnlyWhole, WriteResult
 from inspector.sources.s3.address import is_s3
+from inspector.sources.s3.connection import Connection
 
 PAUSE = 200
 """Milliseconds without a change after which the archive is decoded with the changes."""
@@ -106,7 +108,7 @@ class Editing(QObject):
     def overwrite(self, offset: int, old: bytes, new: bytes, again: bool = False) -> None:
         """Put ``new`` over the bytes ``old`` that are shown at ``offset``; ``again``: it is still being typed."""
         if old != new:
-            label = f"Overwrite {count(len(new), 'byte')} at 0x{offset:X}"
+            label = tr("Overwrite {bytes} at {place}", bytes=in_bytes(len(new)), place=hexadecimal(offset))
             same_step = again and self.history.undo_label == label
             self.add(Edit(label, (Patch(offset, old, new),), self.size, self.size), same_step)
 
@@ -175,7 +177,7 @@ class Editing(QObject):
                 return
             if mended.checksums:
                 self.put(mended.edit)
-                done, names = count(len(mended.checksums), "checksum"), named(mended.checksums)
+                done, names = checksums(len(mended.checksums)), named(mended.checksums)
                 self._document.said.emit(
                     tr("{checksums} mended, not written yet: {names}.", checksums=done, names=names)
                 )
@@ -188,7 +190,8 @@ class Editing(QObject):
         """Write what is pending: into a file at once, to S3 when the user has agreed to what will be sent."""
         edit, steps = self.pending, self.history.steps
         if edit is not None:
-            every = edit if steps == 1 else replace(edit, label=f"Make {count(steps, 'change')}")
+            label = edit.label if steps == 1 else trn("Make {number} change", "Make {number} changes", steps)
+            every = replace(edit, label=label)
             self.carry_out("write", every, edit=every)
 
     def take_back(self) -> None:
@@ -258,10 +261,10 @@ class Editing(QObject):
             self._unsure = True
             self._timer.start()
 
-    def save_copy(self, path: str, replace: bool) -> None:
-        """Write the archive with the pending changes to another file, or to an object that is reached as this one."""
+    def save_copy(self, path: str, replace: bool, connection: Connection) -> None:
+        """Write the archive with the pending changes to another file, or to an object that is reached so."""
         if self.pending is not None:
-            self._run("save_copy", self.pending, path, replace, self._document.connection)
+            self._run("save_copy", self.pending, path, replace, connection)
 
     def _run(self, method: str, *arguments: Any) -> None:
         self._document.start(method, *arguments, done=self._document.said.emit)

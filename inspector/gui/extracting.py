@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
+from inspector.core.counts import members
 from inspector.core.names import visible
-from inspector.core.numbers import count
 from inspector.core.translation import marked, tr
 from inspector.gui.banner import Banner
 from inspector.gui.client import Job
@@ -95,7 +95,7 @@ def told(result: ExtractionResult) -> str:
         (marked("{members} left out, needing your word"), result.doubtful.count),
         (marked("{members} whose name was taken"), result.conflicts.count),
     )
-    parts = [tr(words, members=count(number, "member")) for words, number in groups if number]
+    parts = [tr(words, members=members(number)) for words, number in groups if number]
     return (
         " ".join((result.sentence, f"{', '.join(parts)}." if parts else "", result.stopped)).replace("  ", " ").strip()
     )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
+from inspector.core import translation
 from inspector.core.mishap import Report
 from inspector.gui.mishaps import REPORTS
 from inspector.gui.worker import begin, work
@@ -84,7 +85,7 @@ class Link(QObject):
     def _send_all(self, target: Work, arguments: tuple[Any, ...]) -> None:
         context = _context()
         ours, theirs = context.Pipe()
-        given = (dict(os.environ), target, theirs, *arguments)
+        given = (dict(os.environ), translation.file_in_use(), target, theirs, *arguments)
         process = context.Process(target=begin, args=given, name="worker", daemon=True)
         with self._lock:
             if self._closed:

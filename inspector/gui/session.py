@@ -10,8 +10,7 @@ from typing import Any
 
 from PySide6.QtCore import QLockFile, QSaveFile
 
-from inspector.core.numbers import count
-from inspector.core.translation import marked, tr
+from inspector.core.translation import marked, tr, trn
 from inspector.gui.door import name_of
 
 SLOTS = 16
@@ -81,7 +80,8 @@ class Session:
         """What it would open."""
         names = [tab.name for tab in self.tabs[:_NAMED]]
         more = [tr("{number} more", number=len(self.tabs) - _NAMED)] if len(self.tabs) > _NAMED else []
-        return f"{count(len(self.tabs), 'tab')}: {', '.join(names + more)}"
+        tabs = trn("{number} tab", "{number} tabs", len(self.tabs))
+        return f"{tabs}: {', '.join(names + more)}"
 
 
 NOTHING = Session()

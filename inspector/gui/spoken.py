@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from inspector.core.numbers import count, grouped
+from inspector.core.numbers import grouped
 from inspector.core.span import total
-from inspector.core.translation import tr
+from inspector.core.translation import tr, trn
 from inspector.gui.words import short
 from inspector.operations.showing.views import Explanation, FieldRow
 
@@ -42,6 +42,6 @@ def _position(leaf: FieldRow, offset: int) -> str:
 def _remarks(explanation: Explanation) -> list[str]:
     wrong = [sentence for _, sentence in explanation.findings]
     more = len(wrong) - MOST_FINDINGS
-    rest = [count(more, "more finding")] if more > 0 else []
+    rest = [trn("{number} more finding", "{number} more findings", more)] if more > 0 else []
     note = [short(explanation.fields[-1].note)] if explanation.fields and explanation.fields[-1].note else []
     return [*wrong[:MOST_FINDINGS], *rest, *note]

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton, QWidget
 
-from inspector.core.numbers import count, grouped, hexadecimal, in_bytes
+from inspector.core import counts
+from inspector.core.counts import in_bytes
+from inspector.core.numbers import grouped, hexadecimal
 from inspector.core.translation import tr
 from inspector.gui.icons import icon
 from inspector.gui.pace import Pace
@@ -164,7 +166,7 @@ class StatusLine(QStatusBar):
         if self._document is None or self._job is None or self._job.method != "check":
             return ""
         status = self._document.status
-        members = count(status.members, "member")
+        members = counts.members(status.members)
         return tr("{number} of {members}", number=grouped(status.judged), members=members) if status.judged else ""
 
     def _show_waiting(self) -> None:

@@ -10,6 +10,7 @@ from inspector.gui.arrows import Arrows
 from inspector.gui.banner import Banner
 from inspector.gui.checking import Checking
 from inspector.gui.command import without_marks
+from inspector.gui.connections import Connections
 from inspector.gui.coverage.dock import CoverageDock
 from inspector.gui.document import Document
 from inspector.gui.editing import Editing
@@ -61,7 +62,7 @@ def _title(name: str, number: int = 0) -> str:
 class Tab(QWidget):
     """A document and everything that shows it."""
 
-    def __init__(self, document: Document, shelter: Shelter) -> None:
+    def __init__(self, document: Document, shelter: Shelter, connections: Connections) -> None:
         super().__init__()
         self.document = document
         document.setParent(self)
@@ -81,7 +82,7 @@ class Tab(QWidget):
         self.requests = RequestWatch(document, self)
         self.request_panel = RequestsPanel(self.requests)
         self.remedies = Remedies(self.requests)
-        self.writing = Writing(document, self.editing, self.banner, self)
+        self.writing = Writing(document, self.editing, self.banner, connections, self)
         self.sending = Sending(document, self.editing, self)
         self.recovering = Recovering(document, self.editing, self.banner, self)
         self.watching = Watching(document, self.editing)

@@ -142,7 +142,8 @@ class Window(QMainWindow):
         from inspector.gui.document import Document
         from inspector.gui.tab import Tab
 
-        return Tab(Document(location, self.remote.connections.of(location)), self.shelter)
+        connections = self.remote.connections
+        return Tab(Document(location, connections.of(location)), self.shelter, connections)
 
     def _add_tab(self, tab: Tab, at: int) -> None:
         self.looks.dress(tab)

@@ -11,10 +11,13 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from inspector.core.edit import Edit
 from inspector.core.translation import marked, tr
 from inspector.gui.banner import Banner
+from inspector.gui.connections import Connections
 from inspector.gui.document import Document
 from inspector.gui.editing import Editing
+from inspector.gui.panels.reach import Reach
 from inspector.operations.changing.edit_views import WriteResult
 from inspector.sources.s3.address import is_s3
+from inspector.sources.s3.connection import Connection
 
 PATCHES = marked("Patch (*.patch.json)")
 ALL_FILES = marked("All files (*)")
@@ -29,8 +32,11 @@ class Writing(QObject):
 
     chosen = Signal(str)
 
-    def __init__(self, document: Document, editing: Editing, banner: Banner, parent: QWidget) -> None:
+    def __init__(
+        self, document: Document, editing: Editing, banner: Banner, connections: Connections, parent: QWidget
+    ) -> None:
         super().__init__(parent)
+        self._connections = connections
         self._banner = banner
         self._document = document
         self._editing = editing
@@ -43,16 +49,16 @@ class Writing(QObject):
     def ask_mended(self, accepted: tuple[str, ...]) -> None:
         """Ask where a mended copy is to be written."""
 
-        def start(path: str, over: bool) -> None:
-            self._start(path, "make_repairs", accepted, path, False, over, self._document.connection)
+        def start(path: str, over: bool, connection: Connection) -> None:
+            self._start(path, "make_repairs", accepted, path, False, over, connection)
 
         self._ask_place(tr("Mend a Copy"), self._beside("mended"), start)
 
     def ask_salvage(self, accepted: tuple[str, ...]) -> None:
         """Ask where what is whole is to be saved."""
 
-        def start(path: str, over: bool) -> None:
-            self._start(path, "salvage", accepted, path, over, self._document.connection)
+        def start(path: str, over: bool, connection: Connection) -> None:
+            self._start(path, "salvage", accepted, path, over, connection)
 
         self._ask_place(tr("Salvage"), self._beside("salvaged"), start)
 
@@ -84,14 +90,15 @@ class Writing(QObject):
         path = Path(self._document.name)
         return f"{path.stem}-{word}{path.suffix}"
 
-    def _ask_place(self, title: str, name: str, then: Callable[[str, bool], object]) -> None:
-        """Ask for a file or, where the archive is on S3, for an object too; and whether what is there is replaced."""
-        if not is_s3(self._document.location):
-            self._ask(title, name, lambda path: then(path, True))  # the system's dialog has asked that
-            return
+    def _ask_place(self, title: str, name: str, then: Callable[[str, bool, Connection], object]) -> None:
+        """Ask for a file or an object, and whether what is there is replaced."""
         from inspector.gui.dialogs.save_to import SaveToDialog
 
-        dialog = SaveToDialog(self._parent, title, str(Path.home() / name))
+        document = self._document
+        is_far = is_s3(document.location)
+        folder = Path.home() if is_far else Path(document.location).parent
+        reach = Reach(document.client, self._connections, document.connection if is_far else None)
+        dialog = SaveToDialog(self._parent, title, str(folder / name), reach)
         dialog.chosen.connect(then)
         dialog.open()
 

@@ -10,19 +10,20 @@ from pathlib import Path
 import pytest
 
 from inspector.core import translation
-from inspector.core.translation import marked, tr, use_first
+from inspector.core.translation import file_in_use, marked, tr, trn, use_file, use_first
 
 
 @pytest.fixture(autouse=True)
 def english_again() -> Iterator[None]:
     before = translation.use(gettext.NullTranslations())
     yield
+    use_file("")
     translation.use(before)
 
 
-def catalogue(folder: Path, language: str, texts: dict[str, str]) -> None:
-    """Write a compiled catalogue: gettext's format, ids in order."""
-    texts = {"": "Content-Type: text/plain; charset=UTF-8\n", **texts}
+def catalogue(folder: Path, language: str, texts: dict[str, str], plurals: str = "") -> None:
+    """Write a compiled catalogue: gettext's format, ids in order. The forms of a plural have NUL between them."""
+    texts = {"": f"Content-Type: text/plain; charset=UTF-8\n{plurals}", **texts}
     ids = sorted(texts)
     strings = [*(each.encode() for each in ids), *(texts[each].encode() for each in ids)]
     at = 28 + 8 * len(strings)
@@ -61,3 +62,29 @@ def test_marked_texts_are_translated_where_they_are_shown(tmp_path: Path) -> Non
     use_first(["de"], tmp_path)
     assert marked("Open") == "Open"
     assert tr(marked("Open")) == "Öffnen"
+
+
+def test_english_has_two_forms_of_what_is_counted() -> None:
+    told = [trn("{number} file of {all}", "{number} files of {all}", number, all=9) for number in (0, 1, 2, 1_000)]
+    assert told == ["0 files of 9", "1 file of 9", "2 files of 9", "1,000 files of 9"]
+
+
+def test_a_language_has_as_many_forms_as_it_has(tmp_path: Path) -> None:
+    rule = "Plural-Forms: nplurals=3; plural=(n==1 ? 0 : n%10>=2 && n%10<=4 && (n%100<10 || n%100>=20) ? 1 : 2);\n"
+    forms = {"{number} file\0{number} files": "{number} plik\0{number} pliki\0{number} plików"}
+    catalogue(tmp_path, "pl", forms, rule)
+    use_first(["pl"], tmp_path)
+    told = [trn("{number} file", "{number} files", number) for number in (0, 1, 2, 5, 12, 22)]
+    assert told == ["0 plików", "1 plik", "2 pliki", "5 plików", "12 plików", "22 pliki"]
+    assert trn("{number} gap", "{number} gaps", 2) == "2 gaps"
+
+
+def test_the_file_in_use_lets_another_process_speak_the_same(tmp_path: Path) -> None:
+    catalogue(tmp_path, "de", {"Open": "Öffnen"})
+    assert file_in_use() == ""
+    use_first(["de"], tmp_path)
+    path = file_in_use()
+    use_first(["fr"], tmp_path)
+    assert (file_in_use(), tr("Open")) == ("", "Open")
+    use_file(path)
+    assert tr("Open") == "Öffnen"

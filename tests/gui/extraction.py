@@ -9,6 +9,8 @@ from pathlib import Path
 
 from inspector.core import translation
 
+EXTRACTED = ("tr", "trn", "marked")
+"""What is called with texts for catalogues."""
 PACKAGE = Path(translation.__file__).parents[1]
 
 
@@ -31,7 +33,7 @@ def literal(node: ast.expr) -> str | None:
 
 def known() -> set[str]:
     """All texts that extraction finds."""
-    found = (literal(call.args[0]) for _, tree in SOURCES for call in calls(tree, "tr", "marked"))
+    found = (literal(text) for _, tree in SOURCES for call in calls(tree, *EXTRACTED) for text in call.args[:2])
     return {text for text in found if text}
 
 
@@ -69,8 +71,10 @@ def is_in_f_string(call: ast.Call, tree: ast.Module) -> bool:
 
 
 def problem(call: ast.Call, tree: ast.Module) -> str:
-    """What is wrong with a call of ``tr`` or ``marked``."""
+    """What is wrong with a call that extraction looks for."""
     assert isinstance(call.func, ast.Name)
+    if call.func.id == "trn":
+        return plural_problem(call, tree)
     text = literal(call.args[0]) if len(call.args) == 1 else None
     if call.func.id == "marked":
         return "" if text and not call.keywords else "marked() takes a literal"
@@ -86,12 +90,28 @@ def problem(call: ast.Call, tree: ast.Module) -> str:
     return f"{missing} need more than {given}" if missing else ""
 
 
+def plural_problem(call: ast.Call, tree: ast.Module) -> str:
+    """What is wrong with a call of ``trn``."""
+    one, several = [literal(text) for text in call.args[:2]]
+    if one is None or several is None or len(call.args) != 3:
+        return "trn() takes two literals and a number"
+    if is_in_f_string(call, tree):
+        return "extraction does not look into f-strings"
+    given = {"number", *(keyword.arg for keyword in call.keywords)}
+    return "" if placeholders(one) == placeholders(several) == given else f"{placeholders(several)} are not {given}"
+
+
 def too_early(tree: ast.Module) -> list[int]:
-    """The lines of calls of ``tr`` that come when a module is imported: its language is not known yet."""
+    """The lines of calls of ``tr`` and ``trn`` that come when a module is imported: its language is not known yet."""
     found: list[int] = []
 
     def visit(node: ast.AST, later: bool) -> None:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "tr" and not later:
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in ("tr", "trn")
+            and not later
+        ):
             found.append(node.lineno)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             outside = [*node.args.defaults, *node.args.kw_defaults, *getattr(node, "decorator_list", [])]

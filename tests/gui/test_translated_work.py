@@ -150,7 +150,7 @@ def test_what_an_extraction_came_to() -> None:
     one = Troubles((), 1)
     words = told(ExtractionResult("", 0, 0, 0, one, one, one, one, (), one, "", False, ""))
     assert left_over(words) == ""
-    assert words.count("⟦") == 5
+    assert words.count("⟦1 member⟧") == 5
 
 
 def test_the_end_of_work_is_told_in_marked_words(catalogue: Bracketed) -> None:

@@ -33,7 +33,7 @@ from inspector.operations.opening.coverage import Beside, RangeState
 from inspector.operations.showing.views import LayerKind
 from inspector.resources import samples
 from tests.gui.conftest import WAIT, Copied, Sample, Show, overwrite, press, settle
-from tests.gui.extraction import PACKAGE, SOURCES, calls, known, problem, too_early
+from tests.gui.extraction import EXTRACTED, PACKAGE, SOURCES, calls, known, problem, too_early
 from tests.gui.test_accessible_names import OPENING, ROOT, TABS, dialogs
 from tests.gui.texts import texts_of
 
@@ -80,7 +80,7 @@ def test_extraction_finds_every_text() -> None:
     wrong = [
         f"{path.relative_to(PACKAGE)}:{call.lineno}: {what}"
         for path, tree in SOURCES
-        for call in calls(tree, "tr", "marked")
+        for call in calls(tree, *EXTRACTED)
         if (what := problem(call, tree))
     ]
     assert wrong == []
@@ -98,11 +98,16 @@ def test_extraction_finds_every_text() -> None:
         ("text = marked('{n} files')\ntr(text, m=1)", "need more"),
         ("marked(x)", "literal"),
         ("marked('a', n=1)", "literal"),
+        ("trn('{number} a', b, n)", "literals"),
+        ("trn('{number} a', '{number} b')", "a number"),
+        ("trn('one a', '{number} b', n)", "are not"),
+        ("trn('{number} a', '{number} b', n, m=1)", "are not"),
+        ('f\'{trn("{number} a", "{number} b", n)}\'', "f-strings"),
     ],
 )
 def test_what_extraction_would_miss_is_seen(source: str, what: str) -> None:
     tree = ast.parse(source)
-    assert what in " ".join(problem(call, tree) for call in calls(tree, "tr", "marked"))
+    assert what in " ".join(problem(call, tree) for call in calls(tree, *EXTRACTED))
 
 
 def test_nothing_is_translated_before_the_language_is_known() -> None:
@@ -136,6 +141,9 @@ class Bracketed(gettext.NullTranslations):
             return message
         return f"⟦{message}⟧"
 
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        return self.gettext(msgid1 if n == 1 else msgid2)
+
 
 @pytest.fixture(autouse=True)
 def catalogue() -> Iterator[Bracketed]:
@@ -148,10 +156,10 @@ def catalogue() -> Iterator[Bracketed]:
 def left_over(words: str) -> str:
     """The words of a text that are in no brackets and should be.
 
-    Those of what is counted (``3 bytes``), units, keys, paths, samples, algorithms and the program are in no catalogue.
+    Units, keys, paths, samples, algorithms and the program are in no catalogue.
     """
     words = re.sub(rf"(^|(?<=\s))([A-Z]:)?[/\\]\S+|{NAMES}", "", words)
-    words = re.sub(r"<[^>]*>|[\d.,]+ \w+|\b([KMGT]iB|pt)\b|(?<=⟧ )\(((Ctrl|Alt|Shift)\+|F\d|Esc)[^()]*\)", "", words)
+    words = re.sub(r"<[^>]*>|\b([KMGT]iB|pt)\b|(?<=⟧ )\(((Ctrl|Alt|Shift)\+|F\d|Esc)[^()]*\)", "", words)
     while words != (words := re.sub(r"⟦[^⟦⟧]*⟧", "", words)):
         pass
     return " ".join(re.findall(r"[^\W\d_]{2,}", re.sub(r"⟦.*", "", words, flags=re.DOTALL)))
@@ -173,7 +181,7 @@ def assert_translated(root: QWidget, catalogue: Bracketed) -> None:
 
 def test_brackets_are_seen() -> None:
     assert left_over("⟦Errors⟧ (3)") == ""
-    assert left_over("1,234 bytes of it") == "of it"
+    assert left_over("⟦1,234 bytes⟧ of it") == "of it"
     assert left_over("⟦Larger letters⟧ (Ctrl++)") == ""
     assert left_over("⟦Larger letters⟧ (much)") == "much"
     assert left_over("/tmp/of/mine\n/and and/or") == "and or"

@@ -9,9 +9,10 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt
 
+from inspector.core.counts import in_bytes, members
 from inspector.core.names import visible
-from inspector.core.numbers import count, grouped, in_bytes, rounded
-from inspector.core.translation import marked, tr
+from inspector.core.numbers import grouped, rounded
+from inspector.core.translation import marked, tr, trn
 from inspector.core.verdict import State
 from inspector.gui.client import Client
 from inspector.gui.hex.palette import Mark
@@ -129,11 +130,11 @@ def described(row: Result) -> str:
     more = row.errors + row.warnings + row.infos - len(findings)
     if more > 0:
         rest = marked("{findings}; the worst {kept} are kept. Open the archive to see all.")
-        lines.append(tr(rest, findings=count(more, "more finding"), kept=FINDINGS))
+        lines.append(tr(rest, findings=trn("{number} more finding", "{number} more findings", more), kept=FINDINGS))
     text = marked("{size}, {members}; everything was read, in {seconds} s.")
     if row.quick:
         text = marked("{size}, {members}; the structure only was read, in {seconds} s.")
-    lines.append(tr(text, size=in_bytes(row.size), members=count(row.members, "member"), seconds=f"{row.seconds:,.2f}"))
+    lines.append(tr(text, size=in_bytes(row.size), members=members(row.members), seconds=f"{row.seconds:,.2f}"))
     return "\n".join(filter(None, lines))
 
 

@@ -10,8 +10,9 @@ from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QProgressBar, QPushButton, QVBoxLayout
 
-from inspector.core.numbers import count, grouped
-from inspector.core.translation import marked, tr
+from inspector.core import counts
+from inspector.core.numbers import grouped
+from inspector.core.translation import marked, tr, trn
 from inspector.gui import worker
 from inspector.gui.audit.filters import Filters
 from inspector.gui.audit.model import (
@@ -210,7 +211,7 @@ class AuditTab(SideTab):
         done, left = self.standing.done.files, self.standing.left.files
         files = ""
         if state.unit == "bytes" and done + left:
-            files = tr("{done} of {files}", done=grouped(done), files=count(done + left, "file"))
+            files = tr("{done} of {files}", done=grouped(done), files=counts.files(done + left))
         self.sentence.setText(self._pace.tell(state, monotonic(), files))
 
     def _look(self) -> None:
@@ -246,19 +247,18 @@ class AuditTab(SideTab):
         known = self.standing
         if not known.done.files and not known.left.files:
             return ""
-        states = ", ".join(f"{grouped(number)} {state_words(state)}" for state, number in known.states)
-        archives = count(sum(number for _, number in known.states), "archive")
-        told = states or tr("nothing was audited")
-        words = [f"{archives}: {told}."]
+        told = ", ".join(f"{grouped(number)} {state_words(state)}" for state, number in known.states)
+        archives, nothing = counts.archives(sum(number for _, number in known.states)), tr("nothing was audited")
+        words = [f"{archives}: {told or nothing}."]
         if known.others:
-            words.append(tr("{files} left out.", files=count(known.others, "other file")))
+            words.append(trn("{number} other file left out.", "{number} other files left out.", known.others))
         if known.earlier.files:
-            words.append(tr("{files} finished earlier.", files=count(known.earlier.files, "file")))
+            words.append(tr("{files} finished earlier.", files=counts.files(known.earlier.files)))
         if known.left.files:
             text = marked("{files} not audited yet; Start goes on.")
             if not self._keeps:
                 text = marked("{files} not audited yet; Start goes on from the beginning, as there is no results file.")
-            words.append(tr(text, files=count(known.left.files, "file")))
+            words.append(tr(text, files=counts.files(known.left.files)))
         return " ".join(words)
 
     @property

@@ -10,10 +10,11 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
 
+from inspector.core.counts import in_bytes
 from inspector.core.finding import Severity
 from inspector.core.names import visible
-from inspector.core.numbers import count, in_bytes, rounded
-from inspector.core.translation import marked, tr
+from inspector.core.numbers import rounded
+from inspector.core.translation import marked, tr, trn
 from inspector.gui.icons import icon, severity_icon
 from inspector.gui.words import plain, short
 from inspector.operations.showing.browse_views import EntryKind, RemoteEntry, RemotePage
@@ -139,8 +140,12 @@ class BrowserModel(QAbstractItemModel):
             self.endInsertRows()
         node.following = page.following
         if page.following:
-            shown = count(len(node.children), "entry", "entries")
-            self._set_note(number, Note.MORE, tr("{entries} listed. Activate this row to list more.", entries=shown))
+            text = trn(
+                "{number} entry listed. Activate this row to list more.",
+                "{number} entries listed. Activate this row to list more.",
+                len(node.children),
+            )
+            self._set_note(number, Note.MORE, text)
         elif not node.children:
             self._set_note(number, Note.NOTHING, tr("There is nothing here."))
         self.listed.emit(page)

@@ -9,9 +9,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLineEdit, QProgressBar, QVBoxLayout
 
 from inspector.core.names import visible
-from inspector.core.numbers import count
 from inspector.core.source import SourceError
-from inspector.core.translation import marked, tr
+from inspector.core.translation import marked, tr, trn
 from inspector.gui import worker
 from inspector.gui.asking import ask_for_folder
 from inspector.gui.browser.connecting import ConnectDialog
@@ -200,7 +199,7 @@ class BrowserTab(SideTab):
         job.finished.connect(lambda: failed(tr(CANCELLED)) if job.cancelled else None)
 
     def _listed(self, page: RemotePage) -> None:
-        self._told = tr("{requests} for listings.", requests=count(page.totals.requests, "request"))
+        self._told = trn("{number} request for listings.", "{number} requests for listings.", page.totals.requests)
         self._show_work()
         if not self.tree.currentIndex().isValid():
             self.tree.setCurrentIndex(self.model.index(0, 0))

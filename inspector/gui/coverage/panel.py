@@ -5,8 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from inspector.core.numbers import count
-from inspector.core.translation import tr
+from inspector.core.translation import tr, trn
 from inspector.gui.coverage.legend import Legend
 from inspector.gui.coverage.source import RangeSource
 from inspector.gui.coverage.view import BandView
@@ -109,9 +108,10 @@ class CoveragePanel(QWidget):
             self.bands.append(band)
             self._rows.addWidget(band)
         if len(datasets) > MOST:
-            rest = tr(
-                "{datasets} not shown here; the members tree has all.",
-                datasets=count(len(datasets) - MOST, "more dataset"),
+            rest = trn(
+                "{number} more dataset not shown here; the members tree has all.",
+                "{number} more datasets not shown here; the members tree has all.",
+                len(datasets) - MOST,
             )
             self._rows.addWidget(sentence_label(rest))
         self._rows.addStretch(1)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from inspector.core.counts import ranges
 from inspector.core.names import visible
-from inspector.core.numbers import count, grouped, rounded
-from inspector.core.translation import tr
+from inspector.core.numbers import grouped, rounded
+from inspector.core.translation import tr, trn
 from inspector.gui.coverage.bands import Band
 from inspector.gui.vocabulary import word
 from inspector.operations.opening.coverage import Beside, DatasetRow, RangeRow, RangeState
@@ -32,18 +33,18 @@ def range_words(row: RangeRow, state: RangeState, number: int, of: int) -> str:
 
 def summary_words(dataset: DatasetRow) -> str:
     """How much there is in a dataset."""
-    return f"{count(dataset.ranges, 'range')}, {rounded(dataset.size)}"
+    return f"{ranges(dataset.ranges)}, {rounded(dataset.size)}"
 
 
 def trouble_words(dataset: DatasetRow, band: Band | None) -> str:
     """What is particular about a dataset: gaps, overlaps, what stands beside its ranges, what has lost its archive."""
     found = []
     if band is not None and band.gaps.firsts:
-        found.append(count(len(band.gaps.firsts), "gap"))
+        found.append(trn("{number} gap", "{number} gaps", len(band.gaps.firsts)))
     if dataset.overlaps:
-        found.append(count(len(dataset.overlaps), "overlap"))
+        found.append(trn("{number} overlap", "{number} overlaps", len(dataset.overlaps)))
     if dataset.orphans:
-        found.append(count(len(dataset.orphans), "orphan"))
+        found.append(trn("{number} orphan", "{number} orphans", len(dataset.orphans)))
     kinds = dict(dataset.beside)
     if len(kinds) == 1:
         found += [_short(kind) for kind in kinds]

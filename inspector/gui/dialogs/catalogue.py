@@ -15,8 +15,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector.core.counts import members
 from inspector.core.names import visible
-from inspector.core.numbers import count, grouped
+from inspector.core.numbers import grouped
 from inspector.core.translation import marked, tr
 from inspector.gui import worker
 from inspector.gui.client import Client, Job
@@ -141,7 +142,7 @@ class CatalogueDialog(QDialog):
             return
         self.stack.show_view(self.table)
         more = " " + tr("There are more: say more of the name.") if found.more else ""
-        self.sentence.setText(f"{count(len(found.places), 'member')}.{more}")
+        self.sentence.setText(f"{members(len(found.places))}.{more}")
         self.table.selectRow(0)
         self.table.setFocus()
 

@@ -22,8 +22,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.core.numbers import count, grouped, rounded
-from inspector.core.translation import marked, tr
+from inspector.core import counts
+from inspector.core.numbers import grouped, rounded
+from inspector.core.translation import marked, tr, trn
 from inspector.gui.asking import ask_for_folder
 from inspector.gui.client import Job
 from inspector.gui.door import absolute
@@ -227,9 +228,11 @@ def summary(plan: ExtractionPlan) -> str:
     if not plan.files and not plan.folders:
         said = tr("Nothing would be extracted.")
     else:
-        things = count(plan.files, "file")
+        things = counts.files(plan.files)
         if plan.folders:
-            things = tr("{files} and {folders}", files=things, folders=count(plan.folders, "folder"))
+            things = tr(
+                "{files} and {folders}", files=things, folders=trn("{number} folder", "{number} folders", plan.folders)
+            )
         text = marked("{things}, {size}; {room} are free.")
         said = tr(text, things=things, size=rounded(plan.size), room=rounded(plan.free))
     troubles = (
@@ -237,6 +240,6 @@ def summary(plan: ExtractionPlan) -> str:
         (marked("{members} needing your word"), plan.doubtful.count),
         (marked("{members} whose name is taken"), plan.conflicts.count),
     )
-    parts = [tr(words, members=count(number, "member")) for words, number in troubles if number]
+    parts = [tr(words, members=counts.members(number)) for words, number in troubles if number]
     counted = f"{', '.join(parts)}." if parts else ""
     return " ".join(filter(None, (said, counted, plan.unfinished, *plan.warnings)))

@@ -6,8 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
 
-from inspector.core.numbers import count
-from inspector.core.translation import marked, tr
+from inspector.core.translation import marked, tr, trn
 from inspector.gui.hex.fonts import fixed_font
 from inspector.gui.panels.parts import sentence_label
 
@@ -57,7 +56,7 @@ class MishapDialog(QDialog):
 
     def show_reports(self, reports: list[str], happened: int) -> None:
         """Show reports of so many mistakes; those that were alike have one report together."""
-        times = tr("It happened {times}.", times=count(happened, "time")) if happened > 1 else ""
+        times = trn("It happened {number} time.", "It happened {number} times.", happened) if happened > 1 else ""
         self.sentence.setText(f"{tr(SENTENCE)} {times}".rstrip())
         text = "\n\n".join(reports)
         if text != self.report.toPlainText():

@@ -1,6 +1,8 @@
-"""Asking where a copy of an archive on S3 is to be written: to a file here, or to another object."""
+"""Asking where a copy of an archive is to be written: to a file here, or to an object on S3."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QFileDialog, QGridLayout, QLabel, QLineEdit, QWidget
@@ -9,29 +11,32 @@ from inspector.core.source import SourceError
 from inspector.core.translation import marked, tr
 from inspector.gui.door import absolute
 from inspector.gui.panels.parts import push_button, sentence_label
+from inspector.gui.panels.reach import Reach
 from inspector.sources.s3.address import is_s3, parse
 
 WIDTH = 560
-THERE = marked("On S3, it is reached as the archive itself is.")
+PLACES = marked("A path here, or s3://bucket/key.")
+TAKEN = marked("A file is there already: choose another name, or let it be replaced.")
 NO_KEY = marked("An object has a key: s3://bucket/key.")
 
 
 class SaveToDialog(QDialog):
-    """``target`` is what is offered at first.
+    """``target`` is what is offered at first, ``reach`` how S3 is reached.
 
     Signals:
-        chosen(str, bool): a path or an address, and whether what is there is replaced.
+        chosen(str, bool, object): a path or an address, whether what is there is replaced, and the Connection.
     """
 
-    chosen = Signal(str, bool)
+    chosen = Signal(str, bool, object)
 
-    def __init__(self, parent: QWidget, title: str, target: str) -> None:
+    def __init__(self, parent: QWidget, title: str, target: str, reach: Reach) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)
         self.target = QLineEdit(target)
         self.target.setAccessibleName(tr("Path, or address on S3"))
         self.browse = push_button(tr("&Browse…"), tr("Choose a file on this computer"))
+        self.reach = reach
         self.overwrite = QCheckBox(tr("&Replace what is there"))
         self.remark = sentence_label()
         self.remark.setAccessibleName(tr("Remark on the place"))
@@ -45,10 +50,12 @@ class SaveToDialog(QDialog):
         grid.addWidget(self.target, 0, 1)
         grid.addWidget(self.browse, 0, 2)
         grid.addWidget(self.remark, 1, 1, 1, 2)
-        grid.addWidget(self.overwrite, 2, 1, 1, 2)
-        grid.setRowStretch(3, 1)
-        grid.addWidget(self.buttons, 4, 0, 1, 3)
+        grid.addWidget(self.reach, 2, 1, 1, 2)
+        grid.addWidget(self.overwrite, 3, 1, 1, 2)
+        grid.setRowStretch(4, 1)
+        grid.addWidget(self.buttons, 5, 0, 1, 3)
         self.target.textChanged.connect(self._enable)
+        self.overwrite.toggled.connect(self._enable)
         self.browse.clicked.connect(self._browse)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
@@ -72,7 +79,8 @@ class SaveToDialog(QDialog):
 
     def _enable(self) -> None:
         trouble = self._trouble()
-        self.remark.setText(trouble or (tr(THERE) if is_s3(self.text()) else tr("A path here, or s3://bucket/key.")))
+        self.remark.setText(trouble or tr(PLACES))
+        self.reach.follow(self.text())
         self.save.setEnabled(not trouble)
 
     def _browse(self) -> None:
@@ -85,7 +93,14 @@ class SaveToDialog(QDialog):
         dialog.open()
 
     def accept(self) -> None:
-        """See QDialog: only what can be tried."""
-        if self.save.isEnabled():
-            self.chosen.emit(self.text(), self.overwrite.isChecked())
+        """See QDialog: only what can be tried; how a bucket is reached that is new is asked first."""
+        if not self.save.isEnabled():
+            return
+        if not is_s3(self.text()) and not self.overwrite.isChecked() and Path(self.text()).exists():
+            self.remark.setText(tr(TAKEN))
+        elif not self.reach.is_sure:
+            self.reach.ask(self.accept)
+        else:
+            self.reach.remember()
+            self.chosen.emit(self.text(), self.overwrite.isChecked(), self.reach.connection)
             super().accept()

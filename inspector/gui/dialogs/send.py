@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
 
+from inspector.core.counts import in_bytes, places
 from inspector.core.names import visible
-from inspector.core.numbers import count, in_bytes
 from inspector.core.translation import marked, tr
 from inspector.gui.editing import Dispatch
 from inspector.gui.panels.parts import sentence_label
@@ -60,7 +60,7 @@ def _told(location: str, dispatch: Dispatch) -> str:
         text,
         label=edit.label,
         bytes=in_bytes(sum(len(patch.new) for patch in edit.patches)),
-        places=count(len(edit.patches), "place"),
+        places=places(len(edit.patches)),
         cut=in_bytes(edit.dropped.size),
         object=what,
     )

@@ -21,7 +21,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAccessibleWidget, QWidget
 
-from inspector.core.numbers import grouped, in_bytes
+from inspector.core.counts import in_bytes
+from inspector.core.numbers import grouped
 from inspector.core.span import Span
 from inspector.core.translation import tr
 

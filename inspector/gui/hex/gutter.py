@@ -9,8 +9,8 @@ from PySide6.QtCore import QEvent, QLine, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygon, QShowEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from inspector.core.numbers import count, grouped, hexadecimal
-from inspector.core.translation import marked, tr
+from inspector.core.numbers import grouped, hexadecimal
+from inspector.core.translation import marked, tr, trn
 from inspector.gui.hex.lanes import Stroke, strokes
 from inspector.gui.hex.painting import Look
 from inspector.gui.words import plain
@@ -123,7 +123,7 @@ class Gutter(QWidget):
             rows = away.start // columns - top - next(row for row in (stroke.source, stroke.target) if row is not None)
             place = f"{grouped(away.start)} ({hexadecimal(away.start)})"
             words = UP if rows < 0 else DOWN
-            lines.append(tr(words, place=place, rows=count(abs(rows), "row")))
+            lines.append(tr(words, place=place, rows=trn("{number} row", "{number} rows", abs(rows))))
         return "\n".join(lines)
 
     # ---- Qt overrides ------------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Literal, NamedTuple
 
+from inspector.core.counts import in_bytes
 from inspector.core.names import visible
-from inspector.core.numbers import count
 from inspector.core.translation import tr
 
 LOOKED_AT = 16
@@ -80,7 +80,7 @@ def varint(data: bytes) -> str:
     for index, byte in enumerate(data[:_VARINT]):
         value |= (byte & 0x7F) << (7 * index)
         if byte < 0x80:
-            return f"{value:,} ({count(index + 1, 'byte')})" if value < 1 << 64 else ""
+            return f"{value:,} ({in_bytes(index + 1)})" if value < 1 << 64 else ""
     return ""
 
 
@@ -123,5 +123,5 @@ def _character(data: bytes) -> str:
             character = data[:size].decode("utf-8")
         except UnicodeDecodeError:
             continue
-        return f"{visible(character)}  U+{ord(character):04X} ({count(size, 'byte')})"
+        return f"{visible(character)}  U+{ord(character):04X} ({in_bytes(size)})"
     return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 
-from inspector.core.numbers import in_bytes
+from inspector.core.counts import in_bytes
 from inspector.core.translation import marked, tr
 from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.typing import Typed, Typist, pasted

@@ -17,7 +17,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from inspector.core.numbers import in_bytes
+from inspector.core.counts import in_bytes
 from inspector.core.span import Span
 from inspector.core.translation import tr
 from inspector.gui.hex.accessible import announce, install, tell_caret

@@ -6,8 +6,9 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt
 
+from inspector.core.counts import in_bytes
 from inspector.core.edit import Edit
-from inspector.core.numbers import grouped, hexadecimal, in_bytes
+from inspector.core.numbers import grouped, hexadecimal
 from inspector.core.span import Span
 from inspector.core.translation import marked, tr
 from inspector.gui.hex.fonts import fixed_font

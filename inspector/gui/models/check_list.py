@@ -8,10 +8,11 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt
 
+from inspector.core import counts
 from inspector.core.finding import Severity
 from inspector.core.names import visible
-from inspector.core.numbers import count, grouped
-from inspector.core.translation import marked, tr
+from inspector.core.numbers import grouped
+from inspector.core.translation import marked, tr, trn
 from inspector.core.verdict import State
 from inspector.gui.icons import icon, state_icon
 from inspector.gui.models.titled_table import Index, TitledTable
@@ -85,7 +86,7 @@ class CheckListModel(TitledTable):
         outcomes = [row.outcome for row in self._rows if row.outcome is not None]
         states = Counter(outcome.state for outcome in outcomes if not outcome.left_out)
         parts = [f"{grouped(states[state])} {_told(state)}" for state in State if states[state]]
-        archives, told = count(states.total(), "archive"), ", ".join(parts)
+        archives, told = counts.archives(states.total()), ", ".join(parts)
         words = (
             tr("{archives} checked: {states}", archives=archives, states=told)
             if parts
@@ -94,12 +95,7 @@ class CheckListModel(TitledTable):
         left_out = sum(outcome.left_out for outcome in outcomes)
         rest = len(self._rows) - len(outcomes)
         if left_out:
-            files = count(left_out, "other file")
-            words += "; " + (
-                tr("{files} is no archive", files=files)
-                if left_out == 1
-                else tr("{files} are no archives", files=files)
-            )
+            words += "; " + trn("{number} other file is no archive", "{number} other files are no archives", left_out)
         return f"{words}; " + tr("{number} not checked.", number=grouped(rest)) if rest else f"{words}."
 
     # ---- overrides ---------------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 
-from inspector.core.numbers import grouped, hexadecimal, in_bytes
+from inspector.core.counts import in_bytes
+from inspector.core.numbers import grouped, hexadecimal
 from inspector.core.span import Spans, total
 from inspector.core.translation import marked, tr
 from inspector.gui.client import Client

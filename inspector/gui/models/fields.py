@@ -9,8 +9,9 @@ from typing import Any
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPixmap
 
+from inspector.core.counts import in_bytes
 from inspector.core.kinds import Role
-from inspector.core.numbers import grouped, hexadecimal, in_bytes
+from inspector.core.numbers import grouped, hexadecimal
 from inspector.core.span import total
 from inspector.core.translation import marked, tr
 from inspector.gui.client import Client

@@ -7,8 +7,9 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 
+from inspector.core.counts import in_bytes
 from inspector.core.finding import Severity
-from inspector.core.numbers import grouped, hexadecimal, in_bytes
+from inspector.core.numbers import grouped, hexadecimal
 from inspector.core.span import Span, Spans
 from inspector.core.translation import marked, tr
 from inspector.gui.client import Client

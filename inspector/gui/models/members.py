@@ -8,7 +8,9 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 
-from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, rounded
+from inspector.core import counts
+from inspector.core.counts import in_bytes
+from inspector.core.numbers import grouped, hexadecimal, rounded
 from inspector.core.translation import marked, tr
 from inspector.core.verdict import Verdict
 from inspector.gui.client import Client
@@ -155,7 +157,7 @@ class MemberPaths:
             self._naming.want(row.member)
             return member_data(row.member, row.name, column, role)
         if role == Qt.ItemDataRole.DisplayRole:
-            return {NAME: short(row.name), SIZE: count(row.members, "member")}.get(column, "")
+            return {NAME: short(row.name), SIZE: counts.members(row.members)}.get(column, "")
         if role == Qt.ItemDataRole.DecorationRole and column == NAME:
             return icon("folder")
         if role == Qt.ItemDataRole.ToolTipRole and column == NAME:

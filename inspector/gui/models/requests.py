@@ -7,9 +7,10 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt
 
+from inspector.core.counts import in_bytes
 from inspector.core.finding import Severity
 from inspector.core.names import visible
-from inspector.core.numbers import grouped, in_bytes
+from inspector.core.numbers import grouped
 from inspector.core.translation import marked, tr
 from inspector.gui.icons import severity_icon
 from inspector.gui.models.titled_table import NOWHERE, Index, TitledTable

@@ -6,8 +6,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QFormLayout, QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
+from inspector.core.counts import in_bytes
 from inspector.core.finding import Severity
-from inspector.core.numbers import grouped, hexadecimal, in_bytes
+from inspector.core.numbers import grouped, hexadecimal
 from inspector.core.span import Span, Spans, total
 from inspector.core.translation import marked, tr
 from inspector.gui.document import Document

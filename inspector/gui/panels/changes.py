@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from inspector.core.numbers import count
-from inspector.core.translation import marked, tr
+from inspector.core import counts
+from inspector.core.translation import marked, tr, trn
 from inspector.gui.document import Document
 from inspector.gui.editing import Editing, named
 from inspector.gui.models.changes import BYTES, Changes
@@ -109,15 +109,15 @@ class ChangesPanel(QWidget):
         if self._editing.pending is None:
             return
         self.mend.setText(
-            tr("Mend {checksums}", checksums=count(len(broken), "Chec&ksum")) if broken else tr("Mend Chec&ksums")
+            trn("Mend {number} Chec&ksum", "Mend {number} Chec&ksums", len(broken)) if broken else tr("Mend Chec&ksums")
         )
         self.mend.setEnabled(broken != ())
         self.mend.setToolTip(
             tr(MEND) if broken != () else tr("These changes break no recorded checksum that could be mended")
         )
-        said = tr("{places} changed, not written yet.", places=count(self.model.rowCount(), "place"))
+        said = tr("{places} changed, not written yet.", places=counts.places(self.model.rowCount()))
         if broken:
-            breaks = tr("Breaks {checksums}: {names}.", checksums=count(len(broken), "checksum"), names=named(broken))
+            breaks = tr("Breaks {checksums}: {names}.", checksums=counts.checksums(len(broken)), names=named(broken))
             said = f"{said} {breaks}"
         self.sentence.setText(said)
 

@@ -6,7 +6,8 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
 from PySide6.QtGui import QImage, QImageReader, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
-from inspector.core.numbers import grouped, in_bytes
+from inspector.core.counts import in_bytes
+from inspector.core.numbers import grouped
 from inspector.core.translation import marked, tr
 from inspector.gui.hex.fonts import fixed_font
 from inspector.gui.panels.parts import sentence_label

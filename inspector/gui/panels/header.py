@@ -15,8 +15,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector.core.counts import in_bytes
 from inspector.core.edit import Edit
-from inspector.core.numbers import hexadecimal, in_bytes
+from inspector.core.numbers import hexadecimal
 from inspector.core.span import Span, Spans
 from inspector.core.translation import marked, tr
 from inspector.gui.document import Document

@@ -7,7 +7,8 @@ from enum import StrEnum
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
-from inspector.core.numbers import in_bytes, rounded
+from inspector.core.counts import in_bytes
+from inspector.core.numbers import rounded
 from inspector.core.translation import marked, tr
 from inspector.gui.document import Document
 from inspector.gui.panels.elided_box import ElidedBox

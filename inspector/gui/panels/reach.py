@@ -19,10 +19,14 @@ from inspector.sources.s3.connection import DEFAULT, Connection
 
 
 class Reach(QWidget):
-    """Follows a location that is typed; hidden while that is on this computer. ``client`` knows the profiles."""
+    """Follows a location that is typed; hidden while that is on this computer.
 
-    def __init__(self, client: Client, connections: Connections) -> None:
+    ``client`` knows the profiles. Buckets that were never reached are reached as ``usual``; without that it is asked.
+    """
+
+    def __init__(self, client: Client, connections: Connections, usual: Connection | None = None) -> None:
         super().__init__()
+        self._usual = usual
         self._client = client
         self._connections = connections
         self._location = ""
@@ -50,12 +54,15 @@ class Reach(QWidget):
         """How the bucket is reached; what it is for a location on this computer does not matter."""
         if not is_s3(self._location):
             return DEFAULT
+        if self._chosen is None and self._usual is not None and not self._connections.has(self._location):
+            return self._usual
         return self._chosen or self._connections.known(self._location)
 
     @property
     def is_sure(self) -> bool:
         """Whether it need not be asked: the bucket was reached before, or it has been asked."""
-        return not is_s3(self._location) or self._chosen is not None or self._connections.has(self._location)
+        chosen = self._chosen or self._usual
+        return not is_s3(self._location) or chosen is not None or self._connections.has(self._location)
 
     def ask(self, then: Callable[[], object] | None = None) -> None:
         """Ask for another connection and use it from now on, and ``then`` go on."""

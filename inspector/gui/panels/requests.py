@@ -5,7 +5,8 @@ from __future__ import annotations
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QLabel, QTableView, QVBoxLayout, QWidget
 
-from inspector.core.numbers import count, grouped, in_bytes, rounded
+from inspector.core.counts import in_bytes, requests
+from inspector.core.numbers import grouped, rounded
 from inspector.core.translation import marked, tr
 from inspector.gui.models.requests import BYTES, METHOD, RANGE, STATUS, TOOK, WHEN, WHY, RequestsModel
 from inspector.gui.panels.parts import Emptiable, SelectableLabel, dress_table
@@ -20,7 +21,7 @@ NONE_YET = marked("No request has been made yet.")
 
 def totals_text(state: RemoteState) -> str:
     """``12 requests, 3.4 MiB of 1.2 GiB``."""
-    made = f"{count(state.totals.requests, 'request')}, {rounded(state.totals.received)}"
+    made = f"{requests(state.totals.requests)}, {rounded(state.totals.received)}"
     return tr("{requests} of {size}", requests=made, size=rounded(state.size)) if state.size else made
 
 
@@ -32,7 +33,7 @@ def told(state: RemoteState) -> str:
     totals = state.totals
     return tr(
         text,
-        requests=count(totals.requests, "request"),
+        requests=requests(totals.requests),
         received=in_bytes(totals.received),
         size=in_bytes(state.size),
         time=grouped(round(totals.milliseconds)),
