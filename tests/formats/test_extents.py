@@ -75,8 +75,10 @@ def test_what_is_tiled_already_is_taken_as_it_is(sizes: list[int]) -> None:
     assert (list(rows.starts), list(rows.owners)) == (list(longer.starts)[:-1], list(longer.owners)[:-1])
 
 
-def test_overlaps_are_counted_beyond_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("few", [0, 4_096], ids=["in blocks", "one by one"])
+def test_overlaps_are_counted_beyond_what_is_kept(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_extents, "OVERLAPS", 2)
+    monkeypatch.setattr(_extents, "_FEW", few)
     rows = lay_out(*columns([(0, 9), (1, 2), (2, 3), (3, 4)]), 0, 9)
     assert rows.overlaps == [Overlap(0, 1, 1, 2), Overlap(0, 2, 2, 3)]
     assert rows.overlap_count == 3

@@ -9,7 +9,7 @@ import pytest
 
 from inspector.core.progress import Progress
 from inspector.operations.opening import location
-from inspector.operations.opening.coverage import RANGE_STATES, Beside, RangeState
+from inspector.operations.opening.coverage import RANGE_STATES, Beside, RangePlace, RangeState
 from inspector.operations.refused import Refused
 from inspector.operations.showing.session import Session
 from tests.samples import writers
@@ -114,25 +114,30 @@ def test_a_check_is_followed_range_by_range(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(location, "_HERE_AT_A_TIME", 1)
     for first in (1, 4, 7):
         put(tmp_path, "rain", first, first + 2)
+    torn = put(tmp_path, "rain", 10, 12)
+    torn.write_bytes(torn.read_bytes()[:700])
     session = Session(str(tmp_path))
     session.decode(Progress())
     seen: dict[tuple[RangeState, ...], None] = {}
     session.check(Stopping(lambda: seen.setdefault(tuple(states(session)))))
     waiting, checking, verified = RangeState.NOT_CHECKED, RangeState.CHECKING, RangeState.VERIFIED
     steps = [(checking, waiting, waiting), (verified, checking, waiting), (verified, verified, checking)]
-    assert [each for each in seen if each in steps] == steps
-    assert states(session) == [verified] * 3
+    assert [each[:3] for each in seen if each[:3] in steps] == steps
+    assert {each[3] for each in seen} == {RangeState.DAMAGED}  # which is no less known while it is checked
+    assert states(session) == [*[verified] * 3, RangeState.DAMAGED]
 
 
 def test_a_range_leads_to_its_first_member(tmp_path: Path) -> None:
     put(tmp_path, "rain", 1, 3)
     put(tmp_path, "rain", 4, 6)
+    put(tmp_path, "rain", 7, 9).write_bytes(bytes(1024))
     session = Session(str(tmp_path))
     with pytest.raises(Refused, match="not been read yet"):
         session.range_place(1)
     session.decode(Progress())
     place = session.range_place(1)
     assert (place.layer, place.member) == (1, 3)
+    assert session.range_place(2) == RangePlace(2, None)
     assert session.member(3).name.endswith(f"/{4:020d}.txt")
 
 

@@ -19,7 +19,7 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
 from inspector.operations.checking.checking import Report, check_location
-from inspector.operations.checking.digest_manifest import ALGORITHMS, SUFFIXES, Entry, Manifest, written
+from inspector.operations.checking.digest_manifest import ALGORITHMS, LARGEST_LINE, SUFFIXES, Entry, Manifest, written
 from inspector.operations.checking.digest_writing import manifest_path, write_manifest
 from inspector.operations.opening.listing import load
 from inspector.operations.opening.opening import Opened
@@ -233,6 +233,19 @@ def test_what_the_tools_write_is_read(suffix: str, line: str, name: str) -> None
 )
 def test_what_is_no_digest_is_told_by_its_line(line: str) -> None:
     assert entries(f"# first\n{line}\n".encode()) == ([2] if line.strip() else [])
+
+
+def test_only_a_line_that_says_so_is_escaped() -> None:
+    digest = hashlib.sha256(HELLO).hexdigest()
+    plain, escaped = entries(f"{digest}  a\\nb\n\\{digest}  a\\nb\n".encode())
+    assert [each.name for each in (plain, escaped) if isinstance(each, Entry)] == [b"a\\nb", b"a\nb"]
+
+
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_a_line_without_end_is_cut_off(end: bytes) -> None:
+    (entry,) = entries(hashlib.sha256(HELLO).hexdigest().encode() + b"  " + b"x" * (LARGEST_LINE * 20) + end)
+    assert isinstance(entry, Entry)
+    assert entry.name == b"x" * (LARGEST_LINE - 66)
 
 
 @given(st.binary(), st.sampled_from(sorted(SUFFIXES)))

@@ -162,9 +162,18 @@ def test_a_folder_in_the_place_of_a_file_is_never_replaced(tmp_path: Path) -> No
 
 def test_of_members_with_one_name_the_last_stays_where_overwriting_was_said(tmp_path: Path) -> None:
     path = archive(tmp_path, "rca", [("key", b"first"), ("other", b""), ("key", b"second"), ("key", b"third")])
-    result = extract(path, tmp_path / "to", ExtractionOptions(OnConflict.OVERWRITE))
-    assert files(tmp_path / "to") == {"key": b"third", "other": b""}
-    assert (result.files, result.whole) == (2, True)
+    for _ in ("into nothing", "over what is there"):
+        result = extract(path, tmp_path / "to", ExtractionOptions(OnConflict.OVERWRITE))
+        assert files(tmp_path / "to") == {"key": b"third", "other": b""}
+        assert (result.files, result.whole) == (2, True)
+        (tmp_path / "to" / "key").write_bytes(b"old")
+
+
+def test_a_name_that_was_given_to_another_member_is_taken(tmp_path: Path) -> None:
+    path = archive(tmp_path, "rca", [("a", b"1"), ("a", b"2"), ("a (2)", b"3"), ("a", b"4")])
+    result = extract(path, tmp_path / "to", ExtractionOptions(OnConflict.RENAME))
+    assert files(tmp_path / "to") == {"a": b"1", "a (2)": b"2", "a (2) (2)": b"3", "a (3)": b"4"}
+    assert (result.files, result.whole) == (4, True)
 
 
 @pytest.mark.parametrize("chosen", OnConflict)
@@ -329,6 +338,9 @@ def test_whatever_a_file_holds_extracting_ends_and_stays_inside(tmp_path: Path, 
 
 def test_an_archive_that_is_cut_off_says_that_something_may_be_missing(tmp_path: Path) -> None:
     path = archive(tmp_path, "tar", ENTRIES)
-    path.write_bytes(path.read_bytes()[:1700])
+    path.write_bytes(path.read_bytes()[:5000])
     result = extract(path, tmp_path / "to")
     assert not result.whole
+    assert any("so something may be missing." in warning for warning in result.warnings)
+    alone = extract(path, tmp_path / "alone", names=["one.txt"])
+    assert (alone.whole, alone.warnings) == (True, ())

@@ -14,14 +14,15 @@ import pytest
 
 from inspector.core.progress import Cancelled, Progress
 from inspector.operations.changing.workbench import Workbench
+from inspector.operations.extracting.extraction import Extraction
 from inspector.operations.extracting.extraction_plan import Planner
 from inspector.operations.extracting.extraction_views import ExtractionOptions
-from inspector.operations.extracting.extraction_wanted import everything
+from inspector.operations.extracting.extraction_wanted import everything, named
 from inspector.operations.opening.listing import load
 from inspector.operations.refused import Refused
 from inspector.sources.extracting import Destination
 from inspector.sources.folder_calls import Calls
-from tests.operations.extracting import BUILD, archive, extract, files
+from tests.operations.extracting import BUILD, archive, extract, files, linked_tar
 from tests.patience import PATIENCE
 
 ENTRIES = [("one.txt", b"one"), ("deep/er/two.bin", bytes(range(256))), ("deep/empty", b""), ("three.txt", b"three")]
@@ -40,6 +41,24 @@ def test_without_room_for_all_nothing_is_begun(tmp_path: Path) -> None:
         extract(path, tmp_path / "to", calls=Crowded())
     assert not (tmp_path / "to").exists()
     assert extract(path, tmp_path / "to", names=["a"], calls=Crowded()).whole
+
+
+@pytest.mark.parametrize(("size", "enough"), [(991, True), (992, False)])
+def test_a_hundredth_of_the_room_is_kept_free(tmp_path: Path, size: int, enough: bool) -> None:
+    path = archive(tmp_path, "caf", [("a", bytes(size))])
+    (wanted,) = everything(str(path), load(str(path), Progress()))
+    plan = Extraction([wanted], tmp_path / "to", ExtractionOptions(), Crowded()).plan(Progress())
+    assert (not plan.obstacle) is enough
+
+
+def test_much_more_than_the_archive_has_is_said(tmp_path: Path) -> None:
+    links = [(f"{number}", tarfile.LNKTYPE, "0") for number in range(1, 600)]
+    path = linked_tar(tmp_path, [("0", tarfile.REGTYPE, "x" * (2 << 20)), *links])
+    (wanted,) = everything(str(path), load(str(path), Progress()))
+    plan = Extraction([wanted], tmp_path / "to", ExtractionOptions()).plan(Progress())
+    assert plan.warnings == ("The members come to 1.2 GiB, and the archive has only 2.3 MiB.",)
+    few = Extraction(named([wanted], ["0", "1", "2"]), tmp_path / "to", ExtractionOptions()).plan(Progress())
+    assert (few.files, few.warnings) == (3, ())
 
 
 def test_dates_are_given_where_they_are_known(tmp_path: Path) -> None:

@@ -120,6 +120,12 @@ def test_a_file_that_changes_while_it_is_read_is_noticed(tmp_path: Path) -> None
     with pytest.raises(SourceError, match="shorter"):
         list(pieces)
 
+    pieces = found_one(path).pieces()
+    next(pieces)
+    os.utime(path, ns=(0, 1))
+    with pytest.raises(SourceError, match="written to"):
+        list(pieces)
+
 
 def test_a_file_with_content_and_no_size_is_not_taken_for_an_empty_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -34,6 +34,15 @@ def test_a_folder_stands_for_the_files_in_it(tmp_path: Path, sample: Sample) -> 
     (tmp_path / "gone").symlink_to(tmp_path / "nothing")
     os.mkfifo(tmp_path / "pipe")
     assert found(tmp_path) == [str(tmp_path / "b.caf"), str(tmp_path / "sub" / "a.caf")]
+    for name in ("x.tar", "x.index", "x.tar.metadata", "y.index", "z.caf.index"):
+        (tmp_path / "sub" / name).write_text("")
+    sub = tmp_path / "sub"
+    assert list(expanded([str(sub)])) == [
+        Wanted(str(sub / "a.caf"), found=True),
+        Wanted(str(sub / "x.tar"), found=True, beside=(str(sub / "x.tar.metadata"), str(sub / "x.index"))),
+        Wanted(str(sub / "y.index"), found=True),
+        Wanted(str(sub / "z.caf.index"), found=True),
+    ]
     assert list(expanded([str(tmp_path / "b.caf")])) == [Wanted(str(tmp_path / "b.caf"))]
     assert all(each.found for each in expanded([str(tmp_path)]))
     assert found(sample("weather"), tmp_path / "nothing") == [str(sample("weather")), str(tmp_path / "nothing")]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from inspector.core.edit import Edit, Patch
 from inspector.core.source import BytesSource
-from inspector.operations.changing.patch_file import decoded, encoded
+from inspector.operations.changing.patch_file import LARGEST, decoded, encoded
 from inspector.operations.refused import Refused
 
 DATA = bytes(range(50))
@@ -38,6 +38,22 @@ def test_what_does_not_fit_is_refused(change: dict[str, object], words: str) -> 
     file = json.loads(encoded(EDIT)) | change
     with pytest.raises(Refused, match=words):
         decoded(BytesSource(json.dumps(file).encode()), BytesSource(DATA))
+
+
+def test_a_label_of_a_stranger_is_cut_off() -> None:
+    file = json.loads(encoded(EDIT)) | {"label": "x" * 5_000}
+    assert decoded(BytesSource(json.dumps(file).encode()), BytesSource(DATA)).label == "x" * 200
+
+
+def test_a_file_that_is_too_large_is_not_read() -> None:
+    class Large(BytesSource):
+        def read(self, offset: int, length: int) -> bytes:  # noqa: ARG002 - a Source's
+            raise AssertionError("It is read.")
+
+    large = Large(b"", "large.json")
+    large.size = LARGEST + 1
+    with pytest.raises(Refused, match=r"large\.json is too large"):
+        decoded(large, BytesSource(DATA))
 
 
 @given(st.binary(max_size=200))

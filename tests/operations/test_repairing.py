@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from inspector.core.edit import OverlaySource
 from inspector.core.finding import Severity
+from inspector.core.format import MemberError
 from inspector.core.progress import Cancelled, Progress
+from inspector.core.repair import Repair
+from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.changing.mending import carry_out, described, save_salvage
-from inspector.operations.changing.repairable import mark_repairs
+from inspector.operations.changing.repairable import mark_repairs, offered
 from inspector.operations.changing.repairing import Plan, plan
 from inspector.operations.checking.checking import check_archive, check_location, state_of
 from inspector.operations.opening.opening import Opened
@@ -72,9 +77,12 @@ def test_what_one_write_explains_is_mended_in_place(
     assert tuple(repair.code for repair in found.repairs) == codes
     assert path.read_bytes() == before
 
-    carry_out(found, source, "", Progress())
+    result = carry_out(found, source, "", Progress())
 
     assert found.edit is not None
+    assert ("cut off" in result.sentence) is (found.edit.dropped.size > 0)
+    lost = [words for repair in found.repairs for words in repair.loses]
+    assert [f"Lost: {words}" for words in lost] == [each for each in result.warnings if each.startswith("Lost: ")]
     assert path.read_bytes() == OverlaySource(FileSource(sample(name)), found.edit).read(0, 1 << 30)
     assert check_location(str(path), Progress()).state in FINE
     after = contents(path)
@@ -110,6 +118,31 @@ def test_a_claim_waits_for_a_word(name: str, code: str, sample: Sample) -> None:
     assert accepted.state is State.SOUND
 
 
+def test_what_only_a_check_finds_is_planned_for(sample: Sample) -> None:
+    found = planned(sample("flipped-member-byte.tacozip"))
+    assert [repair.code.rpartition("-")[0] for repair in found.waiting] == ["zip-accept-content"]
+    assert found.salvage is not None
+
+
+def offering(archive: Opened, *repairs: Repair) -> Opened:
+    """The archive, of a format that would mend it so."""
+    assert archive.decoder is not None
+    archive.decoder = replace(archive.decoder, repairs=lambda *_: repairs)
+    return archive
+
+
+def test_a_repair_that_cannot_be_made_is_tried_once(sample: Sample) -> None:
+    tried: list[object] = []
+
+    def content(progress: Progress) -> Iterator[bytes]:
+        tried.append(progress)
+        raise MemberError("The content has gone.")
+
+    broken = Repair("a", "A", frozenset(), content=content, beside=".metadata")
+    found = plan(offering(opened(sample("trailing-commas.caf")), broken), Progress())
+    assert (found.repairs, found.beside, len(tried)) == ((), (), 1)
+
+
 def test_a_copy_is_mended_and_the_file_stays(sample: Sample, tmp_path: Path) -> None:
     path, source = copied(sample("trailing-commas.caf"), tmp_path)
     before = path.read_bytes()
@@ -121,8 +154,10 @@ def test_a_copy_is_mended_and_the_file_stays(sample: Sample, tmp_path: Path) -> 
 def test_what_is_whole_is_saved_into_a_new_archive(sample: Sample, tmp_path: Path) -> None:
     path, source = copied(sample("overlap.caf"), tmp_path)
     found = planned(path)
-    with pytest.raises(Refused, match="is the archive itself"):
-        save_salvage(found, source, str(path), Progress(), over=True)
+    (tmp_path / "link.caf").hardlink_to(path)
+    for same in (path, tmp_path / "link.caf"):
+        with pytest.raises(Refused, match="is the archive itself"):
+            save_salvage(found, source, str(same), Progress(), over=True)
     save_salvage(found, source, str(tmp_path / "saved.caf"), Progress())
     saved, all_of_it = contents(tmp_path / "saved.caf"), contents(path)
     assert check_location(str(tmp_path / "saved.caf"), Progress()).state in FINE
@@ -138,6 +173,12 @@ def test_metadata_is_written_anew_beside_its_tar(sample: Sample, tmp_path: Path)
     source = FileSource(tar)
     before = tar.read_bytes()
     assert (found.edit, [beside.suffix for beside in found.beside]) == (None, [".metadata"])
+    metadata = Path(f"{tar}.metadata")
+    metadata.unlink()
+    metadata.mkdir()
+    with pytest.raises(SourceError):
+        carry_out(found, source, "", Progress())
+    metadata.rmdir()
     carry_out(found, source, "", Progress())
     assert tar.read_bytes() == before
     assert check_location(str(folder), Progress()).state is State.SOUND
@@ -149,6 +190,22 @@ def test_findings_name_the_repair_that_answers_them(sample: Sample) -> None:
     mark_repairs(archive, Progress())
     wrong = [finding for finding in archive.findings if finding.severity is not Severity.INFO]
     assert {finding.repair for finding in wrong} == {"rca-drop-garbage"}
+
+    mends = frozenset(finding.code for finding in wrong)
+    offering(archive, Repair("best", "", mends), Repair("other", "", mends))
+    archive.findings[:] = [replace(finding, repair=None) for finding in archive.findings]
+    mark_repairs(archive, Progress())
+    assert {finding.repair for finding in archive.findings} <= {"best", None}
+    assert "best" in {finding.repair for finding in archive.findings}
+
+
+def test_nothing_is_planned_for_a_file_that_others_cut_off(sample: Sample, tmp_path: Path) -> None:
+    path, _ = copied(sample("torn-at-boundary.rca"), tmp_path)
+    archive = opened(path)
+    check_archive(archive, Progress())
+    assert offered(archive, Progress())
+    os.truncate(path, path.stat().st_size - 1)
+    assert offered(archive, Progress()) == ()
 
 
 def test_planning_can_be_cancelled(sample: Sample) -> None:
