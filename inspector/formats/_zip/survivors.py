@@ -19,7 +19,7 @@ from inspector.core.source import BLOCK, Source, blocks
 from inspector.formats._zip.descriptors import FORMS, form_of
 from inspector.formats._zip.directory import MOST_MEMBERS, codec_of
 from inspector.formats._zip.forward import local_sizes, read_local
-from inspector.formats._zip.records import HAS_DESCRIPTOR, LOCAL_SIZE, Local
+from inspector.formats._zip.records import DEFLATED, HAS_DESCRIPTOR, LOCAL_SIZE, STORED, Local
 
 _DESCRIPTOR = 28
 """Bytes to look at for a data descriptor: the longest, and the signature of what follows."""
@@ -101,7 +101,8 @@ def _with_numbers(
     """The header with its true numbers; None where nothing tells them."""
     sizes = local_sizes(local, extra)
     if proved is not None and not _emptied(source, local, begin, proved, sizes, progress):
-        return local._replace(crc=proved.crc, stored=proved.stored, size=proved.size)
+        method = STORED if proved.codec is Codec.STORED else DEFLATED
+        return local._replace(method=method, crc=proved.crc, stored=proved.stored, size=proved.size)
     if sizes is None:
         return _measured(source, local, begin, progress)
     return local._replace(stored=sizes[0], size=sizes[1])

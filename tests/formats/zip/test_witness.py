@@ -98,6 +98,15 @@ def test_a_header_whose_own_lengths_are_wrong_is_made_anew(field: int, bit: int)
     assert contents(after(result)) == contents(WHOLE)
 
 
+def test_the_method_with_which_content_was_read_goes_before_that_of_a_damaged_local_header() -> None:
+    """The directory's entry is made anew for its name, and its method is the only right one that is left."""
+    at, head = headers(WHOLE)
+    broken = patched(patched(WHOLE, head + 8, b"\0"), at + 28, b"\0")
+    result = planned(broken)
+    assert result.state is State.SOUND
+    assert contents(after(result)) == contents(WHOLE)
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_whatever_is_wrong_with_headers_what_is_whole_stays(choice: st.DataObject) -> None:
