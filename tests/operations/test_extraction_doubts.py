@@ -46,8 +46,15 @@ def test_a_datapoint_that_fits_its_hash_is_extracted(
     assert result.whole
 
 
-def test_a_datapoint_without_a_row_needs_a_word(tmp_path: Path) -> None:
-    path = placed(tmp_path / "range", POINTS, lambda rows: rows.pop(2))
+@pytest.mark.parametrize(
+    "change",
+    [lambda rows: rows.pop(2), lambda rows: rows[2].update(data_hash="xyz"), lambda rows: rows[2].update(id="x")],
+    ids=["it has no row", "its hash cannot be read", "its key cannot be read"],
+)
+def test_a_datapoint_of_which_no_hash_is_known_needs_a_word(
+    tmp_path: Path, change: Callable[[list[Row]], object]
+) -> None:
+    path = placed(tmp_path / "range", POINTS, change)
     result = extract(path, tmp_path / "to")
     assert files(tmp_path / "to") == without(THIRD)
     assert not result.whole

@@ -22,6 +22,7 @@ NONE = -1
 """A member without a row."""
 
 ROW_MISSING = "datas3t-metadata-row-missing"
+ROW_BROKEN = "datas3t-metadata-row"
 
 AGREES = "Agrees with the tar."
 
@@ -207,15 +208,21 @@ def check_rows(emitter: Emitter, beside: Beside) -> None:
     rows, members = beside.rows, beside.members
     if rows is None:
         return
+    broken, told = rows.broken(), set[int]()
     for index, row in enumerate(beside.row_of):
         key = beside.keys[index]
         name = visible(members.path(index))
-        if row == NONE and key is not None:
+        if row == NONE and key is not None and key in broken:
+            told.add(broken[key])
+            _tell_broken(emitter, beside, broken[key], index)
+        elif row == NONE and key is not None:
             words = f"The metadata, {beside.metadata}, has no row for key {key:,} ({name}), so it is not found by it."
             emitter.error(ROW_MISSING, words, headers(members, index), member=index)
         elif row != NONE and (wrong := beside.row_error(index)):
             words = f"The metadata row of key {key:,} ({name}) is wrong, in {beside.metadata}. {wrong}"
             emitter.error("datas3t-metadata-offset", words, headers(members, index), member=index)
+    for row in sorted(rows.unreadable.keys() - told):
+        _tell_broken(emitter, beside, row)
     _check_left_over(emitter, beside, rows)
     _check_readings(emitter, beside, rows)
 
@@ -243,12 +250,20 @@ def _check_left_over(emitter: Emitter, beside: Beside, rows: Rows) -> None:
     used = set(beside.row_of)
     known = {key for key in beside.keys if key is not None}
     for row, key in enumerate(rows.ids):
-        if row in rows.unreadable:
-            words = f"Row {row:,} of the metadata, {beside.metadata}, is broken: {rows.unreadable[row]} cannot be read."
-            emitter.error("datas3t-metadata-row", words)
-        elif row not in used:
+        if row not in used and row not in rows.unreadable:
             _tell_left_over(emitter, beside, row, twice=key in known)
     check_row_form(emitter, rows)
+
+
+def _tell_broken(emitter: Emitter, beside: Beside, row: int, member: int | None = None) -> None:
+    """A row that cannot be read, and which datapoint it is about where its key says so."""
+    assert beside.rows is not None
+    words = f"Row {row:,} of the metadata, {beside.metadata}, is broken: {beside.rows.unreadable[row]} cannot be read."
+    if member is None:
+        emitter.error(ROW_BROKEN, words)
+    else:
+        words += f" It is that of {visible(beside.members.path(member))}."
+        emitter.error(ROW_BROKEN, words, headers(beside.members, member), member=member)
 
 
 def _tell_left_over(emitter: Emitter, beside: Beside, row: int, *, twice: bool) -> None:

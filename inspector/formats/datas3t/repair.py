@@ -21,12 +21,12 @@ from inspector.formats._tar.header import BLOCK, aligned
 from inspector.formats._tar.repair import mend_end, mend_headers
 from inspector.formats.datas3t.archive import METADATA
 from inspector.formats.datas3t.check import MISMATCH
-from inspector.formats.datas3t.datapoints import NONE, ROW_MISSING, Beside
+from inspector.formats.datas3t.datapoints import NONE, ROW_BROKEN, ROW_MISSING, Beside
 from inspector.formats.datas3t.derived import mend_index, mend_names
 from inspector.formats.datas3t.keys import DIGITS, datapoint_key, range_name
 from inspector.formats.datas3t.write import Row, metadata
 
-DAMAGED, EXTRA, BROKEN = "datas3t-metadata-damaged", "datas3t-metadata-row-extra", "datas3t-metadata-row"
+DAMAGED, EXTRA = "datas3t-metadata-damaged", "datas3t-metadata-row-extra"
 TWICE = "datas3t-key-twice"
 
 REBUILT = frozenset(
@@ -34,7 +34,7 @@ REBUILT = frozenset(
         "datas3t-metadata-missing",
         DAMAGED,
         EXTRA,
-        BROKEN,
+        ROW_BROKEN,
         ROW_MISSING,
         "datas3t-metadata-offset",
         "datas3t-metadata-order",

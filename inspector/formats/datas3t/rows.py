@@ -51,6 +51,10 @@ class Rows:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def broken(self) -> dict[int, int]:
+        """The rows that cannot be read although their key can, by that key."""
+        return {self.ids[row]: row for row, bad in self.unreadable.items() if FIELDS[0] not in bad.split(" and ")}
+
     def add(self, values: tuple[Any, ...]) -> None:
         """Add one row of raw JSON values in the order of FIELDS."""
         base = (10, 10, 10, 16)

@@ -33,7 +33,7 @@ _NOT_OF_CONTENT = {
 }
 """Errors that name a member and say nothing about its content: it is what the member's own header says, or its hash."""
 
-_NOT_RECORDED = {"datas3t-metadata-row-missing"}
+_NOT_RECORDED = {"datas3t-metadata-row", "datas3t-metadata-row-missing"}
 """Errors that name a member of whose content nothing is recorded, though of others it is."""
 
 

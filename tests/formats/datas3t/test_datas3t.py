@@ -138,7 +138,7 @@ def backwards(rows: list[Row]) -> list[Row]:
         (row_twice, ["datas3t-metadata-row-extra"], "twice"),
         (wrong_begin, ["datas3t-metadata-offset"], "begin offset is 999"),
         (wrong_end, ["datas3t-metadata-offset"], "end offset is 999,999"),
-        (no_number, ["datas3t-metadata-row-missing", "datas3t-metadata-row"], "begin_offset cannot be read"),
+        (no_number, ["datas3t-metadata-row"], f"begin_offset cannot be read. It is that of {2:020d}.json."),
         (backwards, ["datas3t-metadata-order"], "order"),
     ],
 )
