@@ -6,16 +6,13 @@ place of the index, or, where the footer is wrong or gone, the numbers in the in
 
 from __future__ import annotations
 
-import re
-
 from inspector.core.format import Likeness
 from inspector.core.source import BytesSource, Source
 from inspector.core.span import Span
 from inspector.formats.caf.locate import claimed_index, head
-from inspector.formats.caf.search import FOOTER, OPENING, SPACE, object_at, search
+from inspector.formats.caf.search import FOOTER, OPENING, SPACE, ends_in, object_at, search
 
 _TAIL = 64 << 10
-_END = re.compile(rb'"end_byte"[ \t\n\r]*+:[ \t\n\r]*+([0-9]{1,20})(?![0-9])')
 _TEXT = frozenset(range(0x20, 0x7F)) | frozenset(SPACE)
 
 
@@ -46,7 +43,7 @@ def _remains(source: Source) -> bool:
     if found is None:
         return source.size > _TAIL and _ends_in_entries(source)
     start, stop = found.span
-    ends = _ends(source.read(start, min(stop - start, _TAIL)))
+    ends = ends_in(source.read(start, min(stop - start, _TAIL)))
     if not found.whole:
         return bool(ends) and max(ends) <= start
     return 0 < start in ends or _is_binary(source.read(stop, FOOTER))
@@ -55,7 +52,7 @@ def _remains(source: Source) -> bool:
 def _ends_in_entries(source: Source) -> bool:
     """Whether the end of the file is the end of an index that begins long before it."""
     tail = source.read(source.size - _TAIL, _TAIL)
-    ends = _ends(tail)
+    ends = ends_in(tail)
     if not ends or max(ends) > source.size:
         return False
     # What follows an entry is, with a brace before it, an object of the further ones.
@@ -70,7 +67,3 @@ def _ends_in_entries(source: Source) -> bool:
 def _is_binary(footer: bytes) -> bool:
     """Whether these are the bytes of a number, be it a wrong one, and not the end of a text."""
     return len(footer) == FOOTER and not _TEXT.issuperset(footer)
-
-
-def _ends(data: bytes) -> list[int]:
-    return [int(number) for number in _END.findall(data)]

@@ -15,6 +15,7 @@ FOOTER = 4
 LARGEST_INDEX = 256 << 20
 """The largest index that is read or searched for, in bytes."""
 SPACE = b" \t\n\r"
+_END = re.compile(rb'"end_byte"[ \t\n\r]*+:[ \t\n\r]*+([0-9]{1,20})(?![0-9])')
 OPENING = re.compile(rb'\{[ \t\n\r]*+"(?:files|format_version)"[ \t\n\r]*+:')
 
 _WINDOW = 4 << 20
@@ -38,7 +39,10 @@ class Found:
 
 
 def search(source: Source, reach: int = LARGEST_INDEX) -> Found | None:
-    """The object that opens like an index and ends where one may end, within the last ``reach`` bytes."""
+    """The object that opens like an index and ends where one may end, within the last ``reach`` bytes.
+
+    Whatever follows it, it is one as well where its members end where it begins.
+    """
     low, stop, left = max(0, source.size - reach), source.size, _IN_ALL
     while stop > low and left:
         start = max(low, stop - _WINDOW)
@@ -47,7 +51,7 @@ def search(source: Source, reach: int = LARGEST_INDEX) -> Found | None:
         nearest = deque((start + at for at in places if start + at < stop), min(_IN_A_WINDOW, left))
         for place in reversed(nearest):
             found = object_at(source, place)
-            if found is not None and (not found.whole or _ends_well(source, found.span)):
+            if found is not None and (not found.whole or _ends_well(source, found.span) or _fits(source, found.span)):
                 return found
         stop, left = start, left - len(nearest)
     return None
@@ -88,3 +92,14 @@ def _ends_well(source: Source, index: Span) -> bool:
         return False
     rest = source.read(index.stop, behind)
     return len(rest.lstrip(SPACE)) <= FOOTER or not rest.strip(b"\0")
+
+
+def _fits(source: Source, index: Span) -> bool:
+    """Whether the members of an index end where it begins."""
+    ends = ends_in(source.read(index.start, index.size))
+    return bool(ends) and max(ends) == index.start
+
+
+def ends_in(data: bytes) -> list[int]:
+    """Every ``end_byte`` in a piece of an index."""
+    return [int(number) for number in _END.findall(data)]

@@ -150,6 +150,18 @@ def test_what_follows_the_footer_is_what_is_marked(behind: bytes, decoded: Decod
     assert finding.spans == ((len(data), len(data) + len(behind)),)
 
 
+@pytest.mark.parametrize("behind", [b"\n", b"\xff" * 600, b"HTTP/1.1 200 OK"])
+@pytest.mark.parametrize("footer", [b"", b"\0\0\0\0", b"\0\0\1\0"])
+def test_an_index_is_found_by_where_its_members_end(footer: bytes, behind: bytes, decoded: Decoded) -> None:
+    """A wrong footer, or none, and something behind it."""
+    archive = decoded(DATA + INDEX + footer + behind)
+    assert is_wrong(archive)
+    assert contents(archive) == WHOLE
+    after = mended(archive)
+    assert contents(after) == WHOLE
+    assert not codes(after)
+
+
 @pytest.mark.parametrize("index", [b"\0" * len(INDEX), b"[]", INDEX.decode().encode("utf-16")])
 def test_where_no_index_begins_is_marked_beside_the_footer(index: bytes, decoded: Decoded) -> None:
     data = with_index(index)
