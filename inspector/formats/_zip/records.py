@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from struct import Struct
 from typing import NamedTuple
 
@@ -170,21 +171,19 @@ def flag_words(flags: Value) -> str:
 def time_words(time: Value) -> str:
     """An MS-DOS time as text (4.4.6)."""
     assert isinstance(time, int)
-    hour, minute, second = time >> 11, time >> 5 & 63, (time & 31) * 2
-    return f"{hour:02}:{minute:02}:{second:02}" if hour < 24 and minute < 60 and second < 60 else "invalid time"
+    try:
+        return dt.time(time >> 11, time >> 5 & 63, (time & 31) * 2).isoformat()
+    except ValueError:
+        return "invalid time"
 
 
 def date_words(date: Value) -> str:
     """An MS-DOS date as text (4.4.6)."""
     assert isinstance(date, int)
-    year, month, day = 1980 + (date >> 9), date >> 5 & 15, date & 31
-    return f"{year}-{month:02}-{day:02}" if _is_day(year, month, day) else "invalid date"
-
-
-def _is_day(year: int, month: int, day: int) -> bool:
-    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    days = (31, 28 + leap, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-    return 1 <= month <= 12 and 1 <= day <= days[month - 1]
+    try:
+        return dt.date(1980 + (date >> 9), date >> 5 & 15, date & 31).isoformat()
+    except ValueError:
+        return "invalid date"
 
 
 def version_words(version: Value) -> str:
