@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import tacozip
 
+from inspector.cli.writes import write_lines, write_objects
 from inspector.core.edit import Edit, Patch
 from inspector.sources.file import FileSource
 from inspector.sources.in_place import write
@@ -36,6 +37,19 @@ def one(text: str) -> dict[str, Any]:
     (line,) = text.splitlines()
     found: dict[str, Any] = json.loads(line)
     return found
+
+
+def test_of_a_long_write_the_ends_are_shown_and_programs_have_all_of_it() -> None:
+    edit = Edit("Change", (Patch(5, b"\1" * 129, b"\2" * 129), Patch(900, b"", b"\3" * 128)), 900, 1028)
+    assert write_lines(edit) == [
+        "at 5 (0x5), 129 bytes",
+        f"  old  {'01' * 64}…{'01' * 64}",
+        f"  new  {'02' * 64}…{'02' * 64}",
+        "at 900 (0x384), 128 bytes",
+        "  old  (behind the end of the file)",
+        f"  new  {'03' * 128}",
+    ]
+    assert [each["new"] for each in write_objects(edit)] == ["02" * 129, "03" * 128]
 
 
 def test_header_shows_where_entries_lead(copy: Copy, run: Run) -> None:

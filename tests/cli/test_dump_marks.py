@@ -43,6 +43,12 @@ def test_of_the_fields_that_are_shown_the_innermost_is_marked(dump: Dump) -> Non
     assert marked[0].count("blob layer") >= 1
 
 
+def test_so_many_findings_are_marked_and_no_more(dump: Dump, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert dump("wrong-name.tacozip").count(" <- ") == 2
+    monkeypatch.setattr("inspector.cli.dump._MARKED", 1)
+    assert dump("wrong-name.tacozip").count(" <- ") == 1
+
+
 def test_nothing_is_marked_where_nothing_is_wrong(dump: Dump) -> None:
     for name in ("journey.caf", "two-chunks.rca", "plain.zip", "weather"):
         assert " <- " not in dump(name)

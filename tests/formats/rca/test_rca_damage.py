@@ -16,6 +16,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
 from inspector.formats.rca import FORMAT, blocks
+from inspector.formats.rca.blocks import varint
 from tests.formats.rca import build
 from tests.formats.rca.decoding import codes, content, decoded, fields, listing, message
 
@@ -129,6 +130,12 @@ def test_a_varint_without_end_stops_the_walk() -> None:
     assert (rest.kind, rest.spans) == (Kind.GAP, (Span(10 + len(whole), 10 + len(stream)),))
     cut_off = decoded(build.chunked(whole + b"\x80", build.digest(whole + b"\x80")))
     assert "cut off by the end" in message(cut_off, "rca-varint")
+
+
+def test_a_varint_has_no_more_than_64_bits() -> None:
+    assert varint(b"?" + b"\xff" * 9 + b"\1", 1) == (2**64 - 1, 11)
+    for longer in (b"\xff" * 9 + b"\2", b"\x80" * 10 + b"\1", b"\xff" * 9):
+        assert varint(longer, 0) == (0, 0)
 
 
 @pytest.mark.parametrize("kind", ["blob", "control"])

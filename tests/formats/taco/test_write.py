@@ -71,6 +71,17 @@ def test_a_second_header_is_refused() -> None:
         slots([(b"TACO_HEADER", 1, None)])
 
 
+def test_the_header_is_as_new_as_the_newest_member() -> None:
+    morning, evening = (int(time.mktime((2020, 5, day, hour, 0, 0, 0, 0, -1))) for day, hour in ((3, 6), (2, 22)))
+    placed = slots([(b"a", 1, evening * SECOND), (b"b", 1, morning * SECOND), (b"c", 1, evening * SECOND)])
+    assert placed[0].stamp == placed[2].stamp == dos_stamp(morning * SECOND)
+
+
+def test_members_are_regular_files_and_the_header_has_no_kind() -> None:
+    header_record, record, _ = ending(slots([(b"a", 1, None)]), [0, 0])
+    assert [int.from_bytes(each[40:42], "little") for each in (header_record, record)] == [0o644, 0o100644]
+
+
 @pytest.fixture(params=["UTC", "Pacific/Kiritimati", "Pacific/Pago_Pago"])
 def zone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Local time somewhere."""

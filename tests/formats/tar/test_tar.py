@@ -199,6 +199,12 @@ def test_a_wrong_checksum_that_leads_on_is_listed_all_the_same() -> None:
     assert [member.path for member in archive.members] == [b"`.txt", b"empty", b"b.bin", b"full"]
 
 
+def test_a_wrong_checksum_that_leads_out_of_the_file_is_no_header() -> None:
+    data = bytearray(build([("a", b"x" * 600)]))
+    data[124:135] = b"%011o" % (len(data) + 1)
+    assert not decoded(bytes(data)).members
+
+
 def test_a_destroyed_header_is_stepped_over() -> None:
     data = bytearray(SOUND)
     data[1536:2048] = b"\xff" * 512

@@ -39,6 +39,8 @@ def test_a_descriptor_with_other_numbers_is_an_error() -> None:
 def test_zip64_contradictions() -> None:
     assert "zip-zip64-locator" in doubts(opened(zip64_archive(record_at=4)[0]))
     assert "zip-zip64-disagrees" in doubts(opened(zip64_archive(entries=5)[0]))
+    narrow = zip64_archive()[0]
+    assert "zip-entry-count" in doubts(opened(patched(narrow, narrow.rindex(b"PK\5\6") + 8, b"\3\0")))
     assert "zip-zip64-short" in doubts(opened(zip64_archive(extra_size=8)[0]))
     data = zip64_archive()[0]
     assert "zip-zip64-missing" in doubts(opened(patched(data, data.index(b"PK\6\6"), b"....")))

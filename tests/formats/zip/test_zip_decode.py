@@ -19,6 +19,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.formats import zip as plain_zip
 from inspector.formats._zip import directory as zip_directory
+from inspector.formats._zip.records import date_words, descriptor_parts, time_words
 from tests.formats.archives import assert_covered
 from tests.formats.zip.zip_building import PLAIN, codes, content, doubts, named, opened, patched, written, zip64_archive
 
@@ -64,6 +65,37 @@ def test_dates_are_told_or_called_invalid() -> None:
     assert [field.note for field in named(archive, "last mod file date")][:2] == ["invalid date", "2024-05-01"]
     assert named(archive, "last mod file time")[0].note == "12:30:10"
     assert doubts(archive) == set()
+
+
+@pytest.mark.parametrize(
+    ("year", "month", "day", "words"),
+    [
+        (1980, 1, 1, "1980-01-01"),
+        (2107, 12, 31, "2107-12-31"),
+        (2096, 2, 29, "2096-02-29"),
+        (2100, 2, 29, "invalid date"),
+        (2001, 13, 1, "invalid date"),
+        (2001, 4, 31, "invalid date"),
+    ],
+)
+def test_a_date_is_one_of_the_calendar(year: int, month: int, day: int, words: str) -> None:
+    assert date_words((year - 1980) << 9 | month << 5 | day) == words
+
+
+def test_a_time_is_one_of_a_day() -> None:
+    assert time_words(23 << 11 | 59 << 5 | 29) == "23:59:58"
+    for beyond in (24 << 11, 60 << 5, 30):
+        assert time_words(beyond) == "invalid time"
+
+
+def test_the_parts_of_a_descriptor_are_as_long_as_it_is() -> None:
+    for size in (12, 16, 20, 24):
+        assert sum(part.size for part in descriptor_parts(size)) == size
+
+
+def test_a_comment_may_be_as_long_as_its_size_can_say() -> None:
+    archive = opened(written({"a": b"abc"}, comment=b"c" * 0xFFFF))
+    assert ([member.path for member in archive.members], doubts(archive)) == ([b"a"], set())
 
 
 @pytest.mark.parametrize("form", [16, 12, 24, 20])
