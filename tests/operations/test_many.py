@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import signal
 import threading
 from collections.abc import Callable
@@ -46,6 +47,20 @@ def test_a_folder_stands_for_the_files_in_it(tmp_path: Path, sample: Sample) -> 
     assert list(expanded([str(tmp_path / "b.caf")])) == [Wanted(str(tmp_path / "b.caf"))]
     assert all(each.found for each in expanded([str(tmp_path)]))
     assert found(sample("weather"), tmp_path / "nothing") == [str(sample("weather")), str(tmp_path / "nothing")]
+
+
+def test_what_stands_beside_a_dataset_is_found_too(tmp_path: Path, sample: Sample) -> None:
+    """Nothing in a folder is passed over because there are ranges in it as well."""
+    bucket = tmp_path / "bucket"
+    shutil.copytree(sample("weather"), bucket)
+    (holder,) = {tar.parent for tar in bucket.rglob("*.tar")}
+    (holder / f"{7_000:020d}-{7_009:020d}.tar.metadata").write_text("")  # an orphan, of which the dataset tells
+    assert found(bucket) == [str(bucket)]
+    caf(bucket / "b.caf")
+    caf(holder / "a.caf")
+    (holder / "data.tar").write_text("")
+    assert found(bucket) == [str(bucket), str(bucket / "b.caf"), str(holder / "a.caf"), str(holder / "data.tar")]
+    assert found(holder) == [str(holder), str(holder / "a.caf"), str(holder / "data.tar")]
 
 
 def test_a_folder_that_cannot_be_listed_is_not_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,9 @@ class Wanted:
 def expanded(
     locations: Iterable[str], connection: Connection = DEFAULT, passed: list[str] | None = None
 ) -> Iterator[Wanted]:
-    """The locations to check: a folder that is no collection stands for the files in it and beneath, in sorted order.
+    """The locations to check: a folder stands for the files in it and beneath, in sorted order.
+
+    One that is a collection on this machine is a location itself, and stands for what else is in it too.
 
     A file beside an archive that belongs to it (metadata, an index, a digest manifest) is checked with that archive,
     not by itself; what is no regular file is left out, and added to ``passed``. A folder that cannot be listed is a
@@ -60,10 +62,29 @@ def expanded(
         path = Path(location)
         if is_s3(location):
             yield from _on_s3(location, connection)
-        elif path.is_dir() and not _is_collection(path):
-            yield from beneath(path, passed)
+        elif path.is_dir():
+            yield from _in_folder(location, path, passed)
         else:
             yield Wanted(location)
+
+
+def _in_folder(location: str, path: Path, passed: list[str] | None) -> Iterator[Wanted]:
+    try:
+        collection = open_collection(path)
+    except SourceError:
+        yield Wanted(location)  # opening it says what is wrong
+        return
+    if collection is None:
+        yield from beneath(path, passed)
+        return
+    yield Wanted(location)
+    base = path.resolve()
+    theirs = {name for each in collection.ranges for name in (each.location, each.beside)}
+    orphans = {each.name for each in collection.orphans}
+    for each in beneath(path, passed):
+        file = base / Path(each.location).relative_to(path)
+        if str(file) not in theirs and file.name not in orphans:
+            yield each
 
 
 def beneath(path: Path, passed: list[str] | None = None) -> Iterator[Wanted]:
@@ -130,10 +151,3 @@ def _beside(name: str, names: frozenset[str]) -> list[str]:
     if name.endswith(".tar"):
         others.append(name.removesuffix(".tar") + ".index")
     return [other for other in others if other in names]
-
-
-def _is_collection(folder: Path) -> bool:
-    try:
-        return open_collection(folder) is not None
-    except SourceError:
-        return True  # opening it says what is wrong
