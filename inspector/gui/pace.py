@@ -41,7 +41,7 @@ def _done(state: JobState) -> str:
     told = rounded if state.unit == "bytes" else grouped
     done = told(state.done)
     done = tr("{done} of {total}", done=done, total=told(state.total)) if state.total else done
-    unit = "" if state.unit == "bytes" else f" {state.unit}"
+    unit = "" if state.unit == "bytes" else f" {tr(state.unit)}"
     work = state.label or tr("Working")
     return f"{work}: {done}{unit}"
 

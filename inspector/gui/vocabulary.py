@@ -16,9 +16,11 @@ WORDS = (
     *(marked("header"), marked("index or directory"), marked("digest or checksum"), marked("length or offset")),
     *(marked("name"), marked("member data"), marked("reset or control"), marked("padding"), marked("gap")),
     marked("garbage"),
+    *(marked("archives"), marked("buckets"), marked("entries"), marked("files"), marked("folders"), marked("members")),
+    *(marked("objects"), marked("profiles")),
     *(marked("with metadata"), marked("with an index, the later layout"), marked("without metadata")),
 )
-"""The values of Severity, Verdict, State, RangeState, LayerKind, Role and Beside."""
+"""The values of Severity, Verdict, State, RangeState, LayerKind, Role and Beside, and what work counts."""
 
 
 def word(value: StrEnum) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from inspector.core.progress import Progress
+from inspector.core.translation import marked, tr
 from inspector.operations.auditing.audit_check import Job, Result, examine, lost
 from inspector.operations.auditing.audit_places import Choice, Found, archives_in
 from inspector.operations.auditing.audit_results import Amount, Results
@@ -19,7 +20,7 @@ from inspector.operations.serving.pool import Lost, Pool
 from inspector.operations.serving.share import CHECKING
 from inspector.sources.s3.connection import DEFAULT, Connection
 
-LISTING = "Listing"
+LISTING = marked("Listing")
 PATIENCE = 600.0
 """Seconds for which the check of an archive may come no further."""
 _LEAST_MEMORY = 2 << 30
@@ -53,7 +54,7 @@ def prepare(plan: Plan, results: Results, progress: Progress, passed: list[str] 
 
     Raises SourceError where there is nothing, Refused where the results cannot be had, and Cancelled.
     """
-    progress.begin(LISTING, 0, "archives")
+    progress.begin(tr(LISTING), 0, "archives")
     results.want(_counted(plan, plan.aside | results.files(), progress, passed), quick=plan.quick)
     return Todo(results.amount(done=True), results.amount(done=False))
 
@@ -76,7 +77,7 @@ def run(
     """
     left = results.amount(done=False)
     workers = min(workers or max(2, os.cpu_count() or 1), left.files)
-    progress.begin(CHECKING, left.size)
+    progress.begin(tr(CHECKING), left.size)
     if not workers:
         return
     jobs = (Job(found, plan.quick, plan.connection) for found in results.missing())

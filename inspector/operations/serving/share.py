@@ -8,10 +8,11 @@ from typing import TypeVar
 
 from inspector.core.progress import Progress
 from inspector.core.side_by_side import side_by_side
+from inspector.core.translation import marked, tr
 
 Answer = TypeVar("Answer")
 
-READING, CHECKING = "Reading", "Checking"
+READING, CHECKING = marked("Reading"), marked("Checking")
 
 
 class Share(Progress):
@@ -71,7 +72,7 @@ def shares(progress: Progress, label: str, sizes: Sequence[int]) -> Iterator[Pro
     if len(sizes) == 1:
         yield progress
         return
-    progress.begin(label, sum(sizes))
+    progress.begin(tr(label), sum(sizes))
     start = 0
     for size in sizes:
         share = Share(progress, start, start + size)
@@ -97,7 +98,7 @@ def together(
         for at, part in enumerate(shares(progress, label, sizes)):
             yield work(at, part)
         return
-    progress.begin(label, sum(sizes), unit)
+    progress.begin(tr(label), sum(sizes), unit)
     before = 0
 
     def look(running: list[Progress]) -> None:
