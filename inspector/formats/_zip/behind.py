@@ -9,6 +9,7 @@ from itertools import islice
 
 from inspector.core.progress import Progress
 from inspector.core.source import Source
+from inspector.core.translation import tr
 from inspector.formats._zip.directory import MOST_MEMBERS, headers
 from inspector.formats._zip.ending import REACH, Ending, ending_at, report_not_at_end
 from inspector.formats._zip.forward import local_files
@@ -26,7 +27,7 @@ def ending_behind_members(source: Source, progress: Progress) -> Ending | None:
     """
     if source.size <= REACH:
         return None  # whoever looked at the end has seen all of it
-    progress.begin("Following local headers", source.size)
+    progress.begin(tr("Following local headers"), source.size)
     stop = 0
     for number, found in enumerate(islice(local_files(source, 0), MOST_MEMBERS)):
         stop = found.stop

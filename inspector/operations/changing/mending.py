@@ -14,6 +14,7 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.repair import Repair
 from inspector.core.source import SourceError, blocks
 from inspector.core.span import Span, Spans
+from inspector.core.translation import tr
 from inspector.core.verdict import State
 from inspector.operations.changing.edit_views import RepairPlan, RepairRow, WriteResult
 from inspector.operations.changing.repairable import left
@@ -213,7 +214,7 @@ def save_copy(
     """
     if is_s3(copy):
         _see_that_it_is_another(source, copy)
-        progress.begin("Writing the copy", edit.new_size)
+        progress.begin(tr("Writing the copy"), edit.new_size)
         put_copy(source, edit, parse(copy), connection, progress, over)
         return
     with cancelling(progress):

@@ -18,6 +18,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, blocks, expect
+from inspector.core.translation import tr
 from inspector.formats._zip.reading import data_start
 from inspector.operations.opening.opening import decode, open_place, start
 from inspector.operations.refused import Refused
@@ -113,7 +114,7 @@ def made_crc32(source: Source, members: Members, progress: Progress) -> int:
         raise Refused("it has no members of which CRC-32s are recorded.")
     order = sorted(range(len(members)), key=heads.__getitem__)
     _expect(source, members, order)
-    progress.begin("Comparing checksums", len(order), "members")
+    progress.begin(tr("Comparing checksums"), len(order), "members")
     crc = at = 0
     for index in order:
         digest, size = _recorded(members, index)

@@ -12,6 +12,7 @@ from inspector.core.member import FOLDER, SPECIAL, Codec, Member
 from inspector.core.names import collision_keys, visible
 from inspector.core.numbers import count, grouped, rounded
 from inspector.core.progress import Progress
+from inspector.core.translation import tr
 from inspector.operations.extracting.extraction_names import has_invisible, numbered, parts_of, refusal
 from inspector.operations.extracting.extraction_views import (
     TOLD,
@@ -112,7 +113,7 @@ class Planner:
 
     def run(self, progress: Progress) -> None:
         """Look at every member and at every place. Raises SourceError and Cancelled."""
-        progress.begin("Planning the extraction", 2 * sum(len(each.members) for each in self._wanted), "members")
+        progress.begin(tr("Planning the extraction"), 2 * sum(len(each.members) for each in self._wanted), "members")
         for batch in self.batches:
             self._sort(batch, progress)
         self._visit(())

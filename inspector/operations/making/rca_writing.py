@@ -13,6 +13,7 @@ from inspector.core.format import Likeness
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.progress import Progress
+from inspector.core.translation import tr
 from inspector.formats import rca, recognise
 from inspector.formats._zstd import LEVEL
 from inspector.formats.rca import explain
@@ -168,7 +169,7 @@ def _room(target: Target) -> Callable[[str], Room]:
 
 def _pieces(writer: Writer, inputs: Sequence[Input], progress: Progress) -> Iterator[Piece]:
     """What is to be written for the blobs; many are small, so what belongs together is joined up to some size."""
-    progress.begin("Compressing", sum(each.size or 0 for each in inputs))
+    progress.begin(tr("Compressing"), sum(each.size or 0 for each in inputs))
     start, joined = 0, bytearray()
     for each in inputs:
         for offset, data in writer.blob(each.name, _counted(each, progress)):

@@ -13,6 +13,7 @@ from inspector.core.names import collision_keys, hazards, visible
 from inspector.core.numbers import count, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
+from inspector.core.translation import tr
 from inspector.formats._zstd import LEVEL
 from inspector.formats.rca.hashes import Convention
 from inspector.formats.taco.write import WriteError, slots
@@ -82,7 +83,7 @@ class Workshop:
 
     def unfinished(self, progress: Progress, draft: Draft) -> str:
         """What runs that were killed have left where the archive is to be; empty where that is nothing."""
-        progress.begin("Looking beside it", 0, "folders")
+        progress.begin(tr("Looking beside it"), 0, "folders")
         if not is_s3(draft.target):
             return " ".join(said_of(_folders(draft)))
         try:
@@ -107,7 +108,7 @@ class Workshop:
 
     def find(self, progress: Progress, path: str, name: str) -> FoundPlaces:
         """The places that a catalogue knows of a name, or of those that begin so. Raises Refused and SourceError."""
-        progress.begin("Searching the catalogue", 0, "members")
+        progress.begin(tr("Searching the catalogue"), 0, "members")
         places = tuple(islice(catalogue.find(Path(path), name), FOUND + 1))
         return FoundPlaces(places[:FOUND], len(places) > FOUND)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from inspector.core.names import visible
 from inspector.core.progress import Progress
+from inspector.core.translation import tr
 from inspector.operations.showing.columns import column_of, names_between, names_of
 from inspector.operations.showing.name_order import NameOrder, Names, Numbers, kept, sort_names
 from inspector.operations.showing.shelf import Shelf
@@ -67,7 +68,7 @@ class Arranger:
         return self._whole
 
     def _matching(self, needle: str, count: int, progress: Progress) -> Numbers:
-        progress.begin("Filtering", count, "members")
+        progress.begin(tr("Filtering"), count, "members")
         shown = np.zeros(count, bool)
         base = 0
         for at, here in enumerate(self._shelf.counts(count)):

@@ -11,6 +11,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import rounded
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, SplicedSource
+from inspector.core.translation import tr
 from inspector.operations.opening.listing import content as pieces_of
 from inspector.operations.opening.opening import Opened
 from inspector.sources.temporary import TemporarySource
@@ -51,7 +52,7 @@ def decoded_content(archive: Opened, index: int, progress: Progress, largest: in
     if _is_whole(archive, member):
         return SplicedSource(archive.source, member.spans, name), ""
     target = TemporarySource(name)
-    progress.begin(f"Decoding {name}", member.size)
+    progress.begin(tr("Decoding {name}", name=name), member.size)
     try:
         for piece in pieces_of(archive, index, progress):
             target.append(piece[: largest - target.size])

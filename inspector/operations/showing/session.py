@@ -15,6 +15,7 @@ from inspector.core.numbers import rounded
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.core.span import Spans
+from inspector.core.translation import tr
 from inspector.core.verdict import State
 from inspector.operations.checking.checks import ALL
 from inspector.operations.checking.digest_job import write_beside
@@ -266,7 +267,7 @@ class Session(Datapoints, Covering, Naming, Picturing, Pointing, Referring, Step
 
     def export(self, progress: Progress, path: str, kind: ReportKind) -> None:
         """Write a report of what is known to a file. Raises Refused, SourceError and Cancelled."""
-        progress.begin("Writing the report", 0)
+        progress.begin(tr("Writing the report"), 0)
         self._now.checks.export(Path(path), kind)
 
     def write_manifest(self, progress: Progress, algorithm: str, replace: bool) -> ManifestResult:

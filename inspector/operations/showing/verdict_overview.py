@@ -8,6 +8,7 @@ from inspector.core.archive import Archive
 from inspector.core.member import UNREADABLE
 from inspector.core.progress import Progress
 from inspector.core.source import SplicedSource
+from inspector.core.translation import tr
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.operations.showing.name_order import Numbers
 from inspector.operations.showing.views import Judged
@@ -36,7 +37,7 @@ def verdict_overview(archive: Archive, inner: bool, rows: int, progress: Progres
     chunks = None if inner or archive.inner is None else _Chunks(archive.inner)
     members = archive.members
     count = len(members)
-    progress.begin("Mapping verdicts", count, "members")
+    progress.begin(tr("Mapping verdicts"), count, "members")
     limit = archive.inner.size if archive.inner is not None else size
     for first in range(0, count, BATCH):
         stop = min(count, first + BATCH)
