@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui import theme
 from inspector.gui.client import Client
+from inspector.gui.dialogs.save_to import SaveToDialog
 from inspector.gui.document import Document
 from inspector.gui.panels.check_list import CheckTab
 from inspector.gui.settings import Settings
@@ -177,3 +178,11 @@ def press(window: Window, name: str) -> None:
 def dialog_of(window: Window, kind: type[QDialog]) -> QDialog:
     """The dialog that was opened last."""
     return window.findChildren(kind)[-1]
+
+
+def save_to(window: Window, place: object) -> None:
+    """Say in the dialog that is open where a copy is to be written."""
+    dialog = dialog_of(window, SaveToDialog)
+    assert isinstance(dialog, SaveToDialog)
+    dialog.target.setText(str(place))
+    dialog.save.click()

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from inspector.core.verdict import State
 from inspector.gui.tab import Tab
 from inspector.gui.window import Window
-from tests.gui.conftest import Copied, answer, dialog_of, overwrite, press, previewed, settle
+from tests.gui.conftest import Copied, answer, dialog_of, overwrite, press, previewed, save_to, settle
 
 PADDING = 42
 """Two bytes of nothing in the payload of the TACO header, which its CRC covers."""
@@ -242,7 +242,7 @@ def test_a_changed_copy_leaves_the_file_alone(
     tab, path = edited
     before = path.read_bytes()
     press(window, "ask_copy")
-    dialog_of(window, QFileDialog).fileSelected.emit(str(tmp_path / "copy.tacozip"))
+    save_to(window, tmp_path / "copy.tacozip")
     settle(qtbot, window)
     assert path.read_bytes() == before
     assert (tmp_path / "copy.tacozip").read_bytes() == before[:PADDING] + b"\xab\xcd" + before[PADDING + 2 :]

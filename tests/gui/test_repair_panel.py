@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 import tacozip
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QListWidgetItem, QMenu
+from PySide6.QtWidgets import QListWidgetItem, QMenu
 from pytestqt.qtbot import QtBot
 
 from inspector.core.verdict import State
 from inspector.gui.panels.repair import UNASKED
 from inspector.gui.tab import Tab
 from inspector.gui.window import Window
-from tests.gui.conftest import WAIT, Copied, Sample, Show, dialog_of, press, previewed, settle
+from tests.gui.conftest import WAIT, Copied, Sample, Show, press, previewed, save_to, settle
 
 Found = Callable[[str], tuple[Tab, Path]]
 TORN = "torn-after-write-2.tacozip"
@@ -147,7 +147,7 @@ def test_a_mended_copy_leaves_the_file_alone(
     tab, path = planned(TORN)
     tab.repair.copy_.click()
     copy = tmp_path / "mended.tacozip"
-    dialog_of(window, QFileDialog).fileSelected.emit(str(copy))
+    save_to(window, copy)
     settle(qtbot, window)
     assert path.read_bytes() == sample(TORN).read_bytes()
     assert tacozip.read_header(str(copy))
@@ -204,7 +204,7 @@ def test_what_is_whole_is_salvaged(planned: Found, window: Window, qtbot: QtBot,
     before = path.read_bytes()
     tab.repair.salvage.click()
     out = tmp_path / "whole.rca"
-    dialog_of(window, QFileDialog).fileSelected.emit(str(out))
+    save_to(window, out)
     settle(qtbot, window)
     assert path.read_bytes() == before
     assert str(out) in tab.banner.message.text.text()
@@ -231,7 +231,7 @@ def test_a_salvage_on_the_users_word_stays_ticked_and_writes_more(
     assert panel.accepted()
     panel.salvage.click()
     out = tmp_path / "readable.rca"
-    dialog_of(window, QFileDialog).fileSelected.emit(str(out))
+    save_to(window, out)
     settle(qtbot, window)
     window.open_location(str(out))
     settle(qtbot, window)

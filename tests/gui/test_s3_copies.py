@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from inspector.gui.browser.connecting import ConnectDialog
 from inspector.gui.dialogs.extract import ExtractDialog
 from inspector.gui.dialogs.save_to import SaveToDialog
 from inspector.gui.tab import Tab
@@ -70,6 +71,54 @@ def made(window: Window, qtbot: QtBot, tab: Tab, dialog: SaveToDialog) -> str:
     qtbot.waitUntil(lambda: tab.banner.message.asks, timeout=WAIT)
     settle(qtbot, window)
     return tab.banner.message.text.text()
+
+
+def test_a_file_of_this_computer_is_copied_and_mended_to_s3(
+    window: Window, qtbot: QtBot, store: Store, tmp_path: Path
+) -> None:
+    """A bucket that was not reached before is asked about once; what is there already is no surprise afterwards."""
+    whole = taco(tmp_path, [1000, 2000])
+    path = tmp_path / "here.tacozip"
+    path.write_bytes(whole + b"garbage")
+    window.open_location(str(path))
+    settle(qtbot, window)
+    tab = window.tab()
+    assert tab is not None
+    press(window, "mend")
+    settle(qtbot, window)
+    tab.repair.copy_.click()
+    dialog = place(window, qtbot, str(path))
+    assert dialog.reach.isHidden()
+    dialog.save.click()
+    assert "there already" in dialog.remark.text()
+    assert path.read_bytes() == whole + b"garbage"
+
+    there = f"s3://{BUCKET}/window/from-here.tacozip"
+    dialog.target.setText(there)
+    assert "not reached before" in dialog.reach.text.text()
+    dialog.save.click()
+    (connect,) = dialog.findChildren(ConnectDialog)
+    connect.form.show_connection(store.connection)
+    qtbot.waitUntil(connect.use.isEnabled, timeout=WAIT)
+    connect.use.click()
+    qtbot.waitUntil(lambda: tab.banner.message.asks, timeout=WAIT)
+    assert there in tab.banner.message.text.text()
+    assert content(store, "window/from-here.tacozip") == whole
+    tab.banner.message.button.click()
+    settle(qtbot, window)
+    assert window.tab() is not tab
+    opened = window.tab()
+    assert opened is not None
+    assert (opened.document.location, opened.document.connection) == (there, store.connection)
+
+    window.tabs.setCurrentWidget(tab)
+    point_to(window, qtbot, tab, 200)
+    press(window, "ask_copy")
+    dialog = place(window, qtbot, there)
+    dialog.overwrite.setChecked(True)
+    assert there in saved(window, qtbot, tab, dialog), "the bucket is known by now"
+    assert content(store, "window/from-here.tacozip") != whole
+    store.client.delete_object(Bucket=BUCKET, Key="window/from-here.tacozip")
 
 
 def test_what_is_no_place_for_a_copy_is_said(window: Window, qtbot: QtBot, tab: Tab) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inspector.core.edit import Edit, EditError, OverlaySource, Patch
 from inspector.core.names import visible
@@ -26,6 +27,7 @@ from inspector.operations.extracting.taking import Taking
 from inspector.operations.opening.location import Location
 from inspector.operations.opening.opening import Opened, decode, start
 from inspector.operations.refused import Refused
+from inspector.operations.showing.browsing import Browser
 from inspector.operations.showing.scene import Scene
 from inspector.operations.showing.session import QUICK as SESSION_QUICK
 from inspector.operations.showing.session import Session
@@ -35,6 +37,9 @@ from inspector.sources.replacing import Replacing
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.source import TAIL, S3Source, cancelling
 from inspector.sources.s3.writing_sentences import CannotCopyError
+
+if TYPE_CHECKING:
+    from inspector.sources.s3.profiles import Profile
 
 CHECKED_ALONG = 64 << 20
 """Bytes of an archive that is checked with every preview; a larger one is only where it has been checked before."""
@@ -208,6 +213,10 @@ class Workbench(Taking):
         save_copy(self._file(), edit, path, progress, over, s3)
         return f"The changed copy is {visible(path)}."
 
+    def profiles(self, progress: Progress) -> tuple[Profile, ...]:
+        """See Browser.profiles: a copy may go to S3."""
+        return Browser().profiles(progress)
+
     def export_patch(self, progress: Progress, edit: Edit, path: str) -> str:
         """Write an edit to a file of its own (see ``patch_file``). Raises SourceError."""
         progress.begin("Writing the patch", 0)
@@ -311,7 +320,7 @@ def _of_disk(patch: Patch, disk: Source) -> Patch:
 QUICK = SESSION_QUICK | {"interrupted", "header", "header_edit", "header_target", "sending"}
 """Methods that answer at once; safe while jobs run."""
 JOBS = TAKING_JOBS | {
-    *("preview", "mend_checksums", "write", "save_copy", "export_patch", "import_patch"),
+    *("preview", "mend_checksums", "write", "save_copy", "profiles", "export_patch", "import_patch"),
     *("read_again", "recover", "plan_repairs", "make_repairs", "salvage", "append"),
 }
 """Methods that take a Progress first and may take long; each may run in a thread of its own."""
