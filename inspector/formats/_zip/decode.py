@@ -8,6 +8,7 @@ from inspector.core.archive import Emitter
 from inspector.core.field import Field
 from inspector.core.finding import Severity
 from inspector.core.kinds import Kind
+from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source, expect, is_sparing
@@ -19,7 +20,7 @@ from inspector.formats._zip.directory import Directory, DirectoryWalk, headers, 
 from inspector.formats._zip.ending import Ending, find_ending
 from inspector.formats._zip.fields import Lead, MemberRows, central_directory, end_fields, end_record
 from inspector.formats._zip.forward import walk_forward
-from inspector.formats._zip.moved import report_distance, settle_shift
+from inspector.formats._zip.moved import holder_of, report_distance, settle_shift
 from inspector.formats._zip.records import CENTRAL, END, FULL_16
 from inspector.formats._zip.rows import lay_rows
 
@@ -32,9 +33,7 @@ def decode_zip(
     ``lead`` speaks for the member at the start of the file, ``quiet`` are local header offsets whose CRC is judged by
     the caller.
     """
-    ending = find_ending(source) or ending_behind_members(source, progress)
-    if ending is not None:
-        settle_shift(source, ending)
+    ending = _ending(source, emitter, progress)
     directory = Directory(new_members(), ending, assumed=is_sparing(source))
     emitter.begin_members(directory.members)
     if ending is not None:
@@ -58,6 +57,22 @@ def decode_zip(
         fields.append(Field("local files", Kind.DATA_SECTION, (Span(0, limit),), note=words, children=table))
     emitter.lay([*fields, *_end_fields(source, directory)])
     return directory
+
+
+def _ending(source: Source, emitter: Emitter, progress: Progress) -> Ending | None:
+    ending = find_ending(source) or ending_behind_members(source, progress)
+    if ending is None:
+        return None
+    holder = holder_of(source, ending)
+    if holder is not None:
+        message = (
+            f"The end of central directory record at {ending.record.start:,} ends an archive that is the content of "
+            f"{visible(holder)}, not the one that holds it."
+        )
+        emitter.info("zip-end-of-member", message, ending.record)
+        return None
+    settle_shift(source, ending)
+    return ending
 
 
 def _read_directory(

@@ -12,14 +12,30 @@ from operator import gt
 from inspector.core.archive import Emitter
 from inspector.core.numbers import in_bytes
 from inspector.core.source import Source
-from inspector.formats._zip.directory import Directory, DirectoryWalk, headers
+from inspector.formats._zip.directory import MOST_MEMBERS, Directory, DirectoryWalk, headers
 from inspector.formats._zip.ending import Ending
 from inspector.formats._zip.extra import zip64
-from inspector.formats._zip.forward import read_local
+from inspector.formats._zip.forward import local_files, read_local
 from inspector.formats._zip.records import FULL_32
 
 _SAMPLED = 16
 """Headers of the directory that are looked at to see whether their offsets hold."""
+
+
+def holder_of(source: Source, ending: Ending) -> bytes | None:
+    """The name of the member that the archive with this ending is stored in, where that runs to the end of the file.
+
+    So it is when an archive was cut off right behind an archive that it holds: what seems to be put before that is
+    the rest of its own. None where the ending is that of the file.
+    """
+    if ending.distance <= 0:
+        return None
+    for found in islice(local_files(source, 0), MOST_MEMBERS):
+        if found.begin <= ending.distance and found.stop >= source.size:
+            return found.name
+        if found.begin > ending.distance:
+            break
+    return None
 
 
 def settle_shift(source: Source, ending: Ending) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Container
 from dataclasses import dataclass, field
 from itertools import islice
 from operator import add
@@ -23,10 +24,14 @@ _MOST_GAPS = 1000
 
 @dataclass(slots=True)
 class Extents:
-    """Where each member's bytes lie, local header to data descriptor; orphans follow after the members."""
+    """Where each member's bytes lie, local header to data descriptor; orphans follow after the members.
+
+    ``beyond`` are members that run past where local files have to end.
+    """
 
     starts: array[int] = field(default_factory=lambda: array("Q"))
     stops: array[int] = field(default_factory=lambda: array("Q"))
+    beyond: set[int] = field(default_factory=set)
 
 
 def lay_rows(source: Source, emitter: Emitter, directory: Directory, limit: int, told: int) -> Rows:
@@ -44,7 +49,7 @@ def lay_rows(source: Source, emitter: Emitter, directory: Directory, limit: int,
     if orphans:
         rows = lay_out(extents.starts, extents.stops, 0, limit)
         _report_orphans(source, emitter, orphans)
-    _report_overlaps(emitter, directory, rows)
+    _report_overlaps(emitter, directory, rows, extents.beyond)
     shift = directory.ending.shift if directory.ending is not None else 0
     _report_gaps(emitter, rows, max(0, shift), told)
     return rows
@@ -60,6 +65,7 @@ def _extents(directory: Directory, emitter: Emitter, limit: int) -> Extents:
         if mark & UNREADABLE:
             extents.starts[index], extents.stops[index] = 1, 0
         elif extents.stops[index] > limit:
+            extents.beyond.add(index)
             _report_inside(emitter, directory, index, limit)
     return extents
 
@@ -95,14 +101,15 @@ def _report_orphans(source: Source, emitter: Emitter, orphans: list[tuple[int, i
         emitter.warning("zip-orphan", message, (start, stop))
 
 
-def _report_overlaps(emitter: Emitter, directory: Directory, rows: Rows) -> None:
+def _report_overlaps(emitter: Emitter, directory: Directory, rows: Rows, beyond: Container[int]) -> None:
+    """Report each with the member whose claim is in doubt: the later one, if not the other is known to be wrong."""
     members = directory.members
     for earlier, later, start, stop in rows.overlaps:
         message = (
             f"{visible(members.path(later))} (member {later}) and {visible(members.path(earlier))} (member {earlier}) "
             "claim the same bytes; they are shown as the second one's."
         )
-        emitter.error("zip-overlap", message, (start, stop), member=later)
+        emitter.error("zip-overlap", message, (start, stop), member=earlier if earlier in beyond else later)
     if rows.overlap_count > len(rows.overlaps):
         message = f"{rows.overlap_count:,} members overlap others; the first {len(rows.overlaps):,} are named."
         emitter.error("zip-overlaps", message)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import zipfile
+
 import pytest
 
 from inspector.core.finding import Severity
 from tests.formats.archives import assert_covered
 from tests.formats.zip.repairing import STREAMED, checked, directory_of, verified
-from tests.formats.zip.zip_building import PLAIN, content, doubts, opened, patched, zip64_archive
+from tests.formats.zip.zip_building import PLAIN, content, doubts, opened, patched, written, zip64_archive
 
 END = PLAIN.rindex(b"PK\5\6")
 START = int.from_bytes(PLAIN[END + 16 : END + 20], "little")
@@ -106,3 +108,24 @@ def test_a_descriptor_that_disagrees_is_shown_with_what_it_disagrees_with() -> N
     found = opened(patched(STREAMED, start + 16, bytes((STREAMED[start + 16] ^ 1,)))).findings
 
     assert [(start + 16, start + 28) in each.spans for each in found if each.code == "zip-descriptor-differs"] == [True]
+
+
+@pytest.mark.parametrize("missing", [0, 3])
+def test_an_archive_cut_off_behind_one_that_it_holds_is_not_taken_for_that(missing: int) -> None:
+    inner = written({"within": b"abc"})
+    data = written({"before": b"abc", "inner.zip": inner, "behind": b"x"}, method=zipfile.ZIP_STORED)
+    stop = data.index(inner) + len(inner)
+    archive = opened(data[: stop - missing])
+
+    assert [member.path for member in archive.members] == [b"before", b"inner.zip"]
+    assert "zip-no-central-directory" in doubts(archive)
+    assert_covered(archive)
+
+
+def test_a_member_whose_claim_is_impossible_casts_no_doubt_on_those_it_runs_over() -> None:
+    size = PLAIN.index(b"PK\1\2") + 20
+    archive = opened(patched(PLAIN, size, (1 << 30).to_bytes(4, "little")))
+
+    overlaps = [each for each in archive.findings if each.code == "zip-overlap"]
+    assert {each.member for each in overlaps} == {0}
+    assert len(overlaps) == 2
