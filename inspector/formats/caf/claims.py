@@ -11,12 +11,13 @@ from collections.abc import Iterator, Mapping
 
 from inspector.core.member import LARGEST
 from inspector.core.names import visible
-from inspector.core.numbers import count, grouped
+from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.repair import Repair
 from inspector.core.span import Span
 from inspector.formats._extents import lay_out
 from inspector.formats.caf.case import Case, replace_tail
 from inspector.formats.caf.index import Index
+from inspector.formats.caf.second import TWO_ARCHIVES, first_archive
 from inspector.formats.caf.write import entry, footer, index_pieces
 
 INCLUSIVE, NO_VERSION = "caf-end-byte-inclusive", "caf-version-missing"
@@ -46,7 +47,9 @@ def claimed(case: Case) -> Iterator[Repair]:
         yield from _set_ranges(case)
     elif "caf-overlap" in case.codes:
         yield from _part(case)
-    if INCLUSIVE in case.codes and not case.broken():
+    if TWO_ARCHIVES in case.codes and not case.broken():
+        yield _move_ranges(case)
+    elif INCLUSIVE in case.codes and not case.broken():
         yield _shift_ends(case)
     if NO_VERSION in case.codes:
         yield _add_version(case)
@@ -172,6 +175,22 @@ def _shift_ends(case: Case) -> Repair:
     edit = replace_tail(case.source, index.span.start, b"".join(index_pieces(entries)), title)
     mends = frozenset((INCLUSIVE, REVERSED) if backward == empty else (INCLUSIVE,)) & case.codes
     return Repair("caf-shift-ends", title, mends, case.unwritten, claim, edit)
+
+
+def _move_ranges(case: Case) -> Repair:
+    index = case.index
+    size = first_archive(case.source, lay_out(index.starts, index.stops, 0, index.span.start))
+    entries = (
+        (index.name(each), index.starts[each] + size, index.stops[each] + size)
+        for each in sorted(range(len(index)), key=index.name)
+    )
+    title = f"Write the index at byte {grouped(index.span.start)} anew, with every number {grouped(size)} larger"
+    claim = (
+        f"That the first {in_bytes(size)} of the file are an archive of their own, and the index counts from behind "
+        "it. They stay where they are, and belong to no member."
+    )
+    edit = replace_tail(case.source, index.span.start, b"".join(index_pieces(entries)), title)
+    return Repair("caf-move-ranges", title, frozenset((TWO_ARCHIVES,)), case.unwritten, claim, edit)
 
 
 def _add_version(case: Case) -> Repair:

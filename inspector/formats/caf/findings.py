@@ -13,6 +13,7 @@ from inspector.core.numbers import count, grouped, in_bytes
 from inspector.formats._extents import GAP, Rows
 from inspector.formats.caf.columns import beyond
 from inspector.formats.caf.entries import Entries
+from inspector.formats.caf.second import report_two_archives
 
 START, END = "start_byte", "end_byte"
 
@@ -58,6 +59,7 @@ def report_layout(emitter: Emitter, members: Members, rows: Rows, entries: Entri
         )
     overlaps.dropped += rows.overlap_count - len(rows.overlaps)
     overlaps.close()
+    report_two_archives(emitter, rows)
     if not _report_inclusive(emitter, rows):
         gaps = Kept(emitter, Severity.WARNING, "caf-gap", "gaps")
         gaps.dropped += max(0, len(rows.gaps) - KEPT)

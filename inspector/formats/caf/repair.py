@@ -23,6 +23,7 @@ from inspector.formats.caf.decode import read_index
 from inspector.formats.caf.locate import find_index
 from inspector.formats.caf.salvage import salvage
 from inspector.formats.caf.search import LARGEST_INDEX, object_at
+from inspector.formats.caf.second import TWO_ARCHIVES
 from inspector.formats.caf.strict import needless_bytes
 from inspector.formats.caf.write import footer, index_pieces
 
@@ -50,6 +51,8 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     case = Case(archive, codes, index)
     found = list(_edits(case))
     errors = {each.code for each in archive.findings if each.severity is Severity.ERROR}
+    if TWO_ARCHIVES in errors:
+        return found  # what a new archive would be made of are not the members' bytes
     if errors and not any(errors <= each.mends and not each.loses and not each.claim for each in found):
         last = salvage(archive, {index.positions[entry] for entry in case.broken()})
         found += [last] if last is not None else []
