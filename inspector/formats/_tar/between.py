@@ -99,7 +99,7 @@ def zeros(cursor: Cursor) -> None:
     """A block of zeros: the end, where another follows."""
     size, start = cursor.source.size, cursor.at
     following = cursor.block(start + BLOCK)
-    if following == ZEROS and (another := _recorded_after(cursor, start)) is not None:
+    if following == ZEROS and (another := recorded_after(cursor, start)) is not None:
         _hole(cursor, another)
     elif following == ZEROS:
         cursor.ended = True
@@ -122,7 +122,7 @@ def zeros(cursor: Cursor) -> None:
         cursor.stray("end of archive", Kind.TAR_END, size, "Two whole blocks of zeros should stand here.")
 
 
-def _recorded_after(cursor: Cursor, start: int) -> int | None:
+def recorded_after(cursor: Cursor, start: int) -> int | None:
     """Where the first header after ``start`` stands that is recorded outside the tar and is there; None for none."""
     recorded = cursor.recorded()
     first = bisect_right(recorded, start)

@@ -200,8 +200,9 @@ class _Walk:
         name = own.path(found.name)
         size = own.size(found.size)
         start = self._after_maps(at) if found.typeflag == heads.SPARSE else at + BLOCK
-        if size is None or size < 0:
-            self._sizeless(head, at, name, size)
+        wrong = self._size_fault(at, start, size, found.typeflag in heads.BODILESS)
+        if size is None or wrong:
+            self._sizeless(head, at, name, wrong)
             return
         holey = found.typeflag == heads.SPARSE or own.sparse
         special = holey or found.typeflag in heads.LINKS | heads.DEVICES
@@ -235,20 +236,35 @@ class _Walk:
             cursor.ended = True
         cursor.fill(min(end, start + aligned(stored)))
 
-    def _sizeless(self, head: int, at: int, name: bytes, size: int | None) -> None:
-        """A member of which nobody can say where it ends."""
+    def _size_fault(self, at: int, start: int, size: int | None, bodiless: bool) -> str:
+        """Why the size that a header gives cannot be that of the data from ``start`` on; empty where it can."""
+        if size is None:
+            return "no number"
+        if size < 0:
+            return f"negative ({size:,})"
+        cursor = self._cursor
+        if bodiless or start + size <= cursor.source.size or between.recorded_after(cursor, at) is None:
+            return ""
+        return f"{in_bytes(size)}, more than there are"
+
+    def _sizeless(self, head: int, at: int, name: bytes, wrong: str) -> None:
+        """A member of which nobody can say where it ends; other members may be recorded behind it."""
         cursor = self._cursor
         start = at + BLOCK
+        another = between.recorded_after(cursor, at)
         index = cursor.emitter.members.append(name, start, start, head=head, marks=UNREADABLE)
         cursor.emitter.error(
             "tar-size",
-            f"The size of {visible(name)} is {'no number' if size is None else f'negative ({size:,})'}, "
-            "so it cannot be told where the next header stands; the rest is not looked at.",
+            f"The size of {visible(name)} is {wrong}, so it does not tell where the next header stands; "
+            + ("the rest is not looked at." if another is None else f"by what is recorded, at byte {another:,}."),
             (at + 124, at + 136),
             member=index,
         )
-        cursor.ended = True
         cursor.fill(start)
+        if another is None:
+            cursor.ended = True
+        else:
+            cursor.stray("data", Kind.GARBAGE, another, "Data of a member whose size is not known.")
 
     def _look_at_mode(self, at: int, index: int) -> None:
         """Report permissions that whoever unpacks the member should not restore."""

@@ -13,7 +13,7 @@ from inspector.formats import datas3t
 from inspector.formats._tar.between import AFTER_END
 from inspector.operations.opening.opening import Opened, decode, start
 from inspector.sources.file import FileSource
-from tests.formats.archives import codes
+from tests.formats.archives import assert_covered, codes
 from tests.formats.datas3t.range_building import hashed_rows, index_rows, points, put, rows_frame
 from tests.formats.tar.tar_building import build
 
@@ -53,6 +53,7 @@ def test_members_behind_a_hole_are_listed(tmp_path: Path, first: int, many: int,
         (hole,) = (each for each in archive.findings if each.code == "tar-zeros-inside")
         assert hole.spans == ((low, high),)
     assert names(archive) == left
+    assert_covered(archive)
     if not indexed:
         gone = [each.spans[0] for each in archive.findings if each.code == "datas3t-metadata-row-extra"]
         assert gone == list(zip(BEGINS[first:last], ENDS[first:last], strict=True))
@@ -84,6 +85,22 @@ def test_a_hole_without_end_is_not_read_through(tmp_path: Path) -> None:
     assert names(archive) == list(POINTS)
     (hole,) = archive.findings
     assert (hole.code, hole.spans) == ("tar-zeros-inside", ((BEGINS[8], far),))
+
+
+@pytest.mark.parametrize("size", [b"77777777777\0", b"\xff" * 12, b"\x80" + b"\x7f" * 11, b"many bytes!\0"])
+@pytest.mark.parametrize("member", [0, 4, 8])
+def test_members_behind_a_size_that_cannot_be_are_listed(tmp_path: Path, member: int, size: bytes) -> None:
+    at = BEGINS[member]
+    block = SOUND[at : at + 124] + size + SOUND[at + 136 : at + 148] + b" " * 8 + SOUND[at + 156 : at + 512]
+    block = block[:148] + b"%06o\0 " % sum(block) + block[156:]
+    archive = opened(put(tmp_path, SOUND[:at] + block + SOUND[at + 512 :], rows_frame(ROWS), 1, 9))
+    assert names(archive) == list(POINTS)
+    assert_covered(archive)
+    datas3t.FORMAT.check(archive, Emitter(archive), Progress())
+    verdicts = [archive.verdict(at) for at in range(len(POINTS))]
+    assert verdicts.count(Verdict.VERIFIED) == len(POINTS) - 1
+    assert verdicts[member] is Verdict.MISMATCH
+    assert [each.member for each in archive.findings if each.code.startswith("tar-")][:1] == [member]
 
 
 def test_a_hole_leaves_the_others_verified(tmp_path: Path) -> None:
