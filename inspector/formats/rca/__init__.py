@@ -10,18 +10,17 @@ from hashlib import blake2s
 
 from inspector.core.archive import Emitter
 from inspector.core.format import Format, Likeness
-from inspector.core.member import Codec, Members
 from inspector.core.progress import Progress
-from inspector.core.source import Source, SplicedSource, expect
+from inspector.core.source import Source, expect
 from inspector.formats._zstd import MAGIC
 from inspector.formats.rca.blobs import Decoding, read
-from inspector.formats.rca.blocks import BLOB, HASH, RESET, VARINT, typed, varint, walk
+from inspector.formats.rca.blocks import BLOB, HASH, RESET, VARINT, typed, varint
 from inspector.formats.rca.check import check, compare_hashes
-from inspector.formats.rca.chunks import BITS, header_size, layer_field, scan
+from inspector.formats.rca.chunks import BITS, header_size, layer_field
 from inspector.formats.rca.fields import BlobLayerFields
 from inspector.formats.rca.hashes import Hashes
 from inspector.formats.rca.lanes import apart, lane, prove
-from inspector.formats.rca.layout import Layout
+from inspector.formats.rca.layers import layers
 from inspector.formats.rca.ledger import Ledger
 from inspector.formats.rca.repair import repairs
 
@@ -65,17 +64,12 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     """
     if source.size <= AT_ONCE:
         expect(source, 0, source.size)
-    chunks = scan(source, emitter)
-    inner = SplicedSource(source, [chunk.payload for chunk in chunks.chunks], f"{source.name}: inner stream")
-    emitter.archive.inner = inner
-    members = Members(codec=Codec.ZSTD, sizes=True, heads=True, place=inner.outer)
-    emitter.begin_members(members)
-    layout = Layout(chunks, inner, walk(inner, emitter, progress))
-    emitter.archive.detail = layout
+    layout = layers(source, emitter, progress)
+    chunks = layout.chunks
     tail = () if chunks.corrupt else chunks.tail
-    emitter.lay([*layer_field(chunks), *BlobLayerFields(layout, members).layer(), *tail])
+    emitter.lay([*layer_field(chunks), *BlobLayerFields(layout, emitter.members).layer(), *tail])
     Decoding(layout, emitter, progress).run()
-    if inner.size <= HASHED:
+    if layout.inner.size <= HASHED:
         compare_hashes(layout, emitter, progress)
     else:
         emitter.archive.checksums = Ledger(Hashes(layout))

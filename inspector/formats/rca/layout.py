@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from inspector.core.rows import LazyRows
 from inspector.core.source import SplicedSource
@@ -32,6 +33,13 @@ class Near:
         return data[start - base : stop - base]
 
 
+class Lost(NamedTuple):
+    """Inner bytes ``[start, stop)`` in which no block can be told; a reset block begins at ``stop``."""
+
+    start: int
+    stop: int
+
+
 @dataclass(slots=True)
 class Cursor:
     """A decoder that stands in front of the payload of ``block``."""
@@ -45,7 +53,7 @@ class Layout:
     """The two layers of an archive.
 
     ``cursor`` is where the last reader stopped, so that the next one need not start over; ``damaged`` says of
-    each segment that could not be decoded to its end at which block that was.
+    each segment that could not be decoded to its end at which block that was; ``lost`` are stretches left out.
     """
 
     chunks: ChunkLayer
@@ -53,6 +61,7 @@ class Layout:
     blocks: Blocks
     cursor: Cursor | None = None
     damaged: dict[int, int] = field(default_factory=dict)
+    lost: tuple[Lost, ...] = ()
 
     def outer_start(self, block: int) -> int:
         """Where a block begins in the file."""

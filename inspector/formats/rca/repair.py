@@ -20,7 +20,7 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
         return ()  # the file could not be read
     found = list(_edits(archive, archive.checksums, progress))
     found.sort(key=lambda repair: bool(repair.claim))
-    return [*found, *salvages(archive, archive.checksums.hashes)]
+    return [*found, *salvages(archive, archive.checksums.hashes, progress)]
 
 
 def _edits(archive: Archive, ledger: Ledger, progress: Progress) -> Iterator[Repair]:

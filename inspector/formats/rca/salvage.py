@@ -15,7 +15,7 @@ from inspector.core.archive import Archive
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.names import listed, visible
-from inspector.core.numbers import count, grouped
+from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import blocks
@@ -26,6 +26,7 @@ from inspector.formats.rca.ending import whole_blocks
 from inspector.formats.rca.hashes import Convention, Hashes
 from inspector.formats.rca.layout import Layout
 from inspector.formats.rca.mend import own_convention
+from inspector.formats.rca.regain import regained
 from inspector.formats.rca.write import BlobLayer
 
 _ODD = frozenset(
@@ -48,11 +49,12 @@ class _Part:
     odd: bool
 
 
-def salvages(archive: Archive, hashes: Hashes) -> list[Repair]:
+def salvages(archive: Archive, hashes: Hashes, progress: Progress) -> list[Repair]:
     """The salvage of all that is proved whole, and, if that is more, of all that decodes."""
     worst = {finding.code for finding in archive.findings if finding.severity is Severity.ERROR}
     if not worst and not hashes.layout.chunks.tail:
         return []
+    archive, hashes = regained(archive, hashes, progress)
     proved, readable = _parts(archive, hashes, proved=True), _parts(archive, hashes, proved=False)
     found: list[Repair] = []
     if proved:
@@ -118,7 +120,11 @@ def _loses(archive: Archive, layout: Layout, parts: Sequence[_Part]) -> tuple[st
     """Which blobs are lost, and which names."""
     members, blobs = archive.members, layout.blobs(0, len(layout.blocks))
     lost = blobs - _members(parts)
-    sentences: list[str] = []
+    sentences = [
+        f"The {in_bytes(stop - start)} from byte {grouped(layout.inner.outer(start, stop)[0].start)} on, in which no "
+        "block can be told."
+        for start, stop in layout.lost
+    ]
     if lost:
         kept = {part.begin: part.end for part in parts}
         names = listed((members.path(at) for at in _gone(len(members), kept)), lost)

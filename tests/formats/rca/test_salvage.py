@@ -165,7 +165,8 @@ def test_a_salvage_holds_nothing_but_what_was_archived(whole: bytes, data: st.Da
     if "rca-salvage-readable" in found:
         archive = examined(made(found["rca-salvage-readable"]))
         assert state_of((archive,)) in {State.SOUND, State.WARNING}
-        assert {stored for _, stored in readable(archive)} <= {stored for _, stored in readable(opened(damaged))}
+        if "no block can be told" not in "".join(found["rca-salvage-readable"].loses):  # else more than is listed
+            assert {stored for _, stored in readable(archive)} <= {stored for _, stored in readable(opened(damaged))}
 
 
 def test_the_first_names_that_are_lost_are_told() -> None:
