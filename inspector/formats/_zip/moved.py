@@ -79,7 +79,8 @@ def report_distance(emitter: Emitter, directory: Directory, walk: DirectoryWalk)
         between = min(walk.last_stayed, walk.first_moved), max(walk.last_stayed, walk.first_moved)
         emitter.error(
             "zip-bytes-inserted" if added else "zip-bytes-missing",
-            f"{amount} {'were put in' if added else 'were lost'} between {between[0]:,} and {between[1]:,}: {claim}. "
+            f"The archive is {amount} {'longer' if added else 'shorter'} than it was, between {between[0]:,} and "
+            f"{between[1]:,}: {claim}. "
             f"Some local headers stand where it says, the others {amount} {'behind' if added else 'before'} that.",
             between,
         )

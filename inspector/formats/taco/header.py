@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from inspector.core.field import Field, parent
 from inspector.core.kinds import Kind
 from inspector.core.layout import Part, fields_of
+from inspector.core.member import UNREADABLE
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.source import Source
@@ -31,8 +32,8 @@ _NAME = str(Layout.HEADER).encode()
 class TacoHeader:
     """What one has to know to show and to edit a TACO header.
 
-    ``payload`` are its 116 bytes (fewer where the file ends), ``count`` the number of entries in use as written,
-    ``entries`` all seven as (offset, length) in bytes, ``crc`` of the payload as it is, ``local_crc`` and
+    ``payload`` are its 116 bytes (fewer where the file ends, or some were lost), ``count`` the number of entries in use
+    as written, ``entries`` all seven as (offset, length) in bytes, ``crc`` of the payload as it is, ``local_crc`` and
     ``central_crc`` as recorded; ``central_crc_offset`` is where the central directory has it. ``obstacles`` say why
     the header cannot be edited in place; empty when its layout is exactly 30 + 11 + 116 bytes.
     """
@@ -73,6 +74,8 @@ def read_header(source: Source, directory: Directory, layout: Layout) -> TacoHea
     start = LOCAL_SIZE + len(name) + len(extra)
     plain = local.method == STORED and local.stored == local.size == PAYLOAD_SIZE and not local.flags & ENCRYPTED
     data = source.read(start, PAYLOAD_SIZE) if plain else b""
+    if zlib.crc32(data) != local.crc:
+        data = data[: _room(directory, start)]
     whole = data.ljust(PAYLOAD_SIZE, b"\0")
     entries = tuple(_entry(whole, i) for i in range(MOST_ENTRIES))
     central = _central_offset(directory)
@@ -104,6 +107,18 @@ def read_header(source: Source, directory: Directory, layout: Layout) -> TacoHea
         central_crc_offset=central + _CENTRAL_CRC if central is not None else None,
         obstacles=tuple(words for applies, words in obstacles if applies),
     )
+
+
+def _room(directory: Directory, start: int) -> int:
+    """How many bytes there are from ``start`` to the next member: few where some of the payload were lost.
+
+    What is behind them is that member's, which nothing written to the header may touch.
+    """
+    heads, marks = directory.members.heads, directory.members.marks
+    assert heads is not None
+    assert marks is not None
+    others = (head for head, mark in zip(heads, marks, strict=True) if head and not mark & UNREADABLE)
+    return max(0, min(others, default=start + PAYLOAD_SIZE) - start)
 
 
 def _flag_words(flags: int) -> str:

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import BytesSource
-from inspector.core.verdict import State
-from inspector.formats.taco.edit import payload_of
+from inspector.core.verdict import State, Verdict
+from inspector.formats.taco.edit import payload_of, why_not
 from inspector.operations.changing.repairing import Plan, plan
 from inspector.operations.checking.checking import state_of
 from inspector.operations.opening.opening import Opened
@@ -287,3 +287,20 @@ def test_padding_that_was_written_so_is_cleared_with_its_crcs(data: bytes) -> No
     assert result.repairs[0].mends == {"taco-padding"}
     assert "00 07 00, which depart from the specification only" in result.repairs[0].loses[0]
     assert (result.state, after(result)) == (State.SOUND, data)
+
+
+@pytest.mark.parametrize("lost", [1, 4, 40])
+@pytest.mark.parametrize("at", [41, 60, 116])
+def test_a_header_that_lost_bytes_is_not_mended_with_those_of_the_member_behind_it(
+    data: bytes, at: int, lost: int
+) -> None:
+    torn = data[:at] + data[at + lost :]
+
+    before, result = checked(torn), planned(torn)
+
+    assert state_of([before]) is State.DAMAGED
+    assert not any(code.startswith("taco-") for code in codes((*result.repairs, *result.waiting)))
+    members = result.after.members
+    assert [result.after.verdict(index) for index in (1, 2)] == [Verdict.VERIFIED] * 2
+    assert [members.path(index) for index in (1, 2)] == [b"DATA/a.bin", b"b"]
+    assert why_not(before)
