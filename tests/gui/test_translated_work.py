@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QGuiApplication, QKeySequence
@@ -10,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu, QMessageBox
 from pytestqt.qtbot import QtBot
 
+from inspector.core.translation import use_file, use_first
 from inspector.gui.bookmarks import Bookmark
 from inspector.gui.extracting import told
 from inspector.gui.hex.copying import CopyFormat
@@ -24,6 +26,7 @@ from inspector.gui.window import Window
 from inspector.operations.changing.edit_views import Interrupted
 from inspector.operations.extracting.extraction_views import ExtractionResult, Troubles
 from inspector.operations.showing.views import JobState
+from tests.core.test_translation import catalogue as compiled
 from tests.gui.conftest import Copied, Show, overwrite, press, previewed, settle
 from tests.gui.test_translation import Bracketed, assert_translated, catalogue, left_over
 
@@ -160,3 +163,26 @@ def test_the_end_of_work_is_told_in_marked_words(catalogue: Bracketed) -> None:
 def test_readings_of_bytes_are_called_by_words_of_the_catalogue() -> None:
     names = {value.name for value in readings(b"")}
     assert {"⟦binary⟧", "⟦Unix time 32⟧ LE", "⟦DOS time, date⟧"} <= names
+
+
+@pytest.fixture
+def german(tmp_path: Path) -> Iterator[None]:
+    """A catalogue in a file, as workers read it; it knows two sentences that only they say."""
+    texts = {
+        "Nothing wrong was seen in the structure; contents are not verified.": "Am Aufbau war nichts falsch.",
+        "{state}: {why}": "{state} – {why}",
+        "Sound": "Heil",
+    }
+    compiled(tmp_path, "de", texts)
+    use_first(["de"], tmp_path)
+    yield
+    use_file("")
+
+
+@pytest.mark.usefixtures("german")
+def test_workers_speak_the_language_of_the_window(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("journey.caf")
+    assert tab.banner.sentence.text() == "Am Aufbau war nichts falsch."
+    press(window, "check")
+    settle(qtbot, window)
+    assert tab.banner.sentence.text().startswith("Heil – ")

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from inspector.core import counts
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit
 from inspector.core.names import visible
-from inspector.core.numbers import count, in_bytes
+from inspector.core.numbers import count
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.repair import Repair
 from inspector.core.source import SourceError, blocks
@@ -138,10 +139,10 @@ def write_edit(
     written = write(source.path, edit, source.identity)
     cut, done = edit.dropped, []
     if edit.patches:
-        size = in_bytes(sum(len(patch.new) for patch in edit.patches))
-        done.append(f"{size} written in {count(len(edit.patches), 'place')}")
+        size = counts.in_bytes(sum(len(patch.new) for patch in edit.patches))
+        done.append(tr("{size} written in {places}", size=size, places=counts.places(len(edit.patches))))
     if cut.size:
-        done.append(f"{in_bytes(cut.size)} cut off")
+        done.append(tr("{size} cut off", size=counts.in_bytes(cut.size)))
     return WriteResult(f"{edit.label}: {', '.join(done)}.", written.warnings, written.undo)
 
 
@@ -197,7 +198,7 @@ def _mend_copy(
             put_beside(parse(copy), connection, Ledger(), each, progress)
     else:
         _write_beside(Path(copy), plan.beside, progress)
-    return WriteResult(f"The mended copy is {visible(copy)}.", _lost(plan.repairs))
+    return WriteResult(tr("The mended copy is {name}.", name=visible(copy)), _lost(plan.repairs))
 
 
 def save_copy(

@@ -14,6 +14,7 @@ from inspector.core.format import Format
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, is_sparing
+from inspector.core.translation import marked, tr
 from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.formats.datas3t.check import summary
 from inspector.operations.changing.repairable import mark_repairs
@@ -36,7 +37,15 @@ _READING = 4
 """Of the work of checking a location so many parts are counted, of which reading its structure is one."""
 INTERRUPTED = "interrupted-change"
 """The code of the finding that a change by this program was cut short."""
-PARTLY = "not all of it could be read, so nothing is known of the rest."
+PARTLY = marked("not all of it could be read, so nothing is known of the rest.")
+STATES = {
+    State.SOUND: marked("Sound"),
+    State.WARNING: marked("Warning"),
+    State.TORN: marked("Torn"),
+    State.DAMAGED: marked("Damaged"),
+    State.UNREADABLE: marked("Unreadable"),
+}
+"""What a sentence about an archive begins with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +105,7 @@ def read_location(
     report = report_of(location, opened, "")
     if report.state is not State.SOUND:
         return report
-    return replace(report, state=None, sentence="Nothing is wrong with the structure; the content was not read.")
+    return replace(report, state=None, sentence=tr("Nothing is wrong with the structure; the content was not read."))
 
 
 def unreadable(location: str, sentence: str) -> Report:
@@ -209,7 +218,7 @@ def report_of(location: str, opened: Location, sentence: str) -> Report:
     for archive in opened.archives:
         counted.update(verdict_counts(archive))
     if not sentence and not_read(opened.archives):
-        sentence = PARTLY
+        sentence = tr(PARTLY)
     first = opened.archives[0] if opened.archives else None
     known = first is not None and first.decoder is not None
     return Report(
@@ -221,8 +230,13 @@ def report_of(location: str, opened: Location, sentence: str) -> Report:
         opened.archives,
         (),
         dict(counted),
-        f"{str(state).capitalize()}{': ' + sentence if sentence else '.'}",
+        judgement(state, sentence),
     )
+
+
+def judgement(state: State, why: str) -> str:
+    """A sentence that says what an archive is, and why where that is known."""
+    return tr("{state}: {why}", state=tr(STATES[state]), why=why) if why else f"{tr(STATES[state])}."
 
 
 def not_read(archives: Iterable[Archive]) -> bool:

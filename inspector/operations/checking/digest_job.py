@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from inspector.core.names import visible
-from inspector.core.numbers import count
 from inspector.core.progress import Progress
+from inspector.core.translation import tr, trn
 from inspector.operations.checking.digest_manifest import ALGORITHMS
 from inspector.operations.checking.digest_writing import manifest_path, write_manifest
 from inspector.operations.opening.location import Location
@@ -26,7 +26,12 @@ def write_beside(location: Location, algorithm: str, progress: Progress, *, repl
     path = manifest_path(archive, chosen)
     name = visible(path.name)
     if path.exists() and not replace:
-        return ManifestResult(name, False, f"{name} is there already, so nothing was written.")
+        return ManifestResult(name, False, tr("{name} is there already, so nothing was written.", name=name))
     written = write_manifest(archive, chosen, path, progress, replace=replace)
-    said = f"{count(written, 'digest')} written to {name}, beside the archive. A check compares them from now on."
+    said = trn(
+        "{number} digest written to {name}, beside the archive. A check compares them from now on.",
+        "{number} digests written to {name}, beside the archive. A check compares them from now on.",
+        written,
+        name=name,
+    )
     return ManifestResult(name, True, said)

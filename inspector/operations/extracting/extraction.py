@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from inspector.core.names import visible
-from inspector.core.numbers import count, rounded
+from inspector.core.numbers import rounded
 from inspector.core.progress import Progress
 from inspector.core.source import Source
+from inspector.core.translation import trn
 from inspector.operations.extracting.extraction_plan import Planner
 from inspector.operations.extracting.extraction_views import ExtractionOptions, ExtractionPlan, ExtractionResult
 from inspector.operations.extracting.extraction_wanted import Wanted
@@ -65,7 +66,13 @@ class Extraction:
         work.run(plan.size)
         refused, damaged = planner.refused.all(), work.damaged.all()
         left = (planner.conflicts_left, refused.count, plan.doubtful.count, damaged.count, work.stopped, planner.damage)
-        size = f"{count(work.files, 'file')}, {rounded(work.size)},"
+        said = trn(
+            "{number} file, {size}, was extracted to {folder}.",
+            "{number} files, {size}, were extracted to {folder}.",
+            work.files,
+            size=rounded(work.size),
+            folder=plan.folder,
+        )
         return ExtractionResult(
             plan.folder,
             work.files,
@@ -79,7 +86,7 @@ class Extraction:
             work.unproved.all(),
             work.stopped,
             not any(left),
-            f"{size} {'was' if work.files == 1 else 'were'} extracted to {plan.folder}.",
+            said,
         )
 
     def _planner(self, progress: Progress) -> Planner:

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from inspector.core import counts
 from inspector.core.names import visible
-from inspector.core.numbers import count, in_bytes, rounded
+from inspector.core.numbers import in_bytes, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
+from inspector.core.translation import tr, trn
 from inspector.core.ways import taken
 from inspector.operations.making.inputs import PIECE, FileInput, Input
 from inspector.operations.refused import Refused
@@ -72,13 +74,22 @@ class Created:
 
 def created(archives: tuple[NewArchive, ...], warnings: tuple[str, ...] = ()) -> Created:
     """The result of having made the archives."""
-    members = count(sum(each.members for each in archives), "member")
+    members = counts.members(sum(each.members for each in archives))
     size = rounded(sum(each.size for each in archives))
     first = visible(archives[0].path)
     if len(archives) == 1:
-        return Created(archives, f"{first} is made: {members}, {size}.", warnings)
-    last = visible(archives[-1].path)
-    return Created(archives, f"{len(archives):,} archives are made, {first} to {last}: {members}, {size}.", warnings)
+        said = tr("{name} is made: {members}, {size}.", name=first, members=members, size=size)
+        return Created(archives, said, warnings)
+    said = trn(
+        "{number} archive is made, {first} to {last}: {members}, {size}.",
+        "{number} archives are made, {first} to {last}: {members}, {size}.",
+        len(archives),
+        first=first,
+        last=visible(archives[-1].path),
+        members=members,
+        size=size,
+    )
+    return Created(archives, said, warnings)
 
 
 def target_of(text: str) -> Target:

@@ -6,14 +6,15 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from inspector.core import counts
 from inspector.core.archive import Emitter
 from inspector.core.edit import EditError
 from inspector.core.finding import Severity
 from inspector.core.format import Likeness
 from inspector.core.names import visible
-from inspector.core.numbers import count, in_bytes
+from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
-from inspector.core.translation import tr
+from inspector.core.translation import tr, trn
 from inspector.formats import rca, recognise
 from inspector.formats._zstd import LEVEL
 from inspector.formats.rca import explain
@@ -147,8 +148,13 @@ def grow(
         commit = writer.commit()
         assert commit.last is not None
         file.commit(commit.headers, commit.last, ready.header, commit.size)
-    grown = in_bytes(commit.size - ready.end)
-    sentence = f"{name} has {count(len(inputs), 'blob')} more, and has grown by {grown}."
+    sentence = trn(
+        "{name} has {number} blob more, and has grown by {size}.",
+        "{name} has {number} blobs more, and has grown by {size}.",
+        len(inputs),
+        name=name,
+        size=counts.in_bytes(commit.size - ready.end),
+    )
     archive = NewArchive(str(target), ready.members + len(inputs), commit.size)
     return Created((archive,), sentence, warnings)
 

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from inspector.core import counts
 from inspector.core.edit import EditError
 from inspector.core.names import collision_keys, hazards, visible
 from inspector.core.numbers import count, rounded
@@ -65,7 +66,7 @@ class Workshop:
         except (Refused, WriteError, EditError, SourceError) as error:
             obstacle = str(error)
         size = sum(each.size or 0 for each in inputs)
-        sentence = f"{count(len(inputs), 'file')}, {rounded(size)}{parts}."
+        sentence = f"{counts.files(len(inputs))}, {rounded(size)}{parts}."
         first = refused[0].trouble if refused else obstacle
         return Contents(
             (*refused, *_rows(inputs[:TOLD], taken)), len(inputs) + len(refused), size, sentence, first, notes

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from inspector.core.counts import files
 from inspector.core.names import visible
-from inspector.core.numbers import count, rounded
+from inspector.core.numbers import rounded
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.translation import tr
@@ -79,7 +80,8 @@ class Browser:
             for each in wanted:
                 _write(destination, each, progress)
         size = sum(each.size for each in wanted)
-        sentence = f"{count(len(wanted), 'file')}, {rounded(size)}, written to {visible(folder)}."
+        counted = files(len(wanted))
+        sentence = tr("{files}, {size}, written to {place}.", files=counted, size=rounded(size), place=visible(folder))
         return Downloaded(len(wanted), size, sentence)
 
 

@@ -7,10 +7,10 @@ from collections.abc import Collection
 from itertools import islice
 from pathlib import Path
 
+from inspector.core.counts import members
 from inspector.core.field import Run, runs
 from inspector.core.finding import Severity
 from inspector.core.names import visible
-from inspector.core.numbers import count as counted
 from inspector.core.numbers import rounded
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
@@ -23,7 +23,6 @@ from inspector.operations.checking.report_kind import ReportKind
 from inspector.operations.opening.coverage import COVERING, Covering
 from inspector.operations.opening.datapoints import Datapoints
 from inspector.operations.opening.location import Location, open_location
-from inspector.operations.opening.opening import UNKNOWN
 from inspector.operations.refused import Refused
 from inspector.operations.serving.turns import Turns
 from inspector.operations.showing.arrows import POINTED, Pointing
@@ -119,12 +118,12 @@ class Session(Datapoints, Covering, Naming, Picturing, Pointing, Referring, Step
         collection = now.location.collection
         title = collection.title if collection else now.archives[0].title
         if self._stage is Stage.CANCELLED:
-            return "Decoding was cancelled: what was decoded until then is shown."
+            return tr("Decoding was cancelled: what was decoded until then is shown.")
         if self._stage is not Stage.READY:
-            return f"{title}: being decoded."
+            return tr("{title}: being decoded.", title=title)
         if collection is None and now.archives[0].decoder is None:
-            return f"{UNKNOWN} It is shown as plain bytes."
-        return f"{title}, {rounded(now.location.size)}, {counted(len(now.shelf), 'member')}."
+            return tr("This is no archive format that is known here. It is shown as plain bytes.")
+        return f"{title}, {rounded(now.location.size)}, {members(len(now.shelf))}."
 
     def _notice(self) -> None:
         """Let the generation grow when the decoder has laid fields, or a check has found something."""
