@@ -22,6 +22,7 @@ from inspector.formats.caf.claims import claimed
 from inspector.formats.caf.decode import read_index
 from inspector.formats.caf.locate import find_index
 from inspector.formats.caf.salvage import salvage
+from inspector.formats.caf.scan import Scanner
 from inspector.formats.caf.search import LARGEST_INDEX, object_at
 from inspector.formats.caf.second import TWO_ARCHIVES
 from inspector.formats.caf.strict import needless_bytes
@@ -95,11 +96,16 @@ def _mend_footer(case: Case) -> Repair:
 
 
 def _make_strict(case: Case) -> Repair | None:
-    """Needless commas and a byte order mark become spaces: nothing else moves."""
+    """Needless commas and a byte order mark become spaces, where that is all that is not strict: nothing else moves."""
     span = case.index.span
     data = case.source.read(span.start, span.size)
     places = needless_bytes(data)
-    if not places:
+    strict = bytearray(data)
+    for at in places:
+        strict[at] = ord(" ")
+    scanner = Scanner(bytes(strict))
+    scanner.value()
+    if scanner.lax:
         return None
     what = count(len(places), "byte")
     title = f"Write spaces over {what} in the index at byte {grouped(span.start)} that strict JSON does not allow"

@@ -185,3 +185,10 @@ def test_where_no_index_begins_is_marked_beside_the_footer(index: bytes, decoded
 )
 def test_the_first_entry(data: bytes, start: int | None) -> None:
     assert first_entry(data) == start
+
+
+def test_an_index_that_is_not_strict_in_two_ways_is_made_strict_at_once() -> None:
+    before = checked(with_index(INDEX.replace(b'"b.two"', b'"b\ttwo"').replace(b"}}}", b"},}}")))
+    (repair,) = edits(before)
+    assert repair.code == "caf-rewrite-index"
+    assert codes(mended(before)) == ["caf-name-hazard"]
