@@ -137,9 +137,9 @@ class _Clock:
         self._began = time.monotonic()
 
     def count(self, result: Result) -> None:
-        """Count an archive; of one that could not be read no byte was."""
+        """Count an archive."""
         self.done += 1
-        self.read += result.size if result.state != State.UNREADABLE else 0
+        self.read += result.read
 
     @property
     def seconds(self) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
@@ -48,6 +50,8 @@ def test_files_are_added_to_an_rca_archive(
     settle(qtbot, window)
     assert tab.document.status.members == 3
     assert "1 blob more" in tab.note.text.text()
+    QTest.keyClick(tab.hex_pane.map, Qt.Key.Key_End)  # the map is of what is there now
+    assert tab.document.selection.caret == tab.document.status.size - 1
     qtbot.waitUntil(lambda: link.process is None, timeout=WAIT)
 
 

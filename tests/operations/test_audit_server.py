@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from inspector.core.numbers import rounded
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
+from inspector.operations.auditing.audit import Plan
+from inspector.operations.auditing.audit_check import Job, Result, examine, lost
 from inspector.operations.auditing.audit_pages import Query
+from inspector.operations.auditing.audit_results import Results
 from inspector.operations.refused import Refused
+from inspector.operations.serving import audit_server
 from inspector.operations.serving.audit_server import Auditor, ExportKind, Wanted
 
 Sample = Callable[[str], Path]
@@ -54,6 +59,19 @@ def test_results_can_be_asked_for_and_written(folder: Path, tmp_path: Path) -> N
     *rows, last = map(json.loads, (tmp_path / "out.json").read_text().splitlines())
     assert [row["state"] for row in rows] == ["damaged", "sound"]
     assert last["summary"]["archives"] == 2
+
+
+def test_what_could_not_be_read_is_not_counted_as_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def half_gone(plan: Plan, results: Results, *_: object) -> Iterator[Result]:
+        for found in list(results.missing()):
+            job = Job(found, plan.quick)
+            result = examine(job, Progress()) if found.name == "journey.caf" else lost(job, "It cannot be reached.")
+            results.keep(result)
+            yield result
+
+    monkeypatch.setattr(audit_server, "run", half_gone)
+    text = Auditor().audit(Progress(), Wanted(str(folder), workers=1)).text
+    assert f"3 files, {rounded((folder / 'journey.caf').stat().st_size)} read in " in text
 
 
 def test_what_is_in_the_results_file_is_not_done_again(folder: Path, tmp_path: Path) -> None:

@@ -66,8 +66,9 @@ class FileMap(QWidget):
     # ---- what is shown -----------------------------------------------------------------------------------------
 
     def setSize(self, size: int) -> None:
-        """The map is of so many bytes; nothing is known of them yet."""
-        self._size, self._sets, self._damage, self._shown = size, (), [], Span(0, 0)
+        """The map is of so many bytes; nothing is known of them yet, and what is framed stays as far as it is there."""
+        self._shown = Span(min(self._shown.start, size), min(self._shown.stop, size))
+        self._size, self._sets, self._damage = size, (), []
         self._verdicts, self._kept = (), []
         self._picture = None
         self.update()

@@ -168,11 +168,12 @@ class HexPane(QWidget):
         if info is None or info == self._info:
             return
         is_new = self._info is None or self._info.layer != info.layer
+        if self._info is None or (self._info.layer, self._info.size) != (info.layer, info.size):
+            self.map.setSize(info.size)
         self._info = info
         if is_new:
             self._show_mode(Mode.HEX)
             self._model = HexModel(info.size, partial(self._fetch, info.layer))
-            self.map.setSize(info.size)
             self.hex.setModel(self._model)  # which tells the map what it shows
             self.hex.setEmptyText(tr("There is not a single byte here."))
         self._changed()

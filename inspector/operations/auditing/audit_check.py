@@ -58,6 +58,11 @@ class Result:
     again: bool = False
     attempts: int = 1
 
+    @property
+    def read(self) -> int:
+        """How many bytes of it were read: of one that could not be read, none."""
+        return 0 if self.state == State.UNREADABLE else self.size
+
     def as_object(self) -> dict[str, Any]:
         """The object that scripts read: that of ``check --json``, with what only an audit knows."""
         return {

@@ -72,6 +72,7 @@ class Auditor:
     def __init__(self) -> None:
         self._results: Results | None = None
         self._todo = Todo(Amount(), Amount())
+        self._done = Amount()
         self._began = time.monotonic()
         self._seconds = 0.0
         self._running = False
@@ -87,8 +88,9 @@ class Auditor:
             self._todo = prepare(plan, results, progress)
             self._began = time.monotonic()
             with closing(run(plan, results, progress, wanted.workers)) as work:
-                for _ in work:
+                for result in work:
                     self._seconds = time.monotonic() - self._began
+                    self._done = Amount(self._done.files + 1, self._done.size + result.read)
         finally:
             self._running = False
         return self.standing()
@@ -98,7 +100,7 @@ class Auditor:
         if self._results is not None:
             self._results.connection.close()
         self._results = fresh
-        self._todo, self._seconds = Todo(Amount(), Amount()), 0.0
+        self._todo, self._done, self._seconds = Todo(Amount(), Amount()), Amount(), 0.0
         return fresh
 
     def _known(self) -> Results:
@@ -130,9 +132,7 @@ class Auditor:
         )
 
     def _summary(self, results: Results) -> Summary:
-        done, earlier = results.amount(done=True), self._todo.earlier
-        here = Amount(done.files - earlier.files, done.size - earlier.size)
-        return summary(results, Run(here, self._seconds, earlier))
+        return summary(results, Run(self._done, self._seconds, self._todo.earlier))
 
     def export(self, progress: Progress, path: str, kind: ExportKind) -> str:
         """Write the results to a file, in the place of what is there, and say so.
