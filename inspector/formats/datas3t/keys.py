@@ -44,6 +44,12 @@ def range_name(name: str) -> RangeName | None:
     return RangeName(int(found[1]), int(found[2]), len(found[1]) == len(found[2]) == DIGITS)
 
 
+def is_beyond(name: bytes) -> bool:
+    """Whether ``name`` is that of a datapoint but for its key, which is too large for the 64 bits of a key."""
+    found = _DATAPOINT.fullmatch(name)
+    return found is not None and len(found[1]) == DIGITS and int(found[1]) >> 64 > 0
+
+
 def datapoint_key(name: bytes) -> tuple[int, bool] | None:
     """The key of a datapoint called ``name`` and whether it is written with 20 digits; None where there is none."""
     found = _DATAPOINT.fullmatch(name)

@@ -12,10 +12,12 @@ from inspector.core.member import FOLDER, SPECIAL, Members
 from inspector.core.names import visible
 from inspector.formats._tar.header import BLOCK
 from inspector.formats.datas3t.datapoints import Beside, headers
-from inspector.formats.datas3t.keys import DIGITS, RangeName, datapoint_key
+from inspector.formats.datas3t.keys import DIGITS, RangeName, datapoint_key, is_beyond
 
 NAME = 100
 """The size of the name field, with which a tar header begins."""
+
+_BEYOND = "has a key that does not fit into 64 bits."
 
 
 def check_names(emitter: Emitter, beside: Beside, named: RangeName | None, among: bool) -> None:
@@ -29,7 +31,8 @@ def check_names(emitter: Emitter, beside: Beside, named: RangeName | None, among
         if found is None or not found[1]:
             emitter.error(
                 "datas3t-datapoint-name",
-                f"The name of the datapoint {visible(members.path(index))} is not {DIGITS} digits and an extension.",
+                f"The name of the datapoint {visible(members.path(index))} "
+                + (_BEYOND if is_beyond(members.path(index)) else f"is not {DIGITS} digits and an extension."),
                 headers(members, index),
                 member=index,
             )

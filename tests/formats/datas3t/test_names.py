@@ -64,3 +64,13 @@ def test_a_datapoint_that_is_no_plain_file(tmp_path: Path, kind: bytes) -> None:
     archive = opened(tmp_path, f"{1:020d}-{2:020d}.tar", buffer.getvalue(), described=False)
     (finding,) = (each for each in archive.findings if each.code == "datas3t-datapoint-kind")
     assert (finding.severity, finding.member) == (Severity.ERROR, 1)
+
+
+@pytest.mark.parametrize(
+    ("key", "words"), [(2**64 - 1, ""), (2**64, "does not fit into 64 bits"), (10**20, "20 digits")]
+)
+def test_a_key_that_is_too_large(tmp_path: Path, key: int, words: str) -> None:
+    data = build([(f"{key:020d}.json", b"x")])
+    archive = opened(tmp_path, f"{key:020d}-{key:020d}.tar", data)
+    named = [each.message for each in archive.findings if each.code == "datas3t-datapoint-name"]
+    assert [words in each for each in named] == [True] * bool(words)
