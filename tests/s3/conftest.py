@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+import platformdirs
 import pytest
 from botocore.config import Config
 
@@ -41,6 +42,18 @@ def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def no_waiting_between_tries(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("botocore.retries.standard.ExponentialBackoff.delay_amount", lambda *_: 0)
+
+
+def notes() -> list[Path]:
+    """What is noted of uploads that have not ended."""
+    return list((platformdirs.user_state_path("archive-inspector", appauthor=False) / "uploads").glob("*"))
+
+
+@pytest.fixture(autouse=True)
+def no_notes_of_others() -> Iterator[None]:
+    yield
+    for path in notes():
+        path.unlink()
 
 
 @pytest.fixture(scope="session")

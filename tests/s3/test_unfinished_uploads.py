@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
 
-import platformdirs
 import pytest
 
 from inspector.__main__ import main
@@ -17,7 +16,7 @@ from inspector.operations.making.workshop import Workshop
 from inspector.operations.making.workshop_views import ArchiveKind, Draft
 from tests.operations.creations import plant
 from tests.patience import PATIENCE
-from tests.s3.conftest import BUCKET, Store
+from tests.s3.conftest import BUCKET, Store, notes
 from tests.s3.proxy import Forward, Reply, Seen, refuse
 from tests.s3.test_writing_new import HERE, keys, small_parts
 from tests.s3.writing import MEBI, unfinished
@@ -27,16 +26,10 @@ __all__ = ["small_parts"]
 
 @pytest.fixture(autouse=True)
 def nothing_left(store: Store) -> Iterator[None]:
-    """Nothing is left to other tests, neither there nor among the notes."""
+    """Nothing is left to other tests."""
     yield
     for each in store.client.list_multipart_uploads(Bucket=BUCKET).get("Uploads", ()):
         store.client.abort_multipart_upload(Bucket=BUCKET, Key=each["Key"], UploadId=each["UploadId"])
-    for path in notes():
-        path.unlink()
-
-
-def notes() -> list[Path]:
-    return list((platformdirs.user_state_path("archive-inspector", appauthor=False) / "uploads").glob("*"))
 
 
 def test_what_a_killed_run_has_left_is_removed_and_nothing_else(

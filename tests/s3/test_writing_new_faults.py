@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from inspector.__main__ import main
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.making.creating_caf import create_caf
+from inspector.operations.unfinished_uploads import removed_uploads
+from inspector.sources.s3.address import Address
 from tests.operations.creations import Stopping, plant
 from tests.s3.conftest import BUCKET, Store
 from tests.s3.proxy import Fault, Forward, Reply, Seen, refuse
@@ -51,6 +54,26 @@ def test_an_archive_is_made_though_the_answer_is_lost(
     assert unfinished(store) == []
 
 
+@pytest.mark.usefixtures("small_parts")
+def test_a_server_that_answers_without_an_etag_is_left_without_a_half_series(store: Store, tmp_path: Path) -> None:
+    """Ceph's radosgw 16 does so; what is taken away again is known by its ETag."""
+    plant(tmp_path / "tree", {"1": bytes(6 * MEBI), "2": bytes(6 * MEBI)})
+    arguments = ["create", "caf", f"{HERE}/new/half.caf", str(tmp_path / "tree"), "--max-size", "6200KiB"]
+
+    def mute(seen: Seen, forward: Forward) -> Reply:
+        if seen.method == "POST" and "uploadId" in seen.path and "half-0001" in seen.path:
+            return refuse(403, "AccessDenied")(seen, forward)
+        reply = forward()
+        if seen.method == "POST" and "uploadId" in seen.path:
+            reply.body = re.sub(rb"<ETag>.*?</ETag>", b"<ETag></ETag>", reply.body)
+        return reply
+
+    with store.proxy.failing(mute):
+        assert main([*arguments, *store.options]) == 2
+    assert keys(store, "new/half") == []
+    assert unfinished(store) == []
+
+
 def test_what_is_not_known_is_not_said(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plant(tmp_path / "tree", {"x": b"1"})
     made = False
@@ -82,7 +105,8 @@ def test_what_is_left_of_a_cancelled_one_is_said(store: Store, tmp_path: Path) -
     assert unfinished(store) == ["new/left.caf"]
     for each in store.client.list_multipart_uploads(Bucket=BUCKET)["Uploads"]:
         assert f"until the upload {each['UploadId']} is aborted" in str(told.value)
-        store.client.abort_multipart_upload(Bucket=BUCKET, Key=each["Key"], UploadId=each["UploadId"])
+    assert len(list(removed_uploads(Address(BUCKET, "new/"), store.connection))) == 1
+    assert unfinished(store) == []
 
 
 # ---- the checksum ------------------------------------------------------------------------------------------------

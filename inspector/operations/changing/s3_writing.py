@@ -32,7 +32,8 @@ def sending_lines(source: S3Source, edit: Edit, *, whole: bool = False, planned:
     lines = [f"bytes {piece.start:,} to {piece.stop:,}: {_does(piece)}" for piece in joined(pieces)]
     are, is_ = ("would be", "would be") if planned else ("are", "is")
     total = f"In all {sent:,} of {edit.new_size:,} bytes {are} read and sent again."
-    how = f"a multipart upload of {len(pieces):,} parts" if len(pieces) > 1 else "one request"
+    is_one = not any(piece.copied for piece in pieces) and len(pieces) < 2
+    how = "one request" if is_one else f"a multipart upload of {count(len(pieces), 'part')}"
     return [
         *lines,
         total if sent else f"No byte of {edit.new_size:,} {is_} sent.",
