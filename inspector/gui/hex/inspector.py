@@ -4,45 +4,36 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSize, Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QSizePolicy, QTableView, QWidget
 
 from inspector.core.translation import marked, tr
 from inspector.gui.hex.fonts import fixed_font
 from inspector.gui.hex.inspector_values import Value, readings
+from inspector.gui.models.titled_table import Index, TitledTable
 
-_Index = QModelIndex | QPersistentModelIndex
 _HEADINGS = (marked("Read as"), marked("Value"))
-_NOWHERE = QModelIndex()
 _Role = Qt.ItemDataRole
 
 
-class ReadingsModel(QAbstractTableModel):
+class ReadingsModel(TitledTable):
     """The readings of some bytes, one a row."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self._values: list[Value] = readings(b"")
+        super().__init__(_HEADINGS)
+        self._rows: list[Value] = readings(b"")
 
     def setBytes(self, data: bytes) -> None:
         """Read these bytes."""
-        self._values = readings(data)
-        self.dataChanged.emit(self.index(0, 1), self.index(len(self._values) - 1, 1))
+        self._rows = readings(data)
+        self.dataChanged.emit(self.index(0, 1), self.index(len(self._rows) - 1, 1))
 
     def text(self, row: int, column: int) -> str:
         """What a cell says."""
-        return self._values[row][column]
+        return self._rows[row][column]
 
-    def rowCount(self, parent: _Index = _NOWHERE) -> int:
-        """Qt override."""
-        return 0 if parent.isValid() else len(self._values)
-
-    def columnCount(self, parent: _Index = _NOWHERE) -> int:
-        """Qt override."""
-        return 0 if parent.isValid() else len(_HEADINGS)
-
-    def data(self, index: _Index, role: int = _Role.DisplayRole) -> Any:
+    def data(self, index: Index, role: int = _Role.DisplayRole) -> Any:
         """Qt override."""
         if not index.isValid():
             return None
@@ -54,12 +45,6 @@ class ReadingsModel(QAbstractTableModel):
             _Role.FontRole: fixed_font() if index.column() else None,
         }
         return answers.get(_Role(role))
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = _Role.DisplayRole) -> Any:
-        """Qt override."""
-        if role == _Role.DisplayRole and orientation is Qt.Orientation.Horizontal:
-            return tr(_HEADINGS[section])
-        return None
 
 
 class DataInspector(QTableView):

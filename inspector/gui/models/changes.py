@@ -46,11 +46,6 @@ class Changes(TitledTable):
 
     # ---- Qt overrides ------------------------------------------------------------------------------------------
 
-    @property
-    def count(self) -> int:
-        """See TitledTable."""
-        return len(self._rows)
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Qt override."""
         if not index.isValid():

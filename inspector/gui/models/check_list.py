@@ -100,11 +100,6 @@ class CheckListModel(TitledTable):
 
     # ---- overrides ---------------------------------------------------------------------------------------------
 
-    @property
-    def count(self) -> int:
-        """See TitledTable."""
-        return len(self._rows)
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """See QAbstractItemModel."""
         if not index.isValid():

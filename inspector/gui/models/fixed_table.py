@@ -40,11 +40,6 @@ class FixedTable(TitledTable):
         """What a row says."""
         return self._rows[row].texts
 
-    @property
-    def count(self) -> int:
-        """See TitledTable."""
-        return len(self._rows)
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """See QAbstractItemModel."""
         if not index.isValid():

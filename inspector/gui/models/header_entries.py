@@ -39,13 +39,13 @@ class HeaderEntries(TitledTable):
 
     def show(self, view: HeaderView | None) -> None:
         """Show another header, or none."""
-        same = view is not None and self.view is not None
-        if same:
-            self.view = view
+        if view is not None and self.view is not None:
+            self.view, self._rows = view, view.entries
             self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, TARGET))
             return
         self.beginResetModel()
         self.view = view
+        self._rows = view.entries if view is not None else ()
         self.endResetModel()
 
     def set_hexadecimal(self, on: bool) -> None:
@@ -59,11 +59,6 @@ class HeaderEntries(TitledTable):
         return self.view.entries[row] if self.view is not None and 0 <= row < len(self.view.entries) else None
 
     # ---- Qt overrides ------------------------------------------------------------------------------------------
-
-    @property
-    def count(self) -> int:
-        """See TitledTable."""
-        return len(self.view.entries) if self.view is not None else 0
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Qt override."""

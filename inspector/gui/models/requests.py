@@ -98,11 +98,6 @@ class RequestsModel(TitledTable):
 
     # ---- overrides ---------------------------------------------------------------------------------------------
 
-    @property
-    def count(self) -> int:
-        """See TitledTable."""
-        return len(self._rows)
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """See QAbstractItemModel."""
         if not index.isValid():

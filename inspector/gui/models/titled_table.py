@@ -14,16 +14,17 @@ NOWHERE = QModelIndex()
 
 
 class TitledTable(QAbstractTableModel):
-    """``count`` rows under ``titles``, which are marked texts; what cells say is for those that derive from it."""
+    """A row for each of ``_rows`` under ``titles``, which are marked texts; what cells say is for those that derive."""
 
     def __init__(self, titles: Sequence[str], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._titles = tuple(titles)
+        self._rows: Sequence[Any] = ()
 
     @property
     def count(self) -> int:
         """How many rows there are."""
-        raise NotImplementedError
+        return len(self._rows)
 
     # ---- overrides ---------------------------------------------------------------------------------------------
 
