@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from inspector.__main__ import main
+from inspector.cli.output import json_text
 from inspector.core.verdict import State
 from tests.conftest import SAMPLES
 
@@ -32,6 +33,10 @@ def objects(capfd: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str
     out = capfd.readouterr().out
     assert out.isascii()
     return [json.loads(line, parse_constant=pytest.fail) for line in out.splitlines()]
+
+
+def test_a_number_that_json_has_no_word_for_is_text() -> None:
+    assert json_text([1.5, float("inf"), [float("nan")], None]) == '[1.5, "inf", ["nan"], null]'
 
 
 def are_spans(found: Any) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,8 +76,13 @@ def test_combined_edits_keep_the_order_of_the_first(draw: st.DataObject, data: b
     kept, asked = ([patch.span for patch in edit.patches] for edit in (one, first))
     assert [span.start for span in kept[: len(asked)]] == [span.start for span in asked]
     assert kept[: max(0, len(asked) - 1)] == asked[:-1]  # the last may have grown by what follows upon it
-    added = kept[max(0, len(asked) - 1) :]
-    assert all(before.stop != after.start for before, after in pairwise(added))
+
+
+def test_what_follows_upon_the_last_patch_becomes_part_of_it() -> None:
+    first = Edit("Change", (Patch(6, b"g", b"G"), Patch(0, b"ab", b"AB")), 8, 8)
+    second = Edit("And", (Patch(1, b"Bcd", b"bCD"), Patch(7, b"h", b"H")), 8, 8)
+    one = combined(first, second, "Both")
+    assert one.patches == (Patch(6, b"g", b"G"), Patch(0, b"abcd", b"AbCD"), Patch(7, b"h", b"H"))
 
 
 def test_an_edit_that_changes_the_size_is_combined_with_none_before_it() -> None:

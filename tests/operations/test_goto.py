@@ -9,6 +9,7 @@ import pytest
 
 from inspector.core.progress import Progress
 from inspector.operations.refused import Refused
+from inspector.operations.showing.goto import SCANNED
 from inspector.operations.showing.session import Session
 from tests.operations.archives import CONTENTS, caf, opened
 
@@ -53,6 +54,15 @@ def test_names_of_fields(session: Session) -> None:
     entries = [session.goto(f"entry[{number}]", 0, 0).start for number in range(4)]
     assert entries == sorted(set(entries))
     assert session.read(0, entries[2], 11) == b'"b/one.bin"'
+
+
+def test_a_row_of_a_long_table_is_found_by_its_number(tmp_path: Path) -> None:
+    session = opened(caf(tmp_path / "many.caf", {f"{number:04}": b"x" for number in range(SCANNED + 200)}))
+    for number in (SCANNED - 1, SCANNED, SCANNED + 199):
+        start = session.goto(f"entry[{number}]", 0, 0).start
+        assert session.read(0, start, 6) == f'"{number:04}"'.encode()
+    with pytest.raises(Refused):
+        session.goto(f"entry[{SCANNED + 200}]", 0, 0)
 
 
 def test_members(session: Session) -> None:
