@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from inspector.core.edit import Edit, OverlaySource
 from inspector.core.names import visible
-from inspector.core.numbers import rounded
+from inspector.core.numbers import count, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
 from inspector.core.translation import tr, trn
