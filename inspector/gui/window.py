@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QSize
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QDropEvent, QGuiApplication
-from PySide6.QtWidgets import (
-    QApplication,
-    QMainWindow,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from inspector.core.translation import tr
 from inspector.gui import acting, closing, door
@@ -50,7 +45,9 @@ if TYPE_CHECKING:  # see Window._new_tab
     from inspector.gui.tab import Tab
 
 TITLE = "Archive Inspector"
-DEFAULT_SIZE = (1280, 800)
+DEFAULT_SIZE = QSize(1280, 800)
+FRAME = QSize(20, 50)
+"""Pixels that the frame of a window may take, in all."""
 
 
 class Window(QMainWindow):
@@ -99,7 +96,7 @@ class Window(QMainWindow):
         self.sessions = Sessions(self.settings, self.tabs, self.start_page, self.waiting.open, self.say)
         self.mishaps = Mishaps(self)
         self._connect()
-        self.resize(*DEFAULT_SIZE)
+        self.resize(DEFAULT_SIZE.boundedTo(self.screen().availableSize() - FRAME))
         self.restoreGeometry(self.settings.state("geometry"))
         self._change_tab()
 

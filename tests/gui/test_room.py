@@ -6,10 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QAbstractItemView
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.models import fields, members
+from inspector.gui.panels import members as members_panel
+from inspector.gui.settings import Settings
 from inspector.gui.window import Window
 from tests.gui.conftest import Show, press, settle
 
@@ -36,6 +39,43 @@ def test_the_size_of_members_stays_when_their_verdict_comes(checked: Show, qtbot
     qtbot.waitUntil(lambda: not tree.isColumnHidden(members.VERDICT))
     assert not tree.isColumnHidden(members.SIZE)
     assert not scrolls_across(tree)
+
+
+def test_names_have_the_room_that_others_do_not_need(checked: Show, window: Window, qtbot: QtBot) -> None:
+    tab = checked(DAMAGED)
+    tree = tab.members.tree
+    tree.expandAll()
+    settle(qtbot, window)
+    hint = tree.header().sectionSizeHint
+    needed = sum(max(tree.sizeHintForColumn(each), hint(each)) for each in (members.VERDICT, members.SIZE))
+    qtbot.waitUntil(lambda: tree.columnWidth(members.NAME) == tree.viewport().width() - needed)
+    assert tree.columnWidth(members.VERDICT) < members_panel.WIDTHS[members.VERDICT]
+
+
+def test_a_column_is_set_by_hand_only_where_the_mouse_is_on_its_title(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("nested.caf")
+    tree = tab.members.tree
+    header = tree.header()
+    qtbot.mousePress(window.start_page, Qt.MouseButton.LeftButton)  # what opens a tab may still be held
+    tree.setColumnWidth(members.SIZE, 300)
+    qtbot.mouseRelease(window.start_page, Qt.MouseButton.LeftButton)
+    tree.resize(tree.width() + 1, tree.height())
+    qtbot.waitUntil(lambda: not scrolls_across(tree))
+    edge = QPoint(header.sectionPosition(members.SIZE) - 1, header.height() // 2)
+    qtbot.mousePress(header.viewport(), Qt.MouseButton.LeftButton, pos=edge)
+    qtbot.mouseMove(header.viewport(), edge - QPoint(60, 0))
+    qtbot.mouseRelease(header.viewport(), Qt.MouseButton.LeftButton, pos=edge - QPoint(60, 0))
+    by_hand = tree.columnWidth(members.NAME)
+    tree.resize(tree.width() + 40, tree.height())
+    assert tree.columnWidth(members.NAME) == by_hand
+
+
+def test_the_first_window_fits_on_the_screen(settings: Settings, qtbot: QtBot) -> None:
+    window = Window(settings)
+    qtbot.addWidget(window)
+    room = window.screen().availableSize()
+    assert window.width() < room.width()
+    assert window.height() < room.height()
 
 
 def test_a_wider_tree_shows_more_columns(show: Show, window: Window, qtbot: QtBot) -> None:
