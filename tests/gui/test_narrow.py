@@ -33,10 +33,11 @@ def is_cut(widget: QLabel | QAbstractButton) -> bool:
     icon_only = isinstance(widget, QToolButton) and not widget.icon().isNull()
     if isinstance(widget, ElidedLabel) or icon_only or shown.isEmpty() or not widget.text():
         return False
+    room = min(widget.contentsRect().width(), shown.width())
     if isinstance(widget, QLabel) and widget.wordWrap():
         words = widget.text().replace(BREAK, " ").split()
-        return max((wide(widget, word) for word in words), default=0) > widget.contentsRect().width()
-    return wide(widget, widget.text().replace("&", "")) > min(widget.contentsRect().width(), shown.width())
+        return max((wide(widget, word) for word in words), default=0) > room
+    return wide(widget, widget.text().replace("&", "")) > room
 
 
 def seen_words(within: QWidget) -> set[str]:

@@ -10,8 +10,8 @@ GROUP = f"\u2009{BREAK}"
 """Between groups of a digest: a thin space, so that two of them can be compared by eye."""
 DIGITS = 8
 """Digits of a group."""
-LONG_WORD = 24
-"""Characters of a word that is broken rather than cut off, where it has no better place."""
+LONG_WORD = 19
+"""Characters of a word that is left whole where it has no better place; the keys of datapoints have one more."""
 
 _DIGEST = re.compile(r"(?<![0-9A-Za-z])(?=[0-9]*[A-Fa-f])(?=[A-Fa-f]*[0-9])[0-9A-Fa-f]{16,}(?![0-9A-Za-z])")
 _PLACE = re.compile(r"(?<=\w)([/\\._=:;&?-])(?=\w)")

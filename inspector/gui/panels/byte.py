@@ -23,6 +23,8 @@ from inspector.operations.showing.views import Explanation, MemberRow
 MOST_SPANS = 6
 """The most pieces of a field that are written out."""
 MOST_FINDINGS = 8
+NARROWEST = 160
+"""Pixels in which each word can be read."""
 LONGEST = 4_000
 """The most characters of a value that are written out."""
 
@@ -56,6 +58,7 @@ class BytePanel(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setMinimumWidth(NARROWEST)
         self.path = self._label(tr("Field path"))
         self.title = self._label(tr("Field"))
         font = QFont(self.title.font())
@@ -63,7 +66,7 @@ class BytePanel(QScrollArea):
         font.setPointSizeF(font.pointSizeF() * 1.15)
         self.title.setFont(font)
         self._form = QFormLayout()
-        self._form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.DontWrapRows)
+        self._form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self._form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
         self._form.setContentsMargins(0, 4, 0, 0)
@@ -149,9 +152,9 @@ class BytePanel(QScrollArea):
             self._say("Bytes", spans_text((Span(explanation.offset, explanation.offset + 1),)))
             return
         row = fields[chosen]
-        self.path.setText(path_text(fields[:chosen]))
+        self.path.set_breakable(path_text(fields[:chosen]))
         self.path.setVisible(chosen > 0)
-        self.title.setText(row.name)
+        self.title.set_breakable(row.name)
         self._say("Value", row.value)
         self._say("Meaning", row.note)
         role = word(row.role)
