@@ -148,8 +148,11 @@ class Document(QObject):
         if self.layer_info(self.layer) is None:
             self.layer = 0
         self.layersChanged.emit()
+        chosen = self.layer_info(self.selection.layer)
         if first and self.layers:
             self.select_byte(0, min(self.first_caret, max(0, self.layers[0].size - 1)), "")
+        elif chosen is not None and self.selection.caret >= max(1, chosen.size):
+            self.select_byte(chosen.layer, max(0, chosen.size - 1), self.selection.origin)
 
     def start(self, method: str, *args: Any, done: Any = None) -> Job:
         """Start a job that takes the place of an earlier one of the same kind."""
@@ -171,6 +174,7 @@ class Document(QObject):
     def decoded_anew(self) -> None:
         """The archive is decoded: rows and what the caret stands on may be others."""
         self.look()
+        self.selection = replace(self.selection, wrong=False)  # what was found wrong may have been mended
         self.resolve_again()
         if self.status.stage is not Stage.FAILED:
             self.arrange(self.filter, *self.sort)

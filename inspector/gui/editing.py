@@ -230,11 +230,11 @@ class Editing(QObject):
         self.revert, self._shown = None, edit
         if pending is not None:
             self.history.put(pending)
+        self._document.decoded_anew()
+        self._change()
         self._document.said.emit(
             tr("This is what is there now. The pending changes fit it, and are still not written.")
         )
-        self._document.decoded_anew()
-        self._change()
 
     def settle(self, result: WriteResult) -> None:
         """The archive was changed, by writing or by a repair: nothing is pending any more."""
@@ -243,8 +243,8 @@ class Editing(QObject):
         self.history.clear()
         self._shown = self.broken = None
         self.revert = result.revert
-        self._document.said.emit(" ".join((result.sentence, *result.warnings)))
         self.changed.emit()
+        self._document.said.emit(" ".join((result.sentence, *result.warnings)))
         self.written.emit(result)
         self._document.decoded_anew()
 

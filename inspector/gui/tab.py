@@ -136,6 +136,7 @@ class Tab(QWidget):
         self.hex_pane.selectionChanged.connect(self.header.set_marked)
         self.requests.kept.connect(self.hex_pane.map.setKept)
         self.remedies.told.connect(self.note.hide)  # which says the same
+        self.editing.changed.connect(self.note.hide)  # which was about the state before
         self.editing.changed.connect(self._title_changes)
         self.banner.mendWanted.connect(self.mend)
         self.changes.copyWanted.connect(self.writing.ask_copy)

@@ -179,6 +179,22 @@ def test_broken_checksums_are_counted_mended_and_named(edited: tuple[Tab, Path],
     assert tacozip.read_header(str(path)) == tacozip.read_header(before)
 
 
+def test_what_is_unfolded_stays_unfolded_when_bytes_change(copied: Copied, window: Window, qtbot: QtBot) -> None:
+    tab, _ = copied("two-entries.tacozip")
+    trees = (tab.members.tree, tab.structure.tree)
+    for tree in trees:
+        tree.collapseAll()
+    tab.members.tree.expand(tab.members.tree_model.index(0, 0))
+    tab.structure.tree.expand(tab.structure.model.index(1, 0))
+    settle(qtbot, window)
+    overwrite(window, tab, PADDING, "abcd")
+    previewed(qtbot, window, tab)
+    settle(qtbot, window)
+    assert tab.members.tree.isExpanded(tab.members.tree_model.index(0, 0))
+    assert tab.structure.tree.isExpanded(tab.structure.model.index(1, 0))
+    assert tab.members.tree_model.rowCount(tab.members.tree_model.index(0, 0))
+
+
 def test_a_change_that_breaks_nothing_offers_no_mending(copied: Copied, window: Window, qtbot: QtBot) -> None:
     tab, _ = copied("journey.caf")
     overwrite(window, tab, 3, "ff")
@@ -203,6 +219,7 @@ def test_writing_is_said_and_taken_back(edited: tuple[Tab, Path], window: Window
     press(window, "take_back")
     settle(qtbot, window)
     assert path.read_bytes() == before
+    assert said(tab).startswith("Done: Take back: ")
     assert sorted(each.name for each in path.parent.iterdir() if each.name.startswith("two")) == [path.name]
 
 

@@ -141,6 +141,22 @@ def test_mending_in_place_is_read_by_the_reference(planned: Found, window: Windo
     assert tab.banner.mend.isHidden()
 
 
+def test_nothing_points_behind_the_end_when_the_end_was_cut_off(found: Found, window: Window, qtbot: QtBot) -> None:
+    tab, path = found("torn-at-boundary.rca")
+    end = tab.document.selection.caret
+    assert tab.hex_pane.hex._damage
+    press(window, "mend")
+    settle(qtbot, window)
+    tab.repair.make.click()
+    settle(qtbot, window)
+    assert path.stat().st_size == end
+    assert tab.note.text.text().startswith(f"Done: Cut off the 112 bytes of garbage from byte {end:,} on")
+    assert tab.document.selection.caret == tab.hex_pane.hex.caret() == end - 1
+    assert tab.byte.title.text() != "No structure is known of this byte."
+    assert tab.hex_pane.hex._damage == []
+    assert tab.hex_pane.map.framed() == tab.hex_pane.hex.shown()
+
+
 def test_a_mended_copy_leaves_the_file_alone(
     planned: Found, window: Window, qtbot: QtBot, tmp_path: Path, sample: Sample
 ) -> None:

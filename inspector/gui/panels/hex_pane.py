@@ -182,6 +182,7 @@ class HexPane(QWidget):
         """All bytes and colours may be others."""
         if self._info is not None and self._model is not None:
             self._model.invalidate(self._info.size)
+            self.map.setShown(*self.hex.shown())
             self._mark_damage()
             self._draw_map(self.map.rows())
             self._follow(self._document.selection)

@@ -31,6 +31,7 @@ from inspector.gui.models.paged_tree import PagedTree
 from inspector.gui.panels.chosen import chosen_in
 from inspector.gui.panels.column_widths import FirstColumnFits
 from inspector.gui.panels.parts import Emptiable, select_row, table_view, tree_view
+from inspector.gui.panels.staying_open import StaysOpen, by_names
 from inspector.gui.selection import Selection
 from inspector.gui.words import not_there_yet
 from inspector.operations.showing.views import Chosen, MemberPlace, MemberRow, SortKey, Stage, TreeRow
@@ -69,6 +70,7 @@ class MembersPanel(QWidget):
         self.tree = tree_view(self.tree_model, WIDTHS, tr("Members as a tree"))
         self.table = table_view(self.table_model, WIDTHS, tr("Members as a table"))
         self._fits = [FirstColumnFits(view, SIZE) for view in (self.tree, self.table)]
+        StaysOpen(self.tree, by_names)
         for view in (self.tree, self.table):
             view.setColumnHidden(VERDICT, True)
             view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)

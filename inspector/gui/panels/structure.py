@@ -15,6 +15,7 @@ from inspector.gui.models.fields import NAME, OFFSET, SIZE, VALUE, FieldTree
 from inspector.gui.models.paged_tree import PagedTree
 from inspector.gui.panels.column_widths import FirstColumnFits
 from inspector.gui.panels.parts import Emptiable, select_row, tree_view
+from inspector.gui.panels.staying_open import StaysOpen, by_positions
 from inspector.gui.selection import Selection
 from inspector.operations.showing.views import FieldRow, LayerKind, Stage
 
@@ -35,6 +36,7 @@ class StructurePanel(QWidget):
         self.tree = tree_view(self.model, WIDTHS, tr("Fields"))
         self.tree.setTextElideMode(Qt.TextElideMode.ElideRight)
         FirstColumnFits(self.tree, VALUE)
+        self._unfolded = StaysOpen(self.tree, by_positions)
         self._stack = Emptiable(self.tree)
         self.setFocusProxy(self._stack)
         layout = QVBoxLayout(self)
@@ -54,6 +56,7 @@ class StructurePanel(QWidget):
     def _change_layer(self) -> None:
         if self._document.layer != self._layer:
             self._layer = self.fields.layer = self._document.layer
+            self._unfolded.forget()
             self._refetch()
 
     def _changed(self) -> None:

@@ -17,7 +17,7 @@ from inspector.core.source import SourceError, blocks
 from inspector.core.span import Span, Spans
 from inspector.core.translation import tr
 from inspector.core.verdict import State
-from inspector.operations.changing.edit_views import RepairPlan, RepairRow, WriteResult
+from inspector.operations.changing.edit_views import RepairPlan, RepairRow, WriteResult, done_sentence
 from inspector.operations.changing.repairable import left
 from inspector.operations.changing.repairing import Beside, Plan
 from inspector.operations.changing.s3_writing import put_beside, put_copy, put_pieces, write_edit_to_s3
@@ -143,7 +143,7 @@ def write_edit(
         done.append(tr("{size} written in {places}", size=size, places=counts.places(len(edit.patches))))
     if cut.size:
         done.append(tr("{size} cut off", size=counts.in_bytes(cut.size)))
-    return WriteResult(f"{edit.label}: {', '.join(done)}.", written.warnings, written.undo)
+    return WriteResult(done_sentence(edit.label, ", ".join(done)), written.warnings, written.undo)
 
 
 def carry_out(
@@ -165,7 +165,7 @@ def carry_out(
         raise Refused(_sentence(plan))
     if copy:
         return _mend_copy(plan, source, copy, progress, over=over, connection=connection)
-    result = WriteResult(f"{plan.repairs[0].title}.")
+    result = WriteResult(done_sentence(plan.repairs[0].title))
     if plan.edit is not None:
         result = write_edit(source, plan.edit, progress, whole=whole)
     unwritten = _put_beside(plan, source, progress)

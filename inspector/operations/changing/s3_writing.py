@@ -10,7 +10,7 @@ from inspector.core.numbers import count, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
 from inspector.core.translation import tr, trn
-from inspector.operations.changing.edit_views import WriteResult
+from inspector.operations.changing.edit_views import WriteResult, done_sentence
 from inspector.operations.changing.repairing import Beside
 from inspector.sources.journal import KEPT
 from inspector.sources.s3.address import Address
@@ -59,7 +59,7 @@ def write_edit_to_s3(source: S3Source, edit: Edit, progress: Progress, *, whole:
         size = rounded(edit.dropped.size)
         warnings += (f"It cannot be taken back: the {size} that were cut off are more than is kept.",)
     back = edit.reverted(dropped) if keeps else None
-    return WriteResult(f"{edit.label}: {_words(sent.pieces)}.", warnings, back)
+    return WriteResult(done_sentence(edit.label, _words(sent.pieces)), warnings, back)
 
 
 def put_beside(address: Address, connection: Connection, ledger: Ledger, beside: Beside, progress: Progress) -> None:
