@@ -9,6 +9,13 @@ from pathlib import Path
 import pytest
 
 from inspector.__main__ import main
+from inspector.cli.dump import _marks
+from inspector.core.field import Field, parent
+from inspector.core.finding import Finding, Severity
+from inspector.core.kinds import Kind
+from inspector.core.source import BytesSource
+from inspector.core.span import Span
+from inspector.operations.opening.opening import Opened
 
 Sample = Callable[[str], Path]
 Dump = Callable[..., str]
@@ -41,6 +48,14 @@ def test_of_the_fields_that_are_shown_the_innermost_is_marked(dump: Dump) -> Non
     marked = [line for line in dump("wrong-reset-hash.rca", "--depth", "1").splitlines() if "<- error" in line]
     assert len(marked) == 1
     assert marked[0].count("blob layer") >= 1
+
+
+def test_what_no_field_holds_is_marked_behind_the_outermost() -> None:
+    inner = Field("inner", Kind.DATA, (Span(0, 4),))
+    fields = [parent("outer", Kind.INDEX, (Span(0, 6),), [inner]), Field("next", Kind.DATA, (Span(6, 9),))]
+    archive = Opened(BytesSource(bytes(9)), "x", "x", fields)
+    archive.findings.append(Finding(Severity.ERROR, "code", "Across both.", (Span(2, 8),)))
+    assert _marks(archive, 9) == {(0,): "  <- error: Across both."}
 
 
 def test_so_many_findings_are_marked_and_no_more(dump: Dump, monkeypatch: pytest.MonkeyPatch) -> None:

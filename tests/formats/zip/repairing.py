@@ -6,32 +6,24 @@ import io
 import struct
 import zipfile
 
-from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import Verdict
 from inspector.formats._zip.directory import Directory
-from inspector.operations.changing.repairing import Plan, plan
-from inspector.operations.checking.checking import check_archive
-from inspector.operations.opening import opening
+from inspector.operations.changing.repairing import Plan
+from inspector.operations.opening.opening import Opened
+from tests.formats import archives
 from tests.formats.zip.zip_building import written
 
 STREAMED = written(streamed=True)
 WHOLE = written()
 
 
-def checked(data: bytes) -> opening.Opened:
-    archive = opening.start(BytesSource(data, "x.zip"))
-    opening.decode(archive, Progress())
-    check_archive(archive, Progress())
-    return archive
+def checked(data: bytes) -> Opened:
+    return archives.checked(BytesSource(data, "x.zip"))
 
 
 def planned(data: bytes, *accepted: str) -> Plan:
-    return plan(checked(data), Progress(), accepted)
-
-
-def after(made: Plan) -> bytes:
-    return made.after.source.read(0, made.after.source.size)
+    return archives.planned(BytesSource(data, "x.zip"), *accepted)
 
 
 def contents(data: bytes) -> dict[str, bytes]:
@@ -44,13 +36,7 @@ def made(result: Plan) -> list[str]:
     return [repair.code for repair in result.repairs]
 
 
-def salvaged(result: Plan) -> bytes:
-    assert result.salvage is not None
-    assert result.salvage.content is not None
-    return b"".join(result.salvage.content(Progress()))
-
-
-def verified(archive: opening.Opened) -> dict[bytes, int]:
+def verified(archive: Opened) -> dict[bytes, int]:
     """The CRC-32 of every member whose content is whole."""
     assert isinstance(archive.detail, Directory)
     crcs = archive.detail.computed

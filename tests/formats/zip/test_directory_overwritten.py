@@ -12,17 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from inspector.core.verdict import State, Verdict
-from tests.formats.zip.repairing import (
-    STREAMED,
-    WHOLE,
-    after,
-    checked,
-    contents,
-    directory_of,
-    made,
-    planned,
-    verified,
-)
+from tests.formats.archives import after
+from tests.formats.zip.repairing import STREAMED, WHOLE, checked, contents, directory_of, made, planned, verified
 from tests.formats.zip.zip_building import PLAIN, patched, written
 
 COMMENTED = written(comment=b"a comment")

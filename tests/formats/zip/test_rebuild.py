@@ -22,17 +22,16 @@ from inspector.formats._zip.rebuild import rebuild
 from inspector.operations.changing.repairing import plan
 from inspector.operations.opening import opening
 from inspector.sources.file import FileSource
+from tests.formats.archives import after, salvaged
 from tests.formats.zip.repairing import (
     STREAMED,
     WHOLE,
-    after,
     checked,
     contents,
     directory_of,
     ends_of,
     made,
     planned,
-    salvaged,
     verified,
 )
 from tests.formats.zip.zip_building import PLAIN, Unseekable, patched, written, zip64_archive

@@ -11,18 +11,8 @@ from inspector.core.source import BytesSource
 from inspector.core.verdict import State
 from inspector.operations.changing.repairing import plan
 from inspector.operations.checking.checking import state_of
-from tests.formats.zip.repairing import (
-    STREAMED,
-    WHOLE,
-    after,
-    checked,
-    contents,
-    directory_of,
-    made,
-    planned,
-    salvaged,
-    verified,
-)
+from tests.formats.archives import after, salvaged
+from tests.formats.zip.repairing import STREAMED, WHOLE, checked, contents, directory_of, made, planned, verified
 from tests.formats.zip.zip_building import FILES, PLAIN, patched, written, zip64_archive
 
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from inspector.core.verdict import State
 from inspector.operations.checking.checking import state_of
-from tests.formats.zip.repairing import STREAMED, WHOLE, after, checked, contents, directory_of, made, planned, verified
+from tests.formats.archives import after
+from tests.formats.zip.repairing import STREAMED, WHOLE, checked, contents, directory_of, made, planned, verified
 from tests.formats.zip.zip_building import patched
 
 MEMBER = 3
