@@ -202,6 +202,22 @@ def test_what_was_listed_is_not_asked_for_again(store: Store, sample: Sample) ->
     assert (outcome.state, [seen.listing for seen in store.proxy.log].count(True)) == (State.SOUND, 1)
 
 
+def test_what_else_is_beneath_a_prefix_with_ranges_is_checked_too(store: Store, sample: Sample) -> None:
+    """Also beneath one whose name looks like that of a file."""
+    store.put("v1.0/other/torn.caf", sample("gap.caf").read_bytes())
+    location = dataset(store, "v1.0", 2)
+    store.client.delete_object(Bucket="archives", Key=f"v1.0/dataset/weather/datapoints/{11:020d}-{20:020d}.tar")
+    store.proxy.reset()
+
+    found = {each.location: each.state for each in checked(store, "s3://archives/v1.0")}
+
+    assert found == {"s3://archives/v1.0": State.DAMAGED, "s3://archives/v1.0/other/torn.caf": State.WARNING}
+    assert [seen.listing for seen in store.proxy.log].count(True) == 1
+    store.proxy.reset()
+    assert [each.location for each in checked(store, location)] == [location]
+    assert [seen.listing for seen in store.proxy.log].count(True) == 1
+
+
 def test_one_that_was_replaced_since_it_was_listed_is_read_as_it_is(store: Store, sample: Sample) -> None:
     store.put("since/a.caf", sample("gap.caf").read_bytes())
     store.put("since/b.caf", sample("gap.caf").read_bytes())

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from inspector.core.collection import Collection
 from inspector.core.source import Source, SourceError
+from inspector.formats import FORMATS
 from inspector.operations.checking.digest_manifest import SUFFIXES
 from inspector.operations.opening.collection import collection_in, open_collection
 from inspector.operations.opening.opening import open_place
-from inspector.sources.s3.address import is_s3
+from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.answers import Seen
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.source import S3Source
 
+_ENDINGS = frozenset(suffix for each in FORMATS for suffix in each.suffixes)
 _BESIDE = (".metadata", *SUFFIXES)
 
 
@@ -52,7 +55,7 @@ def expanded(
 ) -> Iterator[Wanted]:
     """The locations to check: a folder stands for the files in it and beneath, in sorted order.
 
-    One that is a collection on this machine is a location itself, and stands for what else is in it too.
+    One that is a collection is a location itself, and stands for what else is in it too.
 
     A file beside an archive that belongs to it (metadata, an index, a digest manifest) is checked with that archive,
     not by itself; what is no regular file is left out, and added to ``passed``. A folder that cannot be listed is a
@@ -79,12 +82,17 @@ def _in_folder(location: str, path: Path, passed: list[str] | None) -> Iterator[
         return
     yield Wanted(location)
     base = path.resolve()
+    is_else = _is_else(collection)
+    for each in beneath(path, passed):
+        if is_else(str(base / Path(each.location).relative_to(path))):
+            yield each
+
+
+def _is_else(collection: Collection) -> Callable[[str], bool]:
+    """Whether a file in the folder of a collection is none of its own."""
     theirs = {name for each in collection.ranges for name in (each.location, each.beside)}
     orphans = {each.name for each in collection.orphans}
-    for each in beneath(path, passed):
-        file = base / Path(each.location).relative_to(path)
-        if str(file) not in theirs and file.name not in orphans:
-            yield each
+    return lambda location: location not in theirs and Path(location).name not in orphans
 
 
 def beneath(path: Path, passed: list[str] | None = None) -> Iterator[Wanted]:
@@ -106,10 +114,21 @@ def beneath(path: Path, passed: list[str] | None = None) -> Iterator[Wanted]:
 
 def _on_s3(location: str, connection: Connection) -> Iterator[Wanted]:
     place = _place(location, connection)
-    if isinstance(place, S3Prefix) and not _holds_ranges(place):
-        yield from beneath_prefix(place, connection)
-    else:
+    if not isinstance(place, S3Prefix):
         yield Wanted(location, connection=connection, place=place)
+        return
+    try:
+        collection = collection_in(place)
+    except SourceError:
+        yield Wanted(location, connection=connection)  # opening it says what is wrong
+        return
+    if collection is None:
+        yield from beneath_prefix(place, connection)
+        return
+    yield Wanted(location, connection=connection, place=place)
+    if not place.partly:
+        is_else = _is_else(collection)
+        yield from (each for each in beneath_prefix(place, connection) if is_else(each.location))
 
 
 def beneath_prefix(prefix: S3Prefix, connection: Connection) -> Iterator[Wanted]:
@@ -129,20 +148,13 @@ def beneath_prefix(prefix: S3Prefix, connection: Connection) -> Iterator[Wanted]
 
 def _place(location: str, connection: Connection) -> S3Source | S3Prefix | None:
     """What is at a location; None where opening it again says what there is."""
-    if "." in location.rpartition("/")[2]:
-        return None  # what looks like a file is opened when it is its turn
     try:
+        if parse(location).suffix.lower() in _ENDINGS:
+            return None  # what is called an archive is opened when it is its turn
         place = open_place(location, connection)
     except SourceError:
         return None
     return place if isinstance(place, (S3Source, S3Prefix)) else None
-
-
-def _holds_ranges(prefix: S3Prefix) -> bool:
-    try:
-        return collection_in(prefix) is not None
-    except SourceError:
-        return True  # opening it says what is wrong
 
 
 def _beside(name: str, names: frozenset[str]) -> list[str]:

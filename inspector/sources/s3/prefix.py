@@ -44,6 +44,8 @@ class S3Prefix:
         self._entries: tuple[Entry, ...] | None = None
         self._inside: dict[str, S3Prefix] = {}
         self.ledger = ledger
+        self.partly = False
+        """Whether only some of its folders are known, see ``hold``."""
         parts = [address.bucket, *filter(None, address.key.split("/"))]
         self.location = self._address.location
         self.name = parts[-1]
@@ -168,6 +170,7 @@ class S3Prefix:
                     found.setdefault(name, []).append(entry_of(bucket, f"{prefix}{name}/", each.key, size=each.size))
             if not found:
                 return False
+        self.partly = True
         self._inside = {name: self._child(name, entries) for name, entries in found.items()}
         self._entries = tuple(entry_of(bucket, prefix, f"{prefix}{name}", folder=True) for name in sorted(found))
         return bool(found)
