@@ -6,15 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
+from inspector.gui.dropping import PathField
 from inspector.gui.panels.new_archive import NewArchiveTab
 from inspector.gui.window import Window
-from tests.gui.conftest import Show, settle
-from tests.gui.making import dropped
+from tests.gui.conftest import Show, press, settle
+from tests.gui.making import drop, dropped
 
 COPY, MOVE = Qt.DropAction.CopyAction, Qt.DropAction.MoveAction
 Sample = Callable[[str], Path]
@@ -61,4 +62,33 @@ def test_what_could_only_be_moved_is_refused(place: QWidget, sample: Sample) -> 
 def test_no_field_takes_what_is_dropped_by_itself(show: Show, window: Window) -> None:
     show("journey.caf")
     window.making.new_archive()
-    assert [each for each in window.findChildren(QLineEdit) if each.acceptDrops()] == []
+    taking = [each for each in window.findChildren(QLineEdit) if each.acceptDrops()]
+    assert [each for each in taking if not isinstance(each, PathField)] == []
+
+
+def test_a_field_for_a_path_takes_the_path_of_what_is_dropped(window: Window, sample: Sample) -> None:
+    path = sample("journey.caf")
+    press(window, "ask_location")
+    press(window, "search_catalogue")
+    window.making.new_archive()
+    fields = window.findChildren(PathField)
+    assert {type(each.window()).__name__ for each in fields} == {"Window", "OpenLocationDialog", "CatalogueDialog"}
+    for field in fields:
+        events = held(path, COPY | MOVE, field)
+        assert [(event.isAccepted(), event.dropAction()) for event in events] == [(True, COPY)] * 3
+        assert field.text() == str(path)
+    others = [each for each in window.findChildren(QLineEdit) if not isinstance(each, PathField)]
+    assert not any(each.acceptDrops() for each in others)
+
+
+def test_a_field_for_a_path_takes_no_text_that_is_none(qtbot: QtBot, sample: Sample) -> None:
+    field = PathField("kept")
+    qtbot.addWidget(field)
+    assert not any(event.isAccepted() for event in held(sample("journey.caf"), MOVE, field))
+    data = QMimeData()
+    data.setText("no path")
+    drop(field, data)
+    assert field.text() == "kept"
+    data.setText("file:///a%20b.caf")
+    drop(field, data)
+    assert field.text() == "/a b.caf"

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QGridLayout,
     QHBoxLayout,
-    QLineEdit,
     QPushButton,
     QSpinBox,
     QWidget,
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
 from inspector.core.translation import tr
 from inspector.gui.asking import ask_for_folder
 from inspector.gui.door import absolute
+from inspector.gui.dropping import PathField
 from inspector.gui.form import said_in, say_again
 from inspector.gui.panels.parts import label_of
 from inspector.gui.session import OpenTab
@@ -43,10 +43,10 @@ class AuditOptions(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.place = QLineEdit()
+        self.place = PathField()
         self.place.setAccessibleName(tr("Folder or prefix to be audited"))
         self.place.setPlaceholderText(tr("a folder, or s3://bucket/prefix/"))
-        self.results = QLineEdit()
+        self.results = PathField()
         self.results.setAccessibleName(tr("File that keeps the results"))
         self.results.setPlaceholderText(tr("none: results are kept until this tab is closed"))
         self.results.setToolTip(

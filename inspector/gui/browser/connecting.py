@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 from inspector.core.translation import tr
 from inspector.gui.client import Client
 from inspector.gui.connections import Connections
+from inspector.gui.dropping import leave_drops
 from inspector.gui.panels.connection_form import ConnectionForm
 from inspector.sources.s3.connection import Connection
 
@@ -43,6 +44,7 @@ class ConnectDialog(QDialog):
         self.buttons.rejected.connect(self.reject)
         asked = client.job("profiles", done=self.form.offer_profiles)
         self.finished.connect(lambda _: client.forget(asked.number))
+        leave_drops(self)
         self.resize(WIDTH, self.sizeHint().height())
         self._enable()
 

@@ -6,7 +6,7 @@ from time import monotonic
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLineEdit, QProgressBar, QVBoxLayout
+from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QProgressBar, QVBoxLayout
 
 from inspector.core.names import visible
 from inspector.core.source import SourceError
@@ -17,6 +17,7 @@ from inspector.gui.browser.connecting import ConnectDialog
 from inspector.gui.browser.model import BUCKETS, CHANGED, NAME, SIZE, BrowserModel
 from inspector.gui.client import Client, Done, Failed, Job
 from inspector.gui.connections import Connections
+from inspector.gui.dropping import PathField
 from inspector.gui.message import Message
 from inspector.gui.pace import Pace
 from inspector.gui.panels.parts import Emptiable, SelectableLabel, push_button, tree_view
@@ -61,7 +62,7 @@ class BrowserTab(SideTab):
         self.tree = tree_view(self.model, WIDTHS, tr("Buckets, prefixes and objects"))
         self.tree.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.tree.setExpandsOnDoubleClick(False)  # activating a row does it, with the keyboard too
-        self.location = QLineEdit()
+        self.location = PathField()
         self.location.setAccessibleName(tr("Bucket or prefix"))
         self.location.setPlaceholderText("s3://bucket/prefix/")
         self.list_ = push_button(tr("&List"), tr("List what lies at this address"))

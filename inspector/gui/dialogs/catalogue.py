@@ -22,6 +22,7 @@ from inspector.core.translation import marked, tr
 from inspector.gui import worker
 from inspector.gui.client import Client, Job
 from inspector.gui.door import absolute
+from inspector.gui.dropping import PathField, leave_drops
 from inspector.gui.models.fixed_table import FixedRow, FixedTable
 from inspector.gui.panels.parts import Emptiable, table_view
 from inspector.operations.making.catalogue import Place
@@ -51,7 +52,7 @@ class CatalogueDialog(QDialog):
         self.client.lost.connect(self._fail)
         self._job: Job | None = None
         self._places: tuple[Place, ...] = ()
-        self.path = QLineEdit(path)
+        self.path = PathField(path)
         self.path.setAccessibleName(tr("Catalogue"))
         self.path.setPlaceholderText("catalogue.sqlite")
         self.browse = QPushButton(tr("&Browse…"))
@@ -75,6 +76,7 @@ class CatalogueDialog(QDialog):
         self.open_button = self.buttons.addButton(tr("&Open"), QDialogButtonBox.ButtonRole.ActionRole)
         self._lay_out()
         self._connect()
+        leave_drops(self)
         self.resize(*SIZE)
         (self.name if path else self.path).setFocus()
 

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QGridLayout,
     QHBoxLayout,
-    QLineEdit,
     QPushButton,
     QRadioButton,
     QSizePolicy,
@@ -28,6 +27,7 @@ from inspector.core.translation import marked, tr, trn
 from inspector.gui.asking import ask_for_folder
 from inspector.gui.client import Job
 from inspector.gui.door import absolute
+from inspector.gui.dropping import PathField, leave_drops
 from inspector.gui.panels.parts import SelectableLabel, label_of
 from inspector.gui.panels.troubles import TroubleTable
 from inspector.operations.extracting.extraction_views import ExtractionPlan, OnConflict
@@ -90,7 +90,7 @@ class ExtractDialog(QDialog):
         self.chosen = QRadioButton(tr("The &selected members ({number})", number=grouped(len(selected))))
         self.chosen.setEnabled(bool(selected))
         (self.chosen if selected and are_meant else self.all).setChecked(True)
-        self.folder = QLineEdit(folder)
+        self.folder = PathField(folder)
         self.folder.setAccessibleName(tr("Folder to extract into"))
         self.browse = QPushButton(tr("&Browse…"))
         self.browse.setAutoDefault(False)
@@ -117,6 +117,7 @@ class ExtractDialog(QDialog):
         self._timer.timeout.connect(self._ask)
         self._lay_out()
         self._connect()
+        leave_drops(self)
         self.resize(WIDTH, HEIGHT)
         self._ask()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QVBoxLayout, QWidget
 
 from inspector.core.names import visible
 from inspector.core.source import SourceError
@@ -13,6 +13,7 @@ from inspector.core.translation import marked, tr
 from inspector.gui import worker
 from inspector.gui.client import Client
 from inspector.gui.connections import Connections
+from inspector.gui.dropping import PathField, leave_drops
 from inspector.gui.panels.connection_form import ConnectionForm
 from inspector.gui.panels.parts import sentence_label
 from inspector.sources.s3.address import SCHEME, is_s3, parse, strip_credentials
@@ -48,7 +49,7 @@ class OpenLocationDialog(QDialog):
         self._touched = False
         self._filling = False
         self.client = Client(parent=self, target=worker.browse)
-        self.location = QLineEdit()
+        self.location = PathField()
         self.location.setAccessibleName(tr("Location"))
         self.location.setPlaceholderText(tr("s3://bucket/key or a path"))
         self.location.setClearButtonEnabled(True)
@@ -68,6 +69,7 @@ class OpenLocationDialog(QDialog):
         if location == SCHEME:
             self.location.selectAll()  # who types a path or a whole address has it replaced
         self.client.job("profiles", done=self.form.offer_profiles)
+        leave_drops(self)
         self.resize(*SIZE)
 
     def _lay_out(self) -> None:

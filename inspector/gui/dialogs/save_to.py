@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QFileDialog, QGridLayout, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QFileDialog, QGridLayout, QLabel, QWidget
 
 from inspector.core.source import SourceError
 from inspector.core.translation import marked, tr
 from inspector.gui.door import absolute
+from inspector.gui.dropping import PathField
 from inspector.gui.panels.parts import push_button, sentence_label
 from inspector.gui.panels.reach import Reach
 from inspector.sources.s3.address import is_s3, parse
@@ -33,7 +34,7 @@ class SaveToDialog(QDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)
-        self.target = QLineEdit(target)
+        self.target = PathField(target)
         self.target.setAccessibleName(tr("Path, or address on S3"))
         self.browse = push_button(tr("&Browse…"), tr("Choose a file on this computer"))
         self.reach = reach

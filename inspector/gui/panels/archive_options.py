@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from inspector.core.numbers import size_in
 from inspector.core.translation import marked, tr
+from inspector.gui.dropping import PathField
 from inspector.operations.making.workshop_views import ArchiveKind, Draft
 
 ENTRIES = 7
@@ -80,7 +81,7 @@ class CafOptionsPage(QWidget):
         self.limit.setPlaceholderText("30GiB")
         self.limit.setToolTip(tr("Where an archive would be larger, another one begins: NAME-0001.caf. At most 32GB"))
         self.limit.setAccessibleName(tr("Largest size of one archive"))
-        self.catalogue = QLineEdit()
+        self.catalogue = PathField()
         self.catalogue.setPlaceholderText(tr("none; a file such as catalogue.sqlite"))
         self.catalogue.setToolTip(tr("An SQLite file that says in which archive each member is, kept up by later ones"))
         self.catalogue.setAccessibleName(tr("Catalogue of members"))

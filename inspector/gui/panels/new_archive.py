@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QGridLayout,
     QHBoxLayout,
-    QLineEdit,
     QProgressBar,
     QPushButton,
     QVBoxLayout,
@@ -28,6 +27,7 @@ from inspector.gui.asking import ask_for_folder
 from inspector.gui.client import Client, Job
 from inspector.gui.connections import Connections
 from inspector.gui.door import absolute
+from inspector.gui.dropping import PathField
 from inspector.gui.form import said_in, say_again
 from inspector.gui.message import Message
 from inspector.gui.pace import Pace
@@ -74,7 +74,7 @@ class NewArchiveTab(SideTab):
         for kind, words in KINDS.items():
             self.kind.addItem(words, kind)
         self.kind.setAccessibleName(tr("Kind of archive"))
-        self.target = QLineEdit()
+        self.target = PathField()
         self.target.setAccessibleName(tr("Where the archive is to be written"))
         self.browse = QPushButton(tr("&Browse…"))
         self.reach = Reach(self.client, connections)
