@@ -8,10 +8,7 @@ from inspector.cli.connecting import connection_of
 from inspector.cli.made import say
 from inspector.cli.progress_bar import ProgressBar
 from inspector.core.progress import Progress
-from inspector.formats.rca.hashes import Convention
-from inspector.operations.making.rca_writing import RcaOptions, append_rca
-
-_CONVENTIONS = {None: None, "spec": Convention.SPECIFICATION, "rcarch": Convention.RCARCH}
+from inspector.operations.making.rca_writing import CONVENTIONS, RcaOptions, append_rca
 
 
 def run(options: argparse.Namespace) -> None:
@@ -29,4 +26,4 @@ def rca_options(options: argparse.Namespace) -> RcaOptions:
     """How to write blobs, as it was typed."""
     default = RcaOptions()
     level = default.level if options.level is None else options.level
-    return RcaOptions(level, _CONVENTIONS[options.hash_convention], not options.no_sync)
+    return RcaOptions(level, CONVENTIONS.get(options.hash_convention), not options.no_sync)

@@ -27,7 +27,7 @@ _UNSEEN = re.compile(f"[{_SELECTORS}{_BLANK}]")
 
 _LONGEST = 65_535
 """The longest name without a remark, in bytes."""
-_DEEPEST = 128
+DEEPEST = 128
 """The deepest path without a remark, in components."""
 
 _FORBIDDEN = re.compile(r'[<>:"|?*]')
@@ -117,7 +117,7 @@ def _path_hazards(text: str) -> list[str]:
         found.append(DOT)
     if "" in parts[1:-1]:
         found.append(NO_COMPONENT)
-    if len(parts) > _DEEPEST:
+    if len(parts) > DEEPEST:
         found.append(f"is {len(parts):,} components deep")
     return found
 

@@ -6,7 +6,6 @@ from array import array
 from dataclasses import dataclass, field
 
 from inspector.core.finding import Severity
-from inspector.core.member import LARGEST
 from inspector.core.span import Span, Spans
 
 MEMBERS = 2_000_000
@@ -66,10 +65,10 @@ class Index:
         return bytes(self.names[self.name_stops[entry - 1] if entry else 0 : self.name_stops[entry]])
 
     def add(self, position: int, name: bytes, start: int, stop: int, marks: int = 0) -> None:
-        """Add one entry."""
+        """Add one entry; numbers beyond 64 bits are told before."""
         self.positions.append(position)
         self.names += name
-        self.starts.append(min(start, LARGEST))
-        self.stops.append(min(stop, LARGEST))
+        self.starts.append(start)
+        self.stops.append(stop)
         self.marks.append(marks)
         self.name_stops.append(len(self.names))

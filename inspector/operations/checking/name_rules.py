@@ -18,7 +18,7 @@ from inspector.core.finding import Severity
 from inspector.core.kept import Kept
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, Members
-from inspector.core.names import collision_keys, decoded, unportable, visible
+from inspector.core.names import DEEPEST, collision_keys, decoded, unportable, visible
 from inspector.core.progress import Progress
 from inspector.core.span import Spans
 from inspector.core.translation import tr
@@ -26,8 +26,6 @@ from inspector.core.translation import tr
 _FEW = 4_096
 """Up to so many members numpy is not worth its import."""
 _BLOCK = 16_384
-_DEEPEST = 128
-"""Folders of one name that are looked at; deeper ones have a finding of their own."""
 
 # A name in lower case that matches is its own collision key.
 _PLAIN = re.compile(rb"[^\x80-\xff\\/.][^\x80-\xff\\/]*+(?:/[^\x80-\xff\\/.][^\x80-\xff\\/]*+)*")
@@ -90,7 +88,7 @@ class _Block:
         found: dict[bytes, int] = {}
         for at, key in enumerate(self.keys):
             folder = key if at in self._folders else key.rpartition(b"/")[0]
-            for _ in range(_DEEPEST):
+            for _ in range(DEEPEST):  # deeper ones have a finding of their own
                 if not folder or folder in found:
                     break
                 found[folder] = self.first + at

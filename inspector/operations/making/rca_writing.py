@@ -44,6 +44,8 @@ from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.temporary import TemporarySource
 
+CONVENTIONS = {"spec": Convention.SPECIFICATION, "rcarch": Convention.RCARCH}
+"""How a user calls what the hash of a segment covers."""
 LEVELS = range(1, 23)
 """The levels of zstd; those above 19 need a lot of memory."""
 

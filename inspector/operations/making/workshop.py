@@ -16,7 +16,6 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.translation import tr
 from inspector.formats._zstd import LEVEL
-from inspector.formats.rca.hashes import Convention
 from inspector.formats.taco.write import WriteError, slots
 from inspector.operations.changing.header_draft import parse_entry
 from inspector.operations.making import catalogue, creating_caf, datas3t_packing
@@ -25,7 +24,7 @@ from inspector.operations.making.creating_caf import DEFAULT_SIZE, create_caf
 from inspector.operations.making.creating_taco import create_taco
 from inspector.operations.making.datas3t_packing import PackingOptions, create_datas3t
 from inspector.operations.making.inputs import Input, check_names, gather
-from inspector.operations.making.rca_writing import RcaOptions, create_rca, names_in
+from inspector.operations.making.rca_writing import CONVENTIONS, RcaOptions, create_rca, names_in
 from inspector.operations.making.workshop_views import ArchiveKind, Contents, Draft, FoundPlaces, InputRow, Made
 from inspector.operations.refused import Refused
 from inspector.operations.showing.browsing import Browser
@@ -223,8 +222,7 @@ def _packing(draft: Draft) -> PackingOptions:
 
 def rca_options(level: int, convention: str, sync: bool = True) -> RcaOptions:
     """How blobs are written: see Draft; without a convention it is the archive's own."""
-    conventions = {"rcarch": Convention.RCARCH, "spec": Convention.SPECIFICATION}
-    return RcaOptions(level or LEVEL, conventions.get(convention), sync)
+    return RcaOptions(level or LEVEL, CONVENTIONS.get(convention), sync)
 
 
 def _caf(progress: Progress, draft: Draft) -> Created:
