@@ -42,6 +42,10 @@ JUDGED = frozenset(("decode", "check"))
 """Work after which it is told what is known of the archive."""
 
 
+Tell = Callable[[QWidget, str, str, Callable[[], object]], None]
+"""Shows, outside of a window, a title and a sentence; the last is done when they are clicked."""
+
+
 def is_away(window: QWidget) -> bool:
     """Whether the user works in another program, or does not see the window."""
     active = QApplication.activeWindow()
@@ -58,7 +62,7 @@ class Telling(QObject):
         window: QWidget,
         tabs: Tabs,
         settings: Settings,
-        tell: Callable[[QWidget, str, str], None] | None = None,
+        tell: Tell | None = None,
         now: Callable[[], float] = monotonic,
     ) -> None:
         super().__init__(window)
@@ -74,7 +78,7 @@ class Telling(QObject):
 
     def dress(self, tab: Tab) -> None:
         """Follow the work on a document."""
-        self._follow(tab.document.client, tab.document.name)
+        self._follow(tab, tab.document.client, tab.document.name)
 
     def _follow_sides(self) -> None:
         for side in self._tabs.sides():
@@ -88,44 +92,52 @@ class Telling(QObject):
         from inspector.gui.client import Client
 
         for client in side.findChildren(Client):
-            self._follow(client, side.title)
+            self._follow(side, client, side.title)
         for checks in side.findChildren(ManyChecks):
             checks.started.connect(partial(self._began, checks))
-            checks.finished.connect(partial(self._checked, checks))
+            checks.finished.connect(partial(self._checked, side, checks))
 
-    def _follow(self, client: Client, name: str) -> None:
-        client.jobsChanged.connect(partial(self._look, client, name))
-        self._look(client, name)
+    def _follow(self, tab: QWidget, client: Client, name: str) -> None:
+        client.jobsChanged.connect(partial(self._look, tab, client, name))
+        self._look(tab, client, name)
 
-    def _look(self, client: Client, name: str) -> None:
+    def _look(self, tab: QWidget, client: Client, name: str) -> None:
         for job in client.jobs:
             if job.method in TOLD and job not in self._since:
                 self._since[job] = self._now()
-                job.finished.connect(partial(self._over, client, job, name))
+                job.finished.connect(partial(self._over, tab, client, job, name))
 
-    def _over(self, client: Client, job: Job, name: str) -> None:
+    def _over(self, tab: QWidget, client: Client, job: Job, name: str) -> None:
         since, title = self._since.pop(job), tr(TOLD[job.method], name=name)
         if job.cancelled or not self._is_worth_it(since):
             return
         if job.method in JUDGED:
-            tell = partial(self._tell, self._window, title)
+            tell = partial(self._say, tab, title)
             client.call("status", done=lambda status: tell(status.judgement), failed=tell)
         else:
-            self._tell(self._window, title, "")
+            self._say(tab, title, "")
+
+    def _say(self, tab: QWidget, title: str, sentence: str) -> None:
+        self._tell(self._window, title, sentence, partial(self._show, tab))
+
+    def _show(self, tab: QWidget) -> None:
+        """Show the tab that it was about, if that is still there."""
+        if tab in self._tabs.every():
+            self._tabs.setCurrentWidget(tab)
 
     def _began(self, checks: ManyChecks) -> None:
         self._checks_since[checks] = self._now()
 
-    def _checked(self, checks: ManyChecks) -> None:
+    def _checked(self, side: SideTab, checks: ManyChecks) -> None:
         if self._is_worth_it(self._checks_since.pop(checks)):
-            self._tell(self._window, tr("The check of several archives has ended."), "")
+            self._say(side, tr("The check of several archives has ended."), "")
 
     def _is_worth_it(self, since: float) -> bool:
         wanted = self._settings.get(preferences.NOTIFY)
         return wanted and self._now() - since >= LONG and is_away(self._window)
 
 
-def _tell(window: QWidget, title: str, sentence: str) -> None:
+def _tell(window: QWidget, title: str, sentence: str, then: Callable[[], object]) -> None:
     from inspector.gui.notices import show_notice  # most sessions need none
 
-    show_notice(window, title, sentence)
+    show_notice(window, title, sentence, then)

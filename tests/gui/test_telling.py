@@ -34,9 +34,11 @@ class Told:
         self.clock = Clock()
         self.titles: list[str] = []
         self.sentences: list[str] = []
+        self.clicks: list[Callable[[], object]] = []
         window.telling = Telling(window, window.tabs, settings, self._take, self.clock)
 
-    def _take(self, _: QWidget, title: str, sentence: str) -> None:
+    def _take(self, _: QWidget, title: str, sentence: str, then: Callable[[], object]) -> None:
+        self.clicks.append(then)
         self.titles.append(title)
         self.sentences.append(sentence)
 
@@ -109,6 +111,12 @@ def test_long_work_is_told_with_what_came_of_it(
     assert told.titles == ["overlap.caf has been checked."]
     assert told.sentences == [tab.document.status.judgement]
     assert told.sentences[0].startswith("Damaged")
+    show("plain.zip")
+    told.clicks[0]()
+    assert window.tab() is tab
+    press(window, "close_tab")
+    told.clicks[0]()  # what it was about is gone
+    assert window.tabs.count() == 1
 
 
 def test_short_work_is_not_told(
@@ -161,5 +169,5 @@ def test_the_check_of_many_is_told(
 
 
 def test_a_notice_where_the_desktop_has_no_way_to_show_one_fails_nothing(window: Window, qtbot: QtBot) -> None:
-    show_notice(window, "Done.", "All is well.")
+    show_notice(window, "Done.", "All is well.", lambda: None)
     settle(qtbot, window)
