@@ -122,8 +122,8 @@ def _add_extract(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--doubtful",
         action="store_true",
-        help="also names with invisible characters, members beyond 64 GiB, and content that nothing proves although "
-        "the archive records what should",
+        help="also names with invisible characters, members beyond 64 GiB, members of a ZIP that claim the same bytes, "
+        "and content that nothing proves although the archive records what should",
     )
     command.add_argument(
         "--keep-damaged", action="store_true", help="keep what is damaged too, as NAME.damaged beside its place"

@@ -34,6 +34,8 @@ SPECIAL = 8
 """Mark: no plain file but a link, a device or a sparse file; it is listed, and never made on a disk."""
 UNREAD = 16
 """Mark: its header was not read, to spare a request: of its name only the beginning is known, and about where it is."""
+SHARED = 32
+"""Mark: other members, or the archive's own records, claim bytes of it too; it is taken out only on the user's word."""
 
 STRETCH = 1_000
 """Members of which headers that were not read are read together where all are gone through."""

@@ -91,6 +91,21 @@ def _tiled(starts: array[int], stops: array[int], low: int, high: int) -> bool:
     return bool((np.frombuffer(starts, np.uint64) <= np.frombuffer(stops, np.uint64)).all())
 
 
+def shared_extents(starts: array[int], stops: array[int]) -> Sequence[int]:
+    """The positions of all extents that have bytes with another one in common; the columns are as in ``lay_out``."""
+    import numpy as np
+
+    all_starts, all_stops = np.frombuffer(starts, np.uint64), np.frombuffer(stops, np.uint64)
+    order = np.flatnonzero(all_starts < all_stops)
+    order = order[np.argsort(all_starts[order])]
+    begins, ends = all_starts[order], all_stops[order]
+    shared = np.zeros(len(order), bool)
+    shared[1:] = begins[1:] < np.maximum.accumulate(ends)[:-1]
+    shared[:-1] |= begins[1:] < ends[:-1]
+    found: list[int] = order[shared].tolist()
+    return found
+
+
 def _one_by_one(rows: Rows, owners: array[int], starts: array[int], stops: array[int], low: int) -> int:
     high, end, holder = rows.stop, low, GAP
     for position in sorted(range(len(starts)), key=lambda i: (starts[i], stops[i])):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.formats import _extents
-from inspector.formats._extents import GAP, Overlap, lay_out, sorted_extents
+from inspector.formats._extents import GAP, Overlap, lay_out, shared_extents, sorted_extents
 
 extents = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=12)
 
@@ -52,6 +52,20 @@ def test_extents_that_overlap_are_named(pairs: list[tuple[int, int]]) -> None:
         assert start < stop
         for extent in (earlier, later):
             assert pairs[extent][0] <= start < pairs[extent][1]
+
+
+@given(extents)
+def test_all_extents_that_share_bytes_are_found(pairs: list[tuple[int, int]]) -> None:
+    claimed = [set(range(*pair)) for pair in pairs]
+    expected = {
+        one
+        for one, ours in enumerate(claimed)
+        for other, theirs in enumerate(claimed)
+        if one != other and ours & theirs
+    }
+    found = shared_extents(*columns(pairs))
+    assert set(found) == expected
+    assert len(found) == len(expected)
 
 
 @settings(max_examples=300)

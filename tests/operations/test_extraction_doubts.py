@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from inspector.core.progress import Progress
 from inspector.operations.extracting.extraction_views import ExtractionOptions
+from inspector.operations.opening.listing import load
+from inspector.operations.opening.reading import Reading
 from tests.formats.datas3t.range_building import Row, hashed_rows, points, put, rows_frame
 from tests.formats.tar.tar_building import build
+from tests.formats.zip.test_overlaps import quoting
 from tests.operations.extracting import extract, files
 
 POINTS = points(1, 5)
@@ -67,3 +71,20 @@ def test_a_datapoint_that_does_not_fit_its_hash_is_not_extracted(tmp_path: Path)
     result = extract(path, tmp_path / "to", ExtractionOptions(doubtful=True))
     assert files(tmp_path / "to") == without(THIRD)
     assert not result.whole
+
+
+def test_members_that_share_bytes_need_a_word_and_can_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "quoting.zip"
+    path.write_bytes(quoting(2))
+    (loaded,) = load(str(path), Progress())
+    readings = [Reading(loaded, index) for index in range(5)]
+    contents = [b"".join(reading.pieces(Progress())) for reading in readings]
+
+    assert [bool(reading.doubts().unproved) for reading in readings] == [False, True, True, True, False]
+    assert not any(reading.doubts().wrong for reading in readings)
+    result = extract(path, tmp_path / "to")
+    assert files(tmp_path / "to") == {"n00000": b"alone", "n00004": b"last"}
+    assert (result.doubtful.count, result.whole) == (3, False)
+    assert "claims bytes of it too" in result.doubtful.told[0].sentence
+    assert extract(path, tmp_path / "word", ExtractionOptions(doubtful=True)).whole
+    assert files(tmp_path / "word") == {f"n{at:05d}": each for at, each in enumerate(contents)}

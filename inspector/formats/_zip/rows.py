@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Container
-from dataclasses import dataclass, field
 from itertools import islice
 from operator import add
 
@@ -16,22 +14,11 @@ from inspector.core.source import Source
 from inspector.formats._extents import Rows, lay_out
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.forward import local_sizes, read_local
+from inspector.formats._zip.overlaps import Extents, report_inside, report_overlaps
 from inspector.formats._zip.records import LOCAL_SIZE
 
 _MOST_ORPHANS = 1000
 _MOST_GAPS = 1000
-
-
-@dataclass(slots=True)
-class Extents:
-    """Where each member's bytes lie, local header to data descriptor; orphans follow after the members.
-
-    ``beyond`` are members that run past where local files have to end.
-    """
-
-    starts: array[int] = field(default_factory=lambda: array("Q"))
-    stops: array[int] = field(default_factory=lambda: array("Q"))
-    beyond: set[int] = field(default_factory=set)
 
 
 def lay_rows(source: Source, emitter: Emitter, directory: Directory, limit: int, told: int) -> Rows:
@@ -49,7 +36,7 @@ def lay_rows(source: Source, emitter: Emitter, directory: Directory, limit: int,
     if orphans:
         rows = lay_out(extents.starts, extents.stops, 0, limit)
         _report_orphans(source, emitter, orphans)
-    _report_overlaps(emitter, directory, rows, extents.beyond)
+    report_overlaps(emitter, directory, rows, extents)
     shift = directory.ending.shift if directory.ending is not None else 0
     _report_gaps(emitter, rows, max(0, shift), told)
     return rows
@@ -66,7 +53,7 @@ def _extents(directory: Directory, emitter: Emitter, limit: int) -> Extents:
             extents.starts[index], extents.stops[index] = 1, 0
         elif extents.stops[index] > limit:
             extents.beyond.add(index)
-            _report_inside(emitter, directory, index, limit)
+            report_inside(emitter, directory, index, limit)
     return extents
 
 
@@ -101,20 +88,6 @@ def _report_orphans(source: Source, emitter: Emitter, orphans: list[tuple[int, i
         emitter.warning("zip-orphan", message, (start, stop))
 
 
-def _report_overlaps(emitter: Emitter, directory: Directory, rows: Rows, beyond: Container[int]) -> None:
-    """Report each with the member whose claim is in doubt: the later one, if not the other is known to be wrong."""
-    members = directory.members
-    for earlier, later, start, stop in rows.overlaps:
-        message = (
-            f"{visible(members.path(later))} (member {later}) and {visible(members.path(earlier))} (member {earlier}) "
-            "claim the same bytes; they are shown as the second one's."
-        )
-        emitter.error("zip-overlap", message, (start, stop), member=earlier if earlier in beyond else later)
-    if rows.overlap_count > len(rows.overlaps):
-        message = f"{rows.overlap_count:,} members overlap others; the first {len(rows.overlaps):,} are named."
-        emitter.error("zip-overlaps", message)
-
-
 def _report_gaps(emitter: Emitter, rows: Rows, shift: int, told: int) -> None:
     for row in rows.gaps:
         start, stop = rows.starts[row], rows.row_stop(row)
@@ -126,10 +99,3 @@ def _report_gaps(emitter: Emitter, rows: Rows, shift: int, told: int) -> None:
         else:
             message = f"The {in_bytes(stop - start)} from {start:,} on belong to no member."
             emitter.warning("zip-gap", message, (start, stop))
-
-
-def _report_inside(emitter: Emitter, directory: Directory, index: int, limit: int) -> None:
-    name = visible(directory.members.path(index))
-    message = f"{name} (member {index}) runs into the central directory or the end records, from {limit:,} on."
-    stop = directory.members.stops[index] + directory.descriptors[index]
-    emitter.error("zip-overlap", message, (limit, stop), member=index)

@@ -101,7 +101,12 @@ class ExtractDialog(QDialog):
         self.doubtful = QCheckBox(
             tr("Also what needs your &word: odd names, more than 64 GiB, content that nothing proves")
         )
-        self.doubtful.setToolTip(tr("Odd names hold characters that are invisible or change the direction of writing"))
+        self.doubtful.setToolTip(
+            tr(
+                "Odd names hold characters that are invisible or change the direction of writing. Members of a ZIP that "
+                "claim the same bytes need your word too."
+            )
+        )
         self.keep_damaged = QCheckBox(tr("&Keep members that are damaged, as NAME.damaged"))
         self.remove_unfinished = QCheckBox(tr("&Remove what was never finished"))
         self.remove_unfinished.hide()

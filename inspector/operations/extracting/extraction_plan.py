@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from inspector.core.finding import Severity
 from inspector.core.limits import LARGE_MEMBER
-from inspector.core.member import FOLDER, SPECIAL, Codec, Member
+from inspector.core.member import FOLDER, SHARED, SPECIAL, Codec, Member
 from inspector.core.names import collision_keys, visible
 from inspector.core.numbers import count, grouped, rounded
 from inspector.core.progress import Progress
@@ -23,6 +23,7 @@ from inspector.operations.extracting.extraction_views import (
     Troubles,
 )
 from inspector.operations.extracting.extraction_wanted import Wanted
+from inspector.operations.opening.reading import CLAIMED
 from inspector.operations.unfinished import told
 from inspector.operations.wording import brief, whole
 from inspector.sources.extracting import Destination, Parts, Standing
@@ -146,7 +147,7 @@ class Planner:
             elif member.marks & FOLDER or path.endswith(b"/"):
                 batch.folders.append(index)
                 holders.add(path.rstrip(b"/"))
-            elif self._is_doubtful(wanted, batch.size(index), index, path):
+            elif self._is_doubtful(wanted, batch.size(index), member, path):
                 continue
             else:
                 self._inflating += member.size > max(RATIO_FROM, RATIO * member.stored)
@@ -196,17 +197,19 @@ class Planner:
         batch.sources[member.index] = links[key]
         return ""
 
-    def _is_doubtful(self, wanted: Wanted, size: int, index: int, path: bytes) -> bool:
+    def _is_doubtful(self, wanted: Wanted, size: int, member: Member, path: bytes) -> bool:
         """Whether a member needs a word that was not given; says why."""
         if self._options.doubtful:
             return False
         if has_invisible(path):
             why = "its name holds invisible or direction-changing characters, so it may look like another"
+        elif member.marks & SHARED:
+            why = CLAIMED
         elif size > LARGE_MEMBER.value:
             why = f"it has {rounded(size)}"
         else:
             return False
-        self.doubtful.add(wanted, index, f"is extracted only on your word: {why}")
+        self.doubtful.add(wanted, member.index, f"is extracted only on your word: {why}")
         return True
 
     # ---- by place ----------------------------------------------------------------------------------------------

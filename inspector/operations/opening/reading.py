@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from inspector.core.finding import Finding, Severity
-from inspector.core.member import Member
+from inspector.core.member import SHARED, Member
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.span import Span
@@ -25,13 +25,19 @@ _SAID = {"crc32": "CRC-32", "xxh64": "xxHash64"}
 _NOT_OF_CONTENT = {
     "caf-duplicate-name",
     "rca-name-not-utf-8",
+    "zip-overlap",
     "datas3t-datapoint-name",
     "datas3t-index-offset",
     "datas3t-key-gap",
     "datas3t-key-twice",
     "datas3t-metadata-offset",
 }
-"""Errors that name a member and say nothing about its content: it is what the member's own header says, or its hash."""
+"""Errors that name a member and say nothing about its content: it is what the member's own header says, or its hash.
+
+That bytes are claimed twice is told by a mark, of all members of which it is true."""
+
+CLAIMED = "something else in the archive claims bytes of it too"
+"""Why a member with the mark SHARED is taken out only on the user's word."""
 
 _NOT_RECORDED = {"datas3t-metadata-row", "datas3t-metadata-row-missing"}
 """Errors that name a member of whose content nothing is recorded, though of others it is."""
@@ -120,16 +126,17 @@ class Reading:
         """
         errors = self._errors or self._known()
         wrong = errors.about(self._member)
+        claimed = (f"{visible(self._member.path)} is not alone: {CLAIMED}.",) if self._member.marks & SHARED else ()
         if self._digest is None:
-            return Doubts(tuple(wrong), tuple(errors.on(self._member)))
+            return Doubts(tuple(wrong), (*claimed, *errors.on(self._member)))
         computed = self._digest.hexdigest()
         if computed == self._recorded:
-            return Doubts(tuple(wrong))
+            return Doubts(tuple(wrong), claimed)
         wrong.append(
             f"The {_SAID[self._algorithm]} of {visible(self._member.path)} does not fit: what was read gives "
             f"{computed}, {self._recorded} is recorded."
         )
-        return Doubts(tuple(wrong), tuple(errors.on(self._member)))
+        return Doubts(tuple(wrong), (*claimed, *errors.on(self._member)))
 
     def _known(self) -> Errors:
         decoder = self._archive.decoder
