@@ -42,7 +42,8 @@ class Checksum:
 
     ``name`` says of what (``CRC-32 of a.bin``); ``stored`` and ``computed`` are hex, ``computed`` empty until it has
     been computed; ``place`` is where the stored value stands, ``covers`` the bytes it is computed over, ``omits`` the
-    bytes between them that it leaves out (all in file bytes; without spans where they lie in another file).
+    bytes between them that it leaves out (all in file bytes; without spans where they lie in another file). ``copies``
+    are where a stored value that is wrong stands once more, each of one span.
     """
 
     name: str
@@ -55,3 +56,4 @@ class Checksum:
     verdict: Verdict
     note: str = ""
     member: int | None = None
+    copies: Spans = ()

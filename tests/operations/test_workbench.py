@@ -66,6 +66,18 @@ def test_checksums_that_depend_on_a_change_are_mended_with_it(workbench: Make) -
     assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize("name", ["two-entries.tacozip", "plain.zip", "streamed.zip"])
+def test_the_checksum_of_a_member_is_mended_wherever_it_stands(workbench: Make, name: str) -> None:
+    bench, path = workbench(name)
+    state = Workbench(str(path)).check(Progress()).state
+    stored = (row for row in bench.member_rows(0, 10).rows if row.codec == "stored" and "HEADER" not in row.name)
+    member = next(row for row in stored if row.size)
+    mended = bench.mend_checksums(Progress(), change(bench, bench.place(member.index).spans[0].start))
+    assert len(mended.checksums) == 1
+    bench.write(Progress(), mended.edit)
+    assert Workbench(str(path)).check(Progress()).state is state
+
+
 @pytest.mark.parametrize("name", ["plain.tar", "two-resets-spec.rca", "two-resets-rcarch.rca", "plain.zip"])
 def test_any_format_gets_its_checksums_mended(workbench: Make, name: str) -> None:
     bench, _ = workbench(name)

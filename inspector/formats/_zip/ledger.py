@@ -8,7 +8,7 @@ from inspector.core.archive import Archive
 from inspector.core.names import visible
 from inspector.core.rows import LazyRows
 from inspector.core.source import Source
-from inspector.core.span import Span
+from inspector.core.span import Span, Spans
 from inspector.core.verdict import Checksum, Verdict
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.records import HAS_DESCRIPTOR, LOCAL_SIZE, LOCAL_STRUCT, Local
@@ -109,4 +109,12 @@ class Ledger(LazyRows[Checksum]):
             verdict=verdict,
             note=f"in the {record.place}" if record else "recorded nowhere",
             member=member,
+            copies=self._copies(member, record) if record and verdict is Verdict.MISMATCH else (),
         )
+
+    def _copies(self, member: int, record: Recorded) -> Spans:
+        """Where else the archive records the same; of a header that has rows of its own, each row speaks for itself."""
+        if member == self._header:
+            return ()
+        every = recorded(self._archive.source, self._directory, member)
+        return tuple(each.span for each in every if each.span != record.span and each.crc == record.crc)

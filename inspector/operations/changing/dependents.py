@@ -57,12 +57,16 @@ def _depends(checksum: Checksum, touched: Iterable[Span]) -> bool:
 
 
 def _patches(source: Source, checksum: Checksum) -> Iterator[Patch]:
-    """The stored value as the computed one, in the form in which it is stored; nothing where that is not known."""
+    """The stored value as the computed one, in the form in which it is stored; nothing where that is not known.
+
+    So are its copies: they would contradict it.
+    """
     pieces = [source.read(span.start, span.size) for span in checksum.place]
     old = b"".join(pieces)
     new = written_alike(old, checksum.stored, checksum.computed)
     if new is None or new == old:
         return
+    yield from (Patch(span.start, old, new) for span in checksum.copies)
     for span, piece in zip(checksum.place, pieces, strict=True):
         yield Patch(span.start, piece, new[: len(piece)])
         new = new[len(piece) :]
