@@ -80,7 +80,7 @@ def test_a_folder_is_audited_into_a_table(
     assert rows(tab, STATE) == ["damaged", "sound", "sound"]
     assert rows(tab, FORMAT) == ["rca", "caf", "rca"]
     assert rows(tab, ERRORS)[0] == "2"
-    assert "1 of 3 segments" in rows(tab, SENTENCE)[0]
+    assert "The blob at byte 280 cannot be decoded" in rows(tab, SENTENCE)[0]
     assert tab.sentence.text() == "3 archives: 2 sound, 1 damaged. 1 other file left out."
     assert not tab.bar.isVisible()
     qtmodeltester.check(tab.model)

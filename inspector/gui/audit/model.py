@@ -39,7 +39,7 @@ _CALLED = {
     State.WARNING.value: marked("with warnings"),
     NO_ARCHIVE: marked("no archive"),
 }
-SORTS = ("location", "state", "format", "size", "members", "errors", "warnings", "sentence")
+SORTS = ("location", "state", "format", "size", "members", "errors", "warnings", "code")
 """What each column is sorted by."""
 _NUMBERS = frozenset((SIZE, MEMBERS, ERRORS, WARNINGS))
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -87,7 +87,7 @@ class AuditColumns:
             MEMBERS: lambda: grouped(row.members),
             ERRORS: lambda: grouped(row.errors),
             WARNINGS: lambda: grouped(row.warnings),
-            SENTENCE: lambda: row.sentence,
+            SENTENCE: lambda: _worst(row) or row.sentence,
         }
         return short(texts[column]())
 
@@ -115,6 +115,11 @@ class AuditModel(PagedTable):
 def state_words(state: str) -> str:
     """What the window calls a state."""
     return tr(_CALLED.get(state, state))
+
+
+def _worst(row: Result) -> str:
+    """What the worst finding says, empty where nothing is wrong."""
+    return visible(json.loads(row.findings)[0]["message"]) if row.errors or row.warnings else ""
 
 
 def line(row: Result) -> str:

@@ -100,6 +100,12 @@ class CheckListModel(TitledTable):
 
     # ---- overrides ---------------------------------------------------------------------------------------------
 
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """See QAbstractItemModel."""
+        if role == Qt.ItemDataRole.TextAlignmentRole and section in _COUNTED:
+            return _RIGHT
+        return super().headerData(section, orientation, role)
+
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """See QAbstractItemModel."""
         if not index.isValid():
@@ -123,7 +129,8 @@ class CheckListModel(TitledTable):
             return ""
         if column in _COUNTED:
             return grouped(dict(outcome.counts).get(_COUNTED[column], 0)) if not outcome.left_out else ""
-        return tr("It is of no format that is known here.") if outcome.left_out else short(visible(outcome.sentence))
+        said = outcome.worst or outcome.sentence
+        return tr("It is of no format that is known here.") if outcome.left_out else short(visible(said))
 
 
 def _told(state: State) -> str:

@@ -39,7 +39,8 @@ _AHEAD = 4
 class Outcome:
     """What checking one location came to; ``report`` is written as was asked, ``counts`` are findings by severity.
 
-    ``left_out``: it was found in a folder and is no archive that is known here, so it does not count.
+    ``left_out``: it was found in a folder and is no archive that is known here, so it does not count. ``worst`` is the
+    first of the worst findings, empty where nothing is wrong.
     """
 
     location: str
@@ -48,6 +49,7 @@ class Outcome:
     report: str
     left_out: bool = False
     counts: tuple[tuple[Severity, int], ...] = ()
+    worst: str = ""
 
 
 def check_one(wanted: Wanted, kind: ReportKind, progress: Progress) -> Outcome:
@@ -60,10 +62,12 @@ def check_one(wanted: Wanted, kind: ReportKind, progress: Progress) -> Outcome:
 
 def _outcome(report: Report, kind: ReportKind) -> Outcome:
     assert report.state is not None, "a check that has come to its end knows what it has found"
-    every = chain(report.findings, *(archive.findings for archive in report.archives))
+    every = list(chain(report.findings, *(archive.findings for archive in report.archives)))
     found = Counter(finding.severity for finding in every)
     counts = tuple((severity, found[severity]) for severity in Severity if found[severity])
-    return Outcome(report.location, report.state, report.sentence, RENDERED[kind](report), counts=counts)
+    wrong = [finding for finding in every if finding.severity is not Severity.INFO]
+    worst = min(wrong, key=lambda finding: finding.severity.rank).message if wrong else ""
+    return Outcome(report.location, report.state, report.sentence, RENDERED[kind](report), counts=counts, worst=worst)
 
 
 def check_many(wanted: Iterable[Wanted], kind: ReportKind, progress: Progress, workers: int = 0) -> Generator[Outcome]:
