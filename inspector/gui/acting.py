@@ -16,6 +16,15 @@ from inspector.gui.icons import icon
 _ROLES = {"show_settings": QAction.MenuRole.PreferencesRole, "close": QAction.MenuRole.QuitRole}
 """Where macOS wants them."""
 
+BEGIN = frozenset(
+    (
+        *("reopen_session", "close_tab", "copy", "find_bytes", "edit_bytes", "show_context_menu", "show_settings"),
+        *("go_to", "next_finding", "add_bookmark", "next_unexplained", "next_pane", "zoom_in", "show_arrows"),
+        *("extract", "mend", "write", "export_report", "cancel", "show_about"),
+    )
+)
+"""The commands with which a group of a menu begins."""
+
 
 def build(
     owner: QWidget, bar: QMenuBar, run: Callable[[Command], object]
@@ -33,6 +42,8 @@ def build(
         action.setToolTip(_tip(command, action))
         action.setWhatsThis(action.toolTip())
         action.triggered.connect(partial(_trigger, run, command))
+        if command.name in BEGIN:
+            menus[command.menu].addSeparator()
         menus[command.menu].addAction(action)
         if command.name in _ROLES:
             action.setMenuRole(_ROLES[command.name])

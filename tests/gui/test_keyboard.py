@@ -40,6 +40,10 @@ def key(pressed: Qt.Key, modifiers: Qt.KeyboardModifier = NONE) -> None:
     QTest.keyClick(focus(), pressed, modifiers)
 
 
+MOST = 10
+"""Entries of a menu that stand together."""
+
+
 def menus(menu: QMenu) -> list[QMenu]:
     below = [action.menu() for action in menu.actions()]
     return [menu, *(each for part in below if isinstance(part, QMenu) for each in menus(part))]
@@ -73,6 +77,8 @@ def test_what_menus_hold_for_good_has_a_key_each(window: Window) -> None:
         assert isinstance(menu, QMenu)
         texts = [action.text() for action in menu.actions() if not action.isSeparator()]
         assert [text for text in texts if not mnemonics([text])] == []
+        groups = "".join(" " if action.isSeparator() else "x" for action in menu.actions()).split()
+        assert max(map(len, groups)) <= MOST, texts
 
 
 def keys_in_use(root: QWidget) -> list[str]:
