@@ -14,7 +14,8 @@ from inspector.gui.panels.parts import ElidedLabel, sentence_label
 from inspector.gui.words import plain
 from inspector.resources import resource, samples
 
-WIDTH = 980
+WIDTH = 1500
+"""The most pixels that the page takes: in this width what is said of most samples can be read in full."""
 COLUMNS = 2
 """Columns of samples."""
 _README_COLUMNS = ("sample", "what it is", "state")

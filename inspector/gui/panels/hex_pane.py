@@ -77,6 +77,7 @@ class HexPane(QWidget):
         self.hex = HexView()
         self.map = FileMap()
         self.legend = Legend()
+        self.legend.hide()  # until there are bytes with colours
         self.inspector = DataInspector()
         self.text = TextView()
         self.image = ImageView()
