@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QTabWidget, QWidget
 
 from inspector.core.translation import tr
@@ -47,6 +48,17 @@ class SideTab(QWidget):
     def end(self) -> None:
         """Stop its work for good: it is closed."""
         self.cancel()
+
+    def escape(self) -> None:
+        """Stop the work that the user sees."""
+        self.cancel()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """See QWidget."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.escape()
+        else:
+            super().keyPressEvent(event)
 
 
 class WaitingTab(SideTab):

@@ -7,7 +7,6 @@ from functools import partial
 from time import monotonic
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QProgressBar, QPushButton, QVBoxLayout
 
 from inspector.core import counts
@@ -336,13 +335,6 @@ class AuditTab(SideTab):
     def export(self, path: str, kind: ExportKind) -> None:
         """Write all results to a file; what came of it is said."""
         self.client.job("export", path, kind, done=self.message.say, failed=self.message.say)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """See QWidget: Escape cancels."""
-        if event.key() == Qt.Key.Key_Escape and self.running:
-            self.cancel()
-        else:
-            super().keyPressEvent(event)
 
 
 def _folder(place: str) -> str:

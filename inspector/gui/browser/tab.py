@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from time import monotonic
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QProgressBar, QVBoxLayout
 
 from inspector.core.names import visible
@@ -158,13 +157,6 @@ class BrowserTab(SideTab):
     def end(self) -> None:
         """See SideTab."""
         self.client.close()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """See QWidget: Escape cancels."""
-        if event.key() == Qt.Key.Key_Escape:
-            self.cancel()
-        else:
-            super().keyPressEvent(event)
 
     # ---- listing -----------------------------------------------------------------------------------------------
 

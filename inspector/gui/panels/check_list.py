@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QModelIndex, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout
 
 from inspector.core.names import visible
@@ -103,13 +102,6 @@ class CheckTab(SideTab):
     def cancel(self) -> None:
         """See SideTab."""
         self.checks.cancel()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """See QWidget: Escape cancels."""
-        if event.key() == Qt.Key.Key_Escape:
-            self.cancel()
-        else:
-            super().keyPressEvent(event)
 
     def _started(self) -> None:
         self.model.fill([])

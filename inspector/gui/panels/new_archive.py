@@ -7,7 +7,6 @@ from pathlib import Path
 from time import monotonic
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -166,12 +165,9 @@ class NewArchiveTab(SideTab):
         self.inputs.stop()
         self.client.close()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """See QWidget: Escape cancels."""
-        if event.key() == Qt.Key.Key_Escape and self._job is not None:
-            self.cancel_making()
-        else:
-            super().keyPressEvent(event)
+    def escape(self) -> None:
+        """See SideTab: what is said of the archive stays."""
+        self.cancel_making()
 
     # ---- what is to be made ------------------------------------------------------------------------------------
 
