@@ -228,6 +228,9 @@ def test_the_bar_says_how_far_how_fast_and_how_long_still(monkeypatch: pytest.Mo
     assert clock.line(progress) == (
         "Checking  [############            ] 50.0 MiB of 100 MiB, 50 of 100 files, 5.0 MiB/s, 11 s left"
     )
+    # A large archive is not all of the work while a hundred small ones are still to be opened.
+    progress.total, progress.done, clock.done = 26 << 20, 26 << 20, 0
+    assert clock.line(progress).endswith(", 20 s left")
     assert _left(0.5, 90.0) == ", 1 min 31 s left"
     assert _left(0.001, 36.0) == ", 9 h 59 min left"
 
