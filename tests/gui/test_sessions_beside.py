@@ -21,6 +21,11 @@ from tests.gui.test_sessions import Start, crash, names, start
 __all__ = ["start"]
 
 
+def stored(settings: Settings) -> list[bytes]:
+    """What is kept of sessions."""
+    return [path.read_bytes() for path in (settings.folder / "sessions").glob("*.json")]
+
+
 def test_tabs_beside_documents_come_back(start: Start, settings: Settings, qtbot: QtBot, tmp_path: Path) -> None:
     settings.put(preferences.AT_START, preferences.LAST_SESSION)
     window = start()
@@ -105,9 +110,10 @@ def test_what_an_archive_was_to_be_made_of_comes_back(
     draft.overwrite.setChecked(True)
     draft.inputs.add([str(file)])
     settle(qtbot, window)
+    qtbot.waitUntil(lambda: any(b"1.bin" in kept for kept in stored(settings)), timeout=WAIT)  # without being asked to
     crash(window)
     settings.put(preferences.AT_START, preferences.START_PAGE)
-    assert b"hush" not in b"".join(path.read_bytes() for path in (settings.folder / "sessions").glob("*.json"))
+    assert b"hush" not in b"".join(stored(settings))
 
     again = start()
     again.start_page.reopen.click()
