@@ -106,8 +106,6 @@ def test_what_is_of_no_use_any_more_may_wait_for_its_server(
             (waiting,) = tab.document.client.jobs
             tab.document.open_content(20)
             assert waiting.cancelled
-            qtbot.wait(20)
-            assert waiting.running
     finally:
         gate.set()
     settle(qtbot, window)
@@ -149,19 +147,37 @@ def test_another_object_from_a_server_that_ignores_if_match(
     assert reloaded(window, qtbot).document.status.members == 3
 
 
-@pytest.mark.parametrize("check", [False, True], ids=["reading", "checking"])
-def test_waiting_for_a_server_can_be_cancelled(
-    window: Window, qtbot: QtBot, store: Store, location: str, monkeypatch: pytest.MonkeyPatch, check: bool
+def test_a_check_that_waits_for_a_server_is_cancelled_at_once(
+    window: Window, qtbot: QtBot, store: Store, location: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """What is open stays so: its process need not be ended."""
     monkeypatch.setenv(limits.ANSWERING.variable, "600")
-    tab = opened_at(window, qtbot, store, location) if check else None
+    monkeypatch.setattr("inspector.gui.client.PATIENCE", 1000 * WAIT)
+    tab = opened_at(window, qtbot, store, location)
     asked, gate = Event(), Event()
     try:
-        with store.proxy.failing(after(0 if check else OPENING, silence(asked, gate))):
-            if tab is None:
-                tab = window.remote.open(location, store.connection)
-            else:
-                press(window, "check")
+        with store.proxy.failing(silence(asked, gate)):
+            press(window, "check")
+            qtbot.waitUntil(asked.is_set, timeout=WAIT)
+            QTest.keyClick(window, Qt.Key.Key_Escape)
+            settle(qtbot, window)
+    finally:
+        gate.set()
+    assert not tab.banner.message.isVisible()
+    assert is_whole(tab)
+    press(window, "check")
+    settle(qtbot, window)
+    assert tab.document.status.state is State.SOUND
+
+
+def test_opening_that_waits_for_a_server_can_be_cancelled(
+    window: Window, qtbot: QtBot, store: Store, location: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(limits.ANSWERING.variable, "600")
+    asked, gate = Event(), Event()
+    try:
+        with store.proxy.failing(after(OPENING, silence(asked, gate))):
+            tab = window.remote.open(location, store.connection)
             assert tab is not None
             qtbot.waitUntil(asked.is_set, timeout=WAIT)
             QTest.keyClick(window, Qt.Key.Key_Escape)

@@ -16,10 +16,11 @@ from inspector.operations.checking.many import Outcome, check_many
 from inspector.operations.checking.report_kind import ReportKind
 from inspector.operations.opening.folders import Wanted, expanded
 from inspector.operations.showing.session import Session
+from inspector.sources.s3.source import cancelling
 from tests.patience import PATIENCE
 from tests.s3.archives import dataset
 from tests.s3.conftest import Store
-from tests.s3.proxy import Fault, Forward, Reply, Seen, stalling
+from tests.s3.proxy import Fault, Forward, Reply, Seen, silence, stalling
 
 Sample = Callable[[str], Path]
 NAMES = ("journey.caf", "flipped-member-byte.tacozip", "two-chunks.rca", "truncated.rca")
@@ -149,6 +150,38 @@ def test_cancelling_does_not_wait_for_a_server(store: Store) -> None:
             assert results[0].cancelled
     finally:
         gate.set()
+
+
+def stalling_once_asked(asked: Event, gate: Event) -> Fault:
+    def fault(seen: Seen, forward: Forward) -> Reply:
+        asked.set()
+        return stalling(gate)(seen, forward)
+
+    return fault
+
+
+@pytest.mark.parametrize("silent", [silence, stalling_once_asked], ids=["all", "body"])
+def test_reading_is_given_up_while_a_server_is_silent(store: Store, silent: Callable[[Event, Event], Fault]) -> None:
+    """Also in the middle of a body; the connection after that is another one."""
+    source = store.open(store.put("silent.bin", bytes(3 << 20)))
+    asked, gate, progress, ended = Event(), Event(), Progress(), []
+
+    def read() -> None:
+        with cancelling(progress), pytest.raises(Cancelled) as raised:
+            source.read(0, 1)
+        ended.append(raised.type)
+
+    try:
+        with store.proxy.failing(silent(asked, gate)):
+            thread = Thread(target=read)
+            thread.start()
+            assert asked.wait(PATIENCE)
+            progress.cancel()
+            thread.join(PATIENCE)
+            assert ended == [Cancelled]
+    finally:
+        gate.set()
+    assert source.read(0, 1) == b"\0"
 
 
 def test_closing_does_not_wait_for_a_server(store: Store) -> None:

@@ -15,7 +15,7 @@ from inspector.gui.panels.parts import push_button, sentence_label
 from inspector.gui.panels.reach import Reach
 from inspector.sources.s3.address import is_s3, parse
 
-WIDTH = 560
+WIDTH = 680
 PLACES = marked("A path here, or s3://bucket/key.")
 TAKEN = marked("A file is there already: choose another name, or let it be replaced.")
 NO_KEY = marked("An object has a key: s3://bucket/key.")

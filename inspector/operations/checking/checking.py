@@ -21,7 +21,7 @@ from inspector.operations.changing.repairable import mark_repairs
 from inspector.operations.checking.digest_check import check_manifests
 from inspector.operations.checking.name_rules import report_names
 from inspector.operations.opening.collection import OVERLAP
-from inspector.operations.opening.location import Location, open_location
+from inspector.operations.opening.location import Location, NoRange, open_location
 from inspector.operations.opening.opening import UNREADABLE, Opened, decode_anew
 from inspector.operations.serving.share import CHECKING, shares, together
 from inspector.sources.file import FileSource
@@ -86,7 +86,10 @@ def check_location(
     ``seen`` and ``place`` are as in open_location.
     """
     try:
-        opened = open_location(location, connection, seen=seen, place=place)
+        with cancelling(progress):
+            opened = open_location(location, connection, seen=seen, place=place)
+    except NoRange as error:
+        return _lost(location, error)
     except SourceError as error:
         return unreadable(location, str(error))
     opened.at_once = True
@@ -98,7 +101,8 @@ def read_location(
 ) -> Report:
     """What opening and decoding alone say: its state is None where they see nothing wrong. Raises Cancelled."""
     try:
-        opened = open_location(location, connection, seen=seen)
+        with cancelling(progress):
+            opened = open_location(location, connection, seen=seen)
     except SourceError as error:
         return unreadable(location, str(error))
     deque(opened.read_all(progress), maxlen=0)
@@ -112,6 +116,12 @@ def unreadable(location: str, sentence: str) -> Report:
     """The report on what could not be opened."""
     finding = Finding(Severity.ERROR, UNREADABLE, sentence)
     return Report(strip_credentials(location), None, State.UNREADABLE, 0, 0, (), (finding,), {}, sentence)
+
+
+def _lost(location: str, error: NoRange) -> Report:
+    """The report on a folder of which it is known that all the bytes of its ranges are missing."""
+    sentence, name = judgement(State.DAMAGED, str(error)), strip_credentials(location)
+    return Report(name, "datas3t", State.DAMAGED, 0, 0, (), error.collection.findings, {}, sentence)
 
 
 def check_opened(location: str, opened: Location, progress: Progress) -> Report:

@@ -23,6 +23,8 @@ from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger, Request, Why
 from inspector.sources.s3.quiet import keep_quiet
 from inspector.sources.s3.sentences import Failure, sentence
+from inspector.sources.s3.source import look
+from inspector.sources.s3.watching import Stopped, watch, while_wanted
 
 ATTEMPTS = 3
 CONNECTIONS = 8
@@ -54,6 +56,7 @@ class Client:
         self.connection = connection
         self._extra = {"RequestPayer": "requester"} if connection.requester_pays else {}
         keep_quiet()
+        watch()
         with _sentences(Failure(None)):
             self._s3: Any = _s3(connection, self.read_timeout or limits.ANSWERING.value)
         keep_quiet()  # of those that were made meanwhile, too
@@ -140,8 +143,10 @@ class Client:
     def _asking(self, method: str, address: Address, asked: Asked, ledger: Ledger, why: Why) -> Iterator[_Entry]:
         entry, when, before = _Entry(), time.time(), time.perf_counter()
         try:
-            with _sentences(Failure(address, asked.start, method, self.endpoint)):
+            with _sentences(Failure(address, asked.start, method, self.endpoint)), while_wanted(self._look):
                 yield entry
+        except Stopped as stop:
+            raise Cancelled from stop
         except SourceError as error:
             if isinstance(error.__cause__, ClientError):
                 self._note(entry, error.__cause__.response)
@@ -162,6 +167,13 @@ class Client:
                     entry.sent,
                 )
             )
+
+    def _look(self) -> None:
+        """Raise Stopped where nobody waits for the answer any more."""
+        try:
+            look()
+        except Cancelled as error:
+            raise Stopped from error
 
     def _note(self, entry: _Entry, answer: Any) -> None:
         data = answer.get("ResponseMetadata") or {}

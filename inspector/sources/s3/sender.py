@@ -23,6 +23,7 @@ from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger, Why
 from inspector.sources.s3.sentences import S3Error
 from inspector.sources.s3.source import look
+from inspector.sources.s3.watching import Stopped
 from inspector.sources.s3.writing_sentences import writing_error
 
 _KEPT = (
@@ -94,10 +95,6 @@ def knows_no_checksums(error: S3Error) -> bool:
     return error.status in (400, NOT_IMPLEMENTED) and error.code in _NO_CHECKSUMS
 
 
-class _Stop(BaseException):
-    """Cancelled, in a form that boto3 does not take for a broken connection."""
-
-
 class _Body(io.BytesIO):
     """Bytes on their way; at every piece the user may have had enough."""
 
@@ -106,7 +103,7 @@ class _Body(io.BytesIO):
         try:
             look()
         except Cancelled as error:
-            raise _Stop from error
+            raise Stopped from error
         return super().read(size)
 
 
@@ -262,6 +259,9 @@ class Sender(Client):
             answer = self._s3.delete_object(Bucket=address.bucket, Key=address.key, **self._extra)
             self._note(entry, answer)
 
+    def _look(self) -> None:
+        """Whether it was done is only known when the answer has come, so that is waited for."""
+
     @contextmanager
     def _writing(self, method: str, address: Address, asked: Asked, ledger: Ledger) -> Iterator[Any]:
         try:
@@ -274,12 +274,9 @@ class Sender(Client):
     def _sending(
         self, method: str, address: Address, asked: Asked, ledger: Ledger, data: bytes
     ) -> Iterator[tuple[Any, _Body]]:
-        try:
-            with self._writing(method, address, asked, ledger) as entry, _Body(data) as body:
-                yield entry, body
-                entry.sent = len(data)
-        except _Stop as stop:
-            raise Cancelled from stop
+        with self._writing(method, address, asked, ledger) as entry, _Body(data) as body:
+            yield entry, body
+            entry.sent = len(data)
 
 
 def _crc32(data: bytes) -> str:
