@@ -152,6 +152,13 @@ def test_the_structure_is_shown_without_headers_until_one_is_looked_into(store: 
     assert 1 <= len(store.proxy.log) <= 2
 
 
+def test_a_check_of_what_is_open_reads_no_metadata_again(store: Store) -> None:
+    session = Session(dataset(store, "again", 3), store.connection)
+    session.decode(Progress())
+    assert not session.check(Progress()).cancelled
+    assert kinds(store.proxy) == {"LIST": 1, "metadata": 3, "tar": 3}
+
+
 def test_that_headers_were_left_out_is_said_once(store: Store) -> None:
     archives = far(store, dataset(store, "said", 3))
     assert [[each.code for each in archive.findings] for archive in archives] == [["datas3t-headers-not-read"], [], []]
@@ -263,6 +270,20 @@ def test_a_check_reads_all_and_keeps_what_the_names_of_ranges_tell(store: Store)
         assert {"datas3t-range-gap", "datas3t-metadata-orphan"} == {each.code for each in archives[0].findings}
         assert archives[1].findings == []
         assert [member.size for member in archives[1].members] == list(range(21, 31))
+
+
+@pytest.mark.parametrize("end", ["", "/datapoints/"])
+def test_a_dataset_of_which_only_metadata_is_left_is_damaged(store: Store, output: Output, end: str) -> None:
+    location = dataset(store, "lost", 2)
+    for first in (1, 11):
+        key = f"lost/dataset/weather/datapoints/{first:020d}-{first + 9:020d}.tar"
+        store.client.delete_object(Bucket=BUCKET, Key=key)
+    store.proxy.reset()
+    status, said = output("check", "--json", *store.options, location + end)
+    report = json.loads(said)
+    assert (status, report["state"]) == (1, "damaged")
+    assert [each["code"] for each in report["findings"]] == ["datas3t-metadata-orphan"] * 2
+    assert kinds(store.proxy) == {"LIST": 1, "metadata": 0, "tar": 0}
 
 
 # ---- size ----------------------------------------------------------------------------------------------------------

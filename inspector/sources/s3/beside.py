@@ -13,6 +13,7 @@ from inspector.sources.s3.sentences import S3Error
 
 if TYPE_CHECKING:
     from inspector.sources.s3.client import Client
+    from inspector.sources.s3.source import S3Source
 
 
 class Beside:
@@ -23,6 +24,8 @@ class Beside:
         self._ledger = ledger
         self.blocks = Blocks()
         """What is kept of the bytes of all these objects."""
+        self.sources: dict[Address, S3Source] = {}
+        """Those that were wanted beside another one: what was read of them need not be read again."""
         self._known: dict[Address, Head | None] = {}
         self._listed: dict[Address, str] = {}
         """Prefixes of which all keys up to this one are known."""

@@ -136,7 +136,11 @@ class S3Source:
         head = self._beside.find(address, self.address)
         if head is None:
             return None
-        return S3Source(self._client, address, head, self.ledger, self._beside, sparing=self.sparing)
+        found = self._beside.sources.get(address)
+        if found is None:
+            found = S3Source(self._client, address, head, self.ledger, self._beside, sparing=self.sparing)
+            self._beside.sources[address] = found
+        return found
 
     def _fetch(self, start: int, stop: int) -> bytes:
         """The bytes ``[start, stop)``, all of them. Raises SourceError and Cancelled."""
