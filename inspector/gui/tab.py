@@ -6,6 +6,7 @@ from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
 from inspector.core.translation import tr
+from inspector.gui.afloat import Afloat
 from inspector.gui.arrows import Arrows
 from inspector.gui.banner import Banner
 from inspector.gui.checking import Checking
@@ -126,6 +127,7 @@ class Tab(QWidget):
         self.docks["Findings"].raise_()
         self.shows_requests = True
         self._first_layout = self.area.saveState(VERSION)
+        self._afloat = Afloat(self.area, VERSION)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -221,7 +223,7 @@ class Tab(QWidget):
 
     def arrangement(self) -> QByteArray:
         """How the docks are arranged, to be remembered."""
-        return self.area.saveState(VERSION)
+        return self._afloat.arrangement
 
     # ---- the keyboard ------------------------------------------------------------------------------------------
 

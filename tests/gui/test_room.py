@@ -143,6 +143,22 @@ def test_a_panel_floats_and_comes_back(show: Show, window: Window, qtbot: QtBot)
     assert tab.isAncestorOf(dock)
 
 
+@pytest.mark.qt_log_ignore("does not support raise", extend=True)
+def test_a_floating_panel_is_not_left_over_another_tab(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("journey.caf")
+    dock = tab.docks["Byte"]
+    dock.setFloating(True)
+    qtbot.waitUntil(lambda: dock.isWindow() and dock.isVisible())
+    press(window, "new_archive")
+    qtbot.waitUntil(lambda: not dock.isVisible())
+    press(window, "previous_tab")
+    qtbot.waitUntil(lambda: dock.isWindow() and dock.isVisible())
+    other = show("two-chunks.rca")
+    assert not dock.isVisible()
+    assert other.docks["Byte"].isFloating()
+    assert other.docks["Byte"].isVisible()
+
+
 def test_the_map_frames_all_where_all_is_seen(show: Show, sample: Callable[[str], Path]) -> None:
     tab = show("no-members.caf")
     size = sample("no-members.caf").stat().st_size
