@@ -76,6 +76,16 @@ def test_a_collection_shows_a_band_for_each_dataset(shown: Tab) -> None:
     assert f"{9:020d}-{9:020d}.tar.metadata" in words
 
 
+def test_a_dataset_of_which_only_metadata_is_left_shows_what_is_lost(show: Show, bucket: Path) -> None:
+    for tar in bucket.rglob("*.tar"):
+        tar.unlink()
+    tab = show(bucket)
+    assert tab.banner.state.text().startswith("Damaged: ")
+    assert tab.coverage.isVisible()
+    assert ["0 ranges" in band.accessibleDescription() for band in bands_of(tab)] == [True, True]
+    assert "3 orphans" in bands_of(tab)[0].accessibleDescription()
+
+
 def test_what_is_no_collection_has_no_coverage(show: Show, window: Window, qtbot: QtBot, bucket: Path) -> None:
     tab = show("journey.caf")
     assert tab.coverage.isHidden()

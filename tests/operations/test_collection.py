@@ -7,9 +7,14 @@ from inspector.core.collection import Collection
 from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
+from inspector.core.verdict import State
+from inspector.operations.checking.checking import check_location
 from inspector.operations.opening.collection import open_collection
+from inspector.operations.opening.folders import expanded
 from inspector.operations.opening.listing import load
+from inspector.operations.refused import Refused
 from inspector.operations.showing.session import Session
+from inspector.operations.showing.views import Stage
 from tests.formats.tar.tar_building import build
 
 
@@ -85,6 +90,28 @@ def test_a_folder_without_ranges_cannot_be_opened(tmp_path: Path) -> None:
     (folder / f"{1:020d}-{2:020d}.tar").unlink()
     with pytest.raises(SourceError, match="orphan"):
         load(str(tmp_path), Progress())
+
+
+@pytest.mark.parametrize("beside", [".tar.metadata", ".index"])
+def test_a_dataset_of_which_only_metadata_is_left_is_damaged(tmp_path: Path, beside: str) -> None:
+    put(tmp_path / "dataset" / "weather" / "datapoints", [(1, 2), (5, 6)], beside=beside)
+    for tar in tmp_path.rglob("*.tar"):
+        tar.unlink()
+    (wanted,) = expanded([str(tmp_path)])
+    report = check_location(wanted.location, Progress())
+    assert (report.state, report.format, report.no_archive) == (State.DAMAGED, "datas3t", False)
+    assert [each.code for each in report.findings] == ["datas3t-metadata-orphan"] * 2
+    assert report.sentence.startswith("Damaged: ")
+    session = Session(str(tmp_path))
+    session.decode(Progress())
+    status = session.status()
+    assert (status.stage, status.state, status.sentence) == (Stage.FAILED, State.DAMAGED, report.sentence)
+    (shown,) = session.datasets()
+    assert [(each.first, each.last) for each in shown.orphans] == [(1, 2), (5, 6)]
+    with pytest.raises(Refused, match="holds no range"):
+        session.check(Progress())
+    with pytest.raises(Refused, match="No range holds key 5"):
+        session.find_datapoint(Progress(), "key 5")
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from inspector.operations.changing.repairable import mark_repairs
 from inspector.operations.checking.digest_check import check_manifests
 from inspector.operations.checking.name_rules import report_names
 from inspector.operations.opening.collection import OVERLAP
-from inspector.operations.opening.location import Location, NoRange, open_location
+from inspector.operations.opening.location import Location, NoRangeError, open_location
 from inspector.operations.opening.opening import UNREADABLE, Opened, decode_anew
 from inspector.operations.serving.share import CHECKING, shares, together
 from inspector.sources.file import FileSource
@@ -88,7 +88,7 @@ def check_location(
     try:
         with cancelling(progress):
             opened = open_location(location, connection, seen=seen, place=place)
-    except NoRange as error:
+    except NoRangeError as error:
         return _lost(location, error)
     except SourceError as error:
         return unreadable(location, str(error))
@@ -118,7 +118,7 @@ def unreadable(location: str, sentence: str) -> Report:
     return Report(strip_credentials(location), None, State.UNREADABLE, 0, 0, (), (finding,), {}, sentence)
 
 
-def _lost(location: str, error: NoRange) -> Report:
+def _lost(location: str, error: NoRangeError) -> Report:
     """The report on a folder of which it is known that all the bytes of its ranges are missing."""
     sentence, name = judgement(State.DAMAGED, str(error)), strip_credentials(location)
     return Report(name, "datas3t", State.DAMAGED, 0, 0, (), error.collection.findings, {}, sentence)

@@ -30,6 +30,16 @@ _HERE_AT_A_TIME = 4
 _DESCRIPTORS_TO_SPARE = 256
 
 
+class NoRangeError(SourceError):
+    """Of all ranges in a folder only what describes them is left: the orphans of ``collection``."""
+
+    def __init__(self, location: str, collection: Collection) -> None:
+        first, *others = collection.findings
+        more = f" So it is with {len(others):,} more." if others else ""
+        super().__init__(f"{visible(location)} holds no range. {first.message}{more}")
+        self.collection = collection
+
+
 class Location:
     """An open location. ``archives`` grows as they are opened; ``total`` is how many there will be.
 
@@ -150,6 +160,7 @@ def open_location(
     """What is at ``location``; a folder's ranges are not opened yet. Raises SourceError where there is nothing.
 
     ``connection``, ``sparing`` and ``seen`` are as in open_place; ``place`` is what that gave, where it was asked.
+    NoRangeError where there were ranges once.
     """
     found = place or open_place(location, connection, sparing=sparing, seen=seen)
     if not isinstance(found, (LocalFolder, S3Prefix)):
@@ -158,7 +169,7 @@ def open_location(
     if collection is None:
         raise SourceError(f"{visible(location)} is a folder without datas3t ranges; open one of its files.")
     if not collection.ranges:
-        raise SourceError(f"{visible(location)} holds no range. {collection.findings[0].message}")
+        raise NoRangeError(location, collection)
     _allow_descriptors(len(collection.ranges))
     return Location([], collection, found)
 

@@ -17,12 +17,13 @@ from inspector.core.source import SourceError
 from inspector.core.span import Spans
 from inspector.core.translation import tr
 from inspector.core.verdict import State
+from inspector.operations.checking.checking import judgement
 from inspector.operations.checking.checks import ALL
 from inspector.operations.checking.digest_job import write_beside
 from inspector.operations.checking.report_kind import ReportKind
 from inspector.operations.opening.coverage import COVERING, Covering
 from inspector.operations.opening.datapoints import Datapoints
-from inspector.operations.opening.location import Location, open_location
+from inspector.operations.opening.location import Location, NoRangeError, open_location
 from inspector.operations.refused import Refused
 from inspector.operations.serving.turns import Turns
 from inspector.operations.showing.arrows import POINTED, Pointing
@@ -79,6 +80,9 @@ class Session(Datapoints, Covering, Naming, Picturing, Pointing, Referring, Step
         self._turns = Turns()
         try:
             opened = open_location(location, s3, sparing=True)
+        except NoRangeError as error:
+            opened = Location([], error.collection)
+            self._stage, self._failure, self._error = Stage.FAILED, judgement(State.DAMAGED, str(error)), error
         except SourceError as error:
             opened = Location([])
             self._stage, self._failure, self._error = Stage.FAILED, str(error), error
@@ -104,7 +108,7 @@ class Session(Datapoints, Covering, Naming, Picturing, Pointing, Referring, Step
             self._changes,
             now.checks.counts(),
             collection is not None,
-            State.UNREADABLE if failed else now.checks.state() if decoded else None,
+            (State.DAMAGED if collection else State.UNREADABLE) if failed else now.checks.state() if decoded else None,
             now.checks.checked,
             now.checks.sentence() if decoded else "",
             now.checks.judged(),
