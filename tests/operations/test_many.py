@@ -7,7 +7,7 @@ import os
 import shutil
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -61,6 +61,19 @@ def test_what_stands_beside_a_dataset_is_found_too(tmp_path: Path, sample: Sampl
     (holder / "data.tar").write_text("")
     assert found(bucket) == [str(bucket), str(bucket / "b.caf"), str(holder / "a.caf"), str(holder / "data.tar")]
     assert found(holder) == [str(holder), str(holder / "a.caf"), str(holder / "data.tar")]
+
+
+def test_what_is_beneath_a_folder_comes_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def walk(top: Path, **_: object) -> Iterator[tuple[str, list[str], list[str]]]:
+        folders = ["c", "a", "b"]  # as a disk may give them
+        yield str(top), folders, []
+        yield from ((str(top / name), [], ["2.caf", "1.caf"]) for name in folders)
+
+    for folder in "abc":
+        (tmp_path / folder).mkdir()
+    files = [caf(tmp_path / folder / name) for folder in "abc" for name in ("1.caf", "2.caf")]
+    monkeypatch.setattr(os, "walk", walk)
+    assert found(tmp_path) == list(map(str, files))
 
 
 def test_a_folder_that_cannot_be_listed_is_not_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
