@@ -110,7 +110,8 @@ class Banner(QFrame):
         more = status.sentence if is_plain else status.judgement
         if self._pending:
             more = tr("With the pending changes, which are not written: {sentence}", sentence=more)
-        self.mend.setVisible(status.stage is Stage.READY and status.state in WRONG and not self._pending)
+        can = status.stage is Stage.READY and not status.collection and not self._pending
+        self.mend.setVisible(can and status.state in WRONG)
         self.sentence.setText(more)
         self.sentence.setVisible(bool(more))
 

@@ -89,7 +89,7 @@ class Menus:
         self.panels.clear()
         tab = self._owner.tab()
         if tab is None:
-            self.panels.addAction(tr("Nothing Is Open")).setEnabled(False)
+            self.panels.addAction(tr("No Archive Is Shown")).setEnabled(False)
             return
         for dock in tab.docks.values():
             self.panels.addAction(dock.toggleViewAction())

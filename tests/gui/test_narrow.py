@@ -8,8 +8,10 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.gui import preferences
+from inspector.gui.models import findings
 from inspector.gui.panels.breaking import BREAK
 from inspector.gui.panels.elided_box import ElidedBox
+from inspector.gui.panels.findings import LEAST as LEAST_MESSAGE
 from inspector.gui.panels.parts import ElidedLabel
 from inspector.gui.settings import Settings
 from inspector.gui.theme import Theme
@@ -124,3 +126,13 @@ def test_a_long_name_in_a_box_has_an_ellipsis_and_a_tooltip(show: Show, window: 
     whole = box.grab().toImage()
     box.setItemText(box.currentIndex(), box.currentText()[:-1] + "X")
     assert box.grab().toImage() != whole  # the end of the name is seen
+
+
+def test_what_was_found_has_room_before_where_and_by_what_name(show: Show, window: Window, qtbot: QtBot) -> None:
+    tab = show("flipped-blob-byte.rca")
+    header = tab.findings.table.horizontalHeader()
+    window.resize(1280, 800)
+    qtbot.waitUntil(lambda: not header.isSectionHidden(findings.CODE))
+    window.resize(window.minimumSizeHint())
+    qtbot.waitUntil(lambda: header.isSectionHidden(findings.CODE))
+    assert header.sectionSize(findings.MESSAGE) >= LEAST_MESSAGE - 40

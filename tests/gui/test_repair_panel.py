@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QListWidgetItem, QMenu
 from pytestqt.qtbot import QtBot
 
 from inspector.core.verdict import State
-from inspector.gui.panels.repair import UNASKED
+from inspector.gui.panels.repair import FOLDER, NOTHING, UNASKED
 from inspector.gui.tab import Tab
 from inspector.gui.window import Window
 from tests.gui.conftest import WAIT, Copied, Sample, Show, press, previewed, save_to, settle
@@ -135,6 +135,7 @@ def test_mending_in_place_is_read_by_the_reference(planned: Found, window: Windo
     assert path.stat().st_size == size
     assert tab.document.status.state in (State.SOUND, None)
     assert tab.repair.plan is None
+    qtbot.waitUntil(lambda: tab.repair._stack.shown_sentence() == NOTHING)
     press(window, "check")
     settle(qtbot, window)
     assert tab.document.status.state is State.SOUND
@@ -263,13 +264,14 @@ def test_sentences_stand_where_there_is_no_plan(
     assert sound.repair._stack.shown_sentence() == UNASKED
     press(window, "mend")
     settle(qtbot, window)
-    assert sound.repair._stack.shown_sentence() == "There is nothing to mend."
+    assert sound.repair._stack.shown_sentence() == NOTHING
     folder = tmp_path / "weather-missing-row"
     shutil.copytree(sample("weather-missing-row"), folder)
     several = show(folder)
     press(window, "mend")
     settle(qtbot, window)
-    assert several.repair._stack.shown_sentence() == UNASKED
+    assert several.repair._stack.shown_sentence() == FOLDER
+    assert several.banner.mend.isHidden()
     assert several.note.text.text().startswith("This is a folder of several files")
 
 

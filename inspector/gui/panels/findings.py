@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from inspector.core.finding import Severity
@@ -20,6 +21,8 @@ from inspector.operations.showing.views import FindingRow, Stage
 
 ORIGIN = "findings"
 WIDTHS = {SEVERITY: 80, BYTES: 140, MEMBER: 110, CODE: 130}
+LEAST = 240
+"""Pixels of what was found before other columns are shown; what is in them is said of the selected finding too."""
 _WORDS = {Severity.ERROR: marked("Errors"), Severity.WARNING: marked("Warnings"), Severity.INFO: marked("Information")}
 
 
@@ -81,6 +84,14 @@ class FindingsPanel(QWidget):
         button.setChecked(True)
         button.toggled.connect(self._filter)
         return button
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """See QWidget."""
+        super().resizeEvent(event)
+        room = self.width() - WIDTHS[SEVERITY] - LEAST
+        for column in (BYTES, MEMBER, CODE):
+            room -= WIDTHS[column]
+            self.table.setColumnHidden(column, room < 0)
 
     def _lay_out(self) -> None:
         bar = FlowLayout(2, 4)

@@ -20,6 +20,8 @@ ORIGIN = "repair"
 UNASKED = marked(
     "Mend (Ctrl+M) makes a plan first: what would be done, to which bytes, and what would be lost. Nothing is written."
 )
+FOLDER = marked("These are several files, and each is mended by itself: open the one that a finding is about.")
+NOTHING = marked("There is nothing to mend.")
 SALVAGED = marked("Salvage writes it into a new archive; this one stays as it is.")
 _ROLE = Qt.ItemDataRole.UserRole
 
@@ -44,6 +46,7 @@ class RepairPanel(QWidget):
         self._document = document
         self._editing = editing
         self.plan: RepairPlan | None = None
+        self._asking = False
         self.sentence = sentence_label()
         self.list = QListWidget()
         self.list.setAccessibleName(tr("Repairs"))
@@ -75,6 +78,7 @@ class RepairPanel(QWidget):
         self.copy_.clicked.connect(lambda: self.copyWanted.emit(self.accepted()))
         self.salvage.clicked.connect(lambda: self.salvageWanted.emit(self.accepted()))
         editing.written.connect(lambda _: self.forget())
+        document.statusChanged.connect(self._say_why)
         self.forget()
 
     def _lay_out(self) -> QWidget:
@@ -104,6 +108,7 @@ class RepairPanel(QWidget):
             self._document.said.emit(tr("There is nothing to mend before the archive has been read."))
             return
         self._stack.show_sentence(tr("The archive is being checked, and its repairs planned."))
+        self._asking = True
         wanted = code or self._selected()
         job = self._document.start("plan_repairs", self.accepted(), done=lambda plan: self._take(plan, wanted))
         job.finished.connect(self._stop_waiting)  # comes before the plan, and also where there will be none
@@ -112,7 +117,15 @@ class RepairPanel(QWidget):
         """There is no plan for what is shown now."""
         self.plan = None
         self.list.clear()
-        self._stack.show_sentence(tr(UNASKED))
+        self._say_why()
+
+    def _say_why(self) -> None:
+        """Say why there is no plan, where there is none and none is being made."""
+        if self.plan is not None or self._asking:
+            return
+        status = self._document.status
+        why = FOLDER if status.collection else NOTHING if status.state is State.SOUND else UNASKED
+        self._stack.show_sentence(tr(why))
 
     def accepted(self) -> tuple[str, ...]:
         """The codes of repairs that the user has taken the responsibility for."""
@@ -125,8 +138,9 @@ class RepairPanel(QWidget):
         return [item for item in items if item.data(_ROLE) is not None]
 
     def _stop_waiting(self) -> None:
+        self._asking = False
         if self.plan is None:
-            self._stack.show_sentence(tr(UNASKED))
+            self._say_why()
         else:
             self._stack.show_view(self._page)
 
