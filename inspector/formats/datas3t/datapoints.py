@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.field import Field
+from inspector.core.finding import Severity
 from inspector.core.kinds import Kind
 from inspector.core.member import HAS_DIGEST, Members
 from inspector.core.names import visible
@@ -23,6 +24,7 @@ NONE = -1
 
 ROW_MISSING = "datas3t-metadata-row-missing"
 ROW_BROKEN = "datas3t-metadata-row"
+FIELD_TWICE = "datas3t-metadata-field-twice"
 
 AGREES = "Agrees with the tar."
 
@@ -281,7 +283,7 @@ def _tell_left_over(emitter: Emitter, beside: Beside, row: int, *, twice: bool) 
 
 
 def check_row_form(emitter: Emitter, rows: Rows) -> None:
-    """Whether the metadata rows are in key order and written as the specification says."""
+    """Whether the metadata rows are in key order and written as the specification says, each field once."""
     if any(key < before for before, key in pairwise(rows.ids)):
         emitter.warning("datas3t-metadata-order", "The rows of the metadata are not in the order of their keys.")
     if rows.misspelt:
@@ -290,4 +292,12 @@ def check_row_form(emitter: Emitter, rows: Rows) -> None:
             "datas3t-metadata-spelling",
             f"The metadata is not written as specified in {count(len(rows.misspelt), 'row')}: in row {row:,}, {fields} "
             "should be a string of decimal digits (lower-case hexadecimal for data_hash) without leading zeros.",
+        )
+    if rows.repeated:
+        row = min(rows.contradictory or rows.repeated)
+        emitter.find(
+            Severity.ERROR if rows.contradictory else Severity.WARNING,
+            FIELD_TWICE,
+            f"Fields stand more than once in {count(len(rows.repeated), 'row')} of the metadata: in row {row:,}, "
+            f"{rows.repeated[row]}. Programs differ in which of them they take; here it is the last.",
         )

@@ -22,7 +22,7 @@ from inspector.formats._tar.header import BLOCK, aligned
 from inspector.formats._tar.repair import mend_end, mend_headers
 from inspector.formats.datas3t.archive import METADATA
 from inspector.formats.datas3t.check import MISMATCH
-from inspector.formats.datas3t.datapoints import NONE, ROW_BROKEN, ROW_MISSING, Beside
+from inspector.formats.datas3t.datapoints import FIELD_TWICE, NONE, ROW_BROKEN, ROW_MISSING, Beside
 from inspector.formats.datas3t.derived import mend_index, mend_names
 from inspector.formats.datas3t.keys import DIGITS, datapoint_key, range_name
 from inspector.formats.datas3t.write import Row, metadata
@@ -35,6 +35,7 @@ REBUILT = frozenset(
         "datas3t-metadata-missing",
         DAMAGED,
         EXTRA,
+        FIELD_TWICE,
         ROW_BROKEN,
         ROW_MISSING,
         "datas3t-metadata-offset",

@@ -7,10 +7,13 @@ Metadata: one zstd frame of a JSON array, a row per datapoint in key order, its 
 
 from __future__ import annotations
 
+import json
 from array import array
+from collections.abc import Sequence
 from typing import Any
 
 from inspector.core.member import LARGEST
+from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.source import Source
 from inspector.formats._zstd import ZstdError, decompress
@@ -27,6 +30,12 @@ INDEX_ROW = 16
 FIELDS = ("id", "begin_offset", "end_offset", "data_hash")
 """What a metadata row has."""
 
+_NAMES = tuple(f'"{name}"'.encode() for name in FIELDS)
+"""The fields as JSON has them, where nothing is escaped."""
+
+_LISTED, _LONGEST = 3, 40
+"""Values that are told of a field that stands more than once, and characters of each."""
+
 _FORMS = ("d", "d", "d", "x")
 """How the fields of a row are written."""
 
@@ -39,7 +48,8 @@ class Rows:
     """Metadata rows in columns, as they stand.
 
     ``unreadable`` names the fields of rows that could not be read, ``misspelt`` those that could, and are not written
-    as specified.
+    as specified; ``repeated`` says of rows what stands in them more than once, of which the last counts, and
+    ``contradictory`` are those of them where that is not the same.
     """
 
     def __init__(self) -> None:
@@ -47,6 +57,8 @@ class Rows:
         self.ids, self.begins, self.ends, self.hashes = self.columns
         self.unreadable: dict[int, str] = {}
         self.misspelt: dict[int, str] = {}
+        self.repeated: dict[int, str] = {}
+        self.contradictory: set[int] = set()
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -116,7 +128,38 @@ def metadata_rows(text: bytes) -> Rows:
     rows = Rows()
     for row in raw:
         rows.add((row.id, row.begin_offset, row.end_offset, row.data_hash))
+    if rows.unreadable or b"\\" in text or any(text.count(name) != len(rows) for name in _NAMES):
+        _find_repeated(rows, msgspec.json.decode(text, type=list[msgspec.Raw]))
     return rows
+
+
+def _find_repeated(rows: Rows, raw: Sequence[bytes]) -> None:
+    """Find the fields that stand twice in a row: whoever reads JSON sees one of them, mostly the last."""
+    for row, text in enumerate(map(bytes, raw)):
+        if b"\\" not in text and all(text.count(name) < 2 for name in _NAMES):
+            continue
+        values: dict[str, list[str]] = {}
+        for name, value in _pairs(text):
+            values.setdefault(name, []).append(value)
+        twice = {name: values[name] for name in FIELDS if len(values.get(name, ())) > 1}
+        if twice:
+            rows.repeated[row] = " and ".join(f"{name} is {_listed(found)}" for name, found in twice.items())
+        if any(value != found[-1] for found in twice.values() for value in found):
+            rows.contradictory.add(row)
+
+
+def _pairs(text: bytes) -> Sequence[tuple[str, str]]:
+    """The names and values in a JSON object in their order; nothing where another reader cannot have them."""
+    try:
+        pairs = json.loads(text.decode("utf-8", "replace"), object_pairs_hook=tuple, parse_int=str, parse_float=str)
+    except (ValueError, RecursionError):
+        return ()
+    return [(name, value if isinstance(value, str) else "no number") for name, value in pairs]
+
+
+def _listed(values: Sequence[str]) -> str:
+    shown = [visible(value[:_LONGEST]) for value in values[:_LISTED]]
+    return ", then ".join(shown) + (", ..." if len(values) > _LISTED else "")
 
 
 class IndexRows:

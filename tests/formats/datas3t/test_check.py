@@ -142,6 +142,52 @@ def test_rows_that_are_not_written_as_specified() -> None:
         assert verdicts(archive) == [Verdict.VERIFIED] * 4
 
 
+@pytest.mark.parametrize(
+    ("field", "severity"),
+    [
+        ('"data_hash":"1"', Severity.ERROR),
+        ('"data_hash":1', Severity.ERROR),
+        ('"\\u0069d":"1"', Severity.ERROR),
+        ('"end_offset":{"id":"1"}', Severity.ERROR),
+        (f'"id":"{ROWS[1]["id"]}"', Severity.WARNING),
+    ],
+)
+def test_a_field_that_stands_twice_in_a_row(field: str, severity: Severity) -> None:
+    """Readers of JSON show one of them only, and not all the same."""
+    rows = [json.dumps(row) for row in ROWS]
+    rows[1] = f"{{{field}, {rows[1][1:]}"
+    archive, _ = checked(Beside(TAR, frame(f"[{','.join(rows)}]".encode())))
+    assert codes(archive) == ["datas3t-metadata-field-twice"]
+    (finding,) = archive.findings
+    assert finding.severity is severity
+    assert f"1 row of the metadata: in row 1, {json.loads('{' + field + '}').popitem()[0]} is " in finding.message
+    assert verdicts(archive) == [Verdict.VERIFIED] * 4
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        '"more":"id"',
+        '"more":{"id":"1","data_hash":"x"}',
+        '"more":"\\"id\\""',
+        '"more":[{"id":1,"id":2}]',
+        '"\\u006dore":1',
+    ],
+)
+def test_what_only_looks_like_a_field_that_stands_twice(field: str) -> None:
+    rows = [f"{{{field}, {json.dumps(row)[1:]}" for row in ROWS]
+    archive, _ = checked(Beside(TAR, frame(f"[{','.join(rows)}]".encode())))
+    assert codes(archive) == []
+
+
+def test_a_field_that_is_missing_does_not_hide_one_that_stands_twice() -> None:
+    rows = [json.dumps(row) for row in ROWS]
+    rows[1] = f'{{"id":"77", {rows[1][1:]}'
+    rows[2] = json.dumps({name: value for name, value in ROWS[2].items() if name != "id"})
+    archive, _ = checked(Beside(TAR, frame(f"[{','.join(rows)}]".encode())))
+    assert "datas3t-metadata-field-twice" in codes(archive)
+
+
 def test_end_offsets_of_both_meanings_in_one_range() -> None:
     archive = decoded(Beside(TAR, rows_frame(ROWS)), datas3t.FORMAT)
     short = [

@@ -77,6 +77,15 @@ def test_metadata_is_written_anew_from_the_tar(rows: object) -> None:
     assert contents(after) == list(POINTS.values())
 
 
+def test_a_field_that_stands_twice_is_written_once() -> None:
+    text = json.dumps(ROWS).replace('"id": "2"', '"id": "3", "id": "2"')
+    before = Range(TAR, frame(text.encode()), 1, 6)
+    (repair,) = plans(before)
+    assert repair.mends == {"datas3t-metadata-field-twice"}
+    after = made(before, repair)
+    assert (checked(after).findings, rows_of(after)) == ([], ROWS)
+
+
 @settings(deadline=None)
 @given(st.binary(max_size=40))
 def test_metadata_of_any_bytes_is_replaced(data: bytes) -> None:
