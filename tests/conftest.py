@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 _HOME = tempfile.TemporaryDirectory(prefix="inspector-tests-", ignore_cleanup_errors=True)
 
@@ -34,6 +35,10 @@ os.environ.update(
 )
 
 os.environ.pop("PYTHONUNBUFFERED", None)  # it would hide output that is held back from whoever reads it
+
+# How long an example takes is for the machine and its load to say.
+settings.register_profile("without a deadline", settings(), deadline=None)
+settings.load_profile("without a deadline")
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = (ROOT / "resources" / "samples", ROOT / "tests" / "samples")
