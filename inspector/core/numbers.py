@@ -22,6 +22,11 @@ def in_bytes(number: int) -> str:
     return count(number, "byte")
 
 
+def verb(number: int, one: str, many: str) -> str:
+    """The form of a verb, or of another word, that goes with so many: ``is`` or ``are``."""
+    return one if number == 1 else many
+
+
 def rounded(number: int) -> str:
     """A size in bytes, rounded: ``512 B``, ``1.2 GiB``."""
     if number < 1024:

@@ -1,6 +1,6 @@
 import pytest
 
-from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, rounded, size_in
+from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, rounded, size_in, verb
 
 
 @pytest.mark.parametrize(
@@ -15,6 +15,7 @@ def test_sizes_are_rounded_to_a_unit(size: int, text: str) -> None:
 def test_numbers_are_grouped_counted_and_written_in_hex() -> None:
     assert grouped(32768) == "32,768"
     assert in_bytes(1) == "1 byte"
+    assert [verb(number, "is", "are") for number in (0, 1, 2)] == ["are", "is", "are"]
     assert in_bytes(32768) == "32,768 bytes"
     assert count(2, "entry", "entries") == "2 entries"
     assert hexadecimal(0x8000) == "0x8000"

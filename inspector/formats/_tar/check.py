@@ -51,8 +51,8 @@ class Padding:
             stop = members.stops[index]
             self._emitter.warning(
                 "tar-padding",
-                f"The {in_bytes(len(padding))} of padding after {visible(members.path(index))} are not all zeros: "
-                "they belong to no member, and have changed or hide something.",
+                f"The padding after {visible(members.path(index))}, {in_bytes(len(padding))}, is not all zeros: it "
+                "belongs to no member, and has changed or hides something.",
                 (stop, stop + len(padding)),
                 member=index,
             )

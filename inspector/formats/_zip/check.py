@@ -20,7 +20,7 @@ from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.member import UNREADABLE, Codec
 from inspector.core.names import visible
-from inspector.core.numbers import count, grouped, in_bytes
+from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.source import BLOCK, blocks
 from inspector.core.translation import tr
@@ -209,8 +209,8 @@ class _Check:
         start, stop = self.members.starts[index], self.members.stops[index]
         message = (
             f"The CRC-32 of {visible(self.members.path(index))} does not fit: its {in_bytes(stop - start)} from "
-            f"{grouped(start)} on give 0x{crc:08X}, the {_said(wrong)}. Some of them have changed since they were "
-            "written, and a CRC-32 does not tell which; other members are not affected."
+            f"{grouped(start)} on {verb(stop - start, 'gives', 'give')} 0x{crc:08X}, the {_said(wrong)}. Some of them "
+            "have changed since they were written, and a CRC-32 does not tell which; other members are not affected."
         )
         self.emitter.error("zip-crc-mismatch", message, (start, stop), member=index)
 

@@ -172,7 +172,7 @@ class DirectoryWalk:
         folder = FOLDER if path.endswith(b"/") else 0
         index = len(self.members)
         if folder and size:
-            message = f"The folder {visible(path)} has {in_bytes(size)} of content; programs that unpack it lose them."
+            message = f"The folder {visible(path)} has {in_bytes(size)} of content; programs that unpack it lose that."
             self.emitter.warning("zip-folder-with-content", message, (head, begin + stored), member=index)
         if begin < 0:
             place = max(0, min(head, self.source.size))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from struct import Struct
 
-from inspector.core.numbers import in_bytes
+from inspector.core.numbers import in_bytes, verb
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._zip.records import (
@@ -114,8 +114,8 @@ def report_not_at_end(source: Source, ending: Ending, candidates: Sequence[int])
             "warning" if rest.size and readable else "error",
             "zip-end-not-at-end",
             f"No end of central directory record ends with the file; candidates are at {places}. "
-            f"{in_bytes(rest.size)} after the one at {ending.record.start:,} belong to nothing, or its comment is cut "
-            "off.",
+            f"{in_bytes(rest.size)} after the one at {ending.record.start:,} {verb(rest.size, 'belongs', 'belong')} to "
+            "nothing, or its comment is cut off.",
             (ending.record, rest) if rest.size else (ending.record,),
         )
     )
@@ -241,12 +241,14 @@ def _find_zip64(source: Source, ending: Ending) -> Zip64End | None:
     ending.anchor = at
     ending.zip64 = Span(at, start)
     if at + 12 + record.rest != start:
+        there = max(0, start - at - 12)
         ending.problems.append(
             Problem(
                 "error",
                 "zip-zip64-size",
-                f"The ZIP64 end of central directory record says {in_bytes(record.rest)} follow its size; up to the "
-                f"locator there are {max(0, start - at - 12):,}.",
+                f"The ZIP64 end of central directory record says {in_bytes(record.rest)} "
+                f"{verb(record.rest, 'follows', 'follow')} its size; up to the locator there "
+                f"{verb(there, 'is', 'are')} {there:,}.",
                 (ending.zip64,),
             )
         )
@@ -270,8 +272,8 @@ def _find_directory(source: Source, ending: Ending, size: int, offset: int) -> N
             Problem(
                 "error",
                 "zip-directory-size",
-                f"The central directory at {offset:,} should have {in_bytes(size)}; up to the end records there are "
-                f"{anchor - offset:,}.",
+                f"The central directory at {offset:,} should have {in_bytes(size)}; up to the end records there "
+                f"{verb(anchor - offset, 'is', 'are')} {anchor - offset:,}.",
                 (ending.directory, ending.size_at),
             )
         )

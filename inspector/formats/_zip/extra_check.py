@@ -9,7 +9,7 @@ from zlib import crc32
 from inspector.core.archive import Emitter
 from inspector.core.finding import Severity
 from inspector.core.names import hazards, unportable, visible
-from inspector.core.numbers import in_bytes
+from inspector.core.numbers import in_bytes, verb
 from inspector.formats._zip.extra import PADDING, TIMESTAMP, UNICODE_PATH, record_name, records, shortage, unicode_path
 
 MOST = 100
@@ -82,10 +82,12 @@ def faults(data: bytes, *, local: bool) -> list[Fault]:
             seen.add(identifier)
     rest = data[stop:]
     if any(rest):
-        words = f"its last {in_bytes(len(rest))} are no whole record"
+        words = f"its last {in_bytes(len(rest))} {verb(len(rest), 'is', 'are')} no whole record"
         if len(rest) >= 4:
-            claimed = int.from_bytes(rest[2:4], "little")
-            words = f"its last record claims {in_bytes(claimed)} of data, and {len(rest) - 4:,} are there"
+            claimed, there = int.from_bytes(rest[2:4], "little"), len(rest) - 4
+            words = (
+                f"its last record claims {in_bytes(claimed)} of data, and {there:,} {verb(there, 'is', 'are')} there"
+            )
         found.append(Fault("zip-extra-malformed", words, stop, len(data)))
     return found
 

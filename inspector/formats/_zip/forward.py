@@ -9,7 +9,7 @@ from typing import NamedTuple
 from inspector.core.archive import Emitter
 from inspector.core.member import FOLDER, LARGEST
 from inspector.core.names import visible
-from inspector.core.numbers import in_bytes
+from inspector.core.numbers import in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
@@ -133,8 +133,9 @@ def _append(source: Source, emitter: Emitter, directory: Directory, found: Local
         at = found.head + LOCAL_SIZE
         report_name(emitter, name, local.flags, (at, at + len(name)), index)
     if begin + stored > source.size:
-        missing = in_bytes(begin + stored - source.size)
-        message = f"The file ends inside the data of {visible(path)}: {missing} of {in_bytes(stored)} are missing."
+        missing = begin + stored - source.size
+        words = f"{in_bytes(missing)} of {in_bytes(stored)} {verb(missing, 'is', 'are')} missing"
+        message = f"The file ends inside the data of {visible(path)}: {words}."
         emitter.error("zip-member-cut-off", message, (begin, source.size), member=index)
 
 

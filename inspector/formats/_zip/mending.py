@@ -10,7 +10,7 @@ from inspector.core.edit import Edit, Patch
 from inspector.core.finding import Finding
 from inspector.core.member import Codec
 from inspector.core.names import visible
-from inspector.core.numbers import count, grouped, in_bytes
+from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.verdict import VERDICTS, Verdict
@@ -113,7 +113,8 @@ def _losses(rebuilt: Rebuilt, directory: Directory) -> Iterator[str]:
     cut, ending = rebuilt.cut, directory.ending
     if cut is not None:
         have = max(0, rebuilt.edit.old_size - cut.begin)
-        yield f"{visible(cut.name)}, which is not whole: the {in_bytes(have)} of it that are left are cut off."
+        left = f"the {in_bytes(have)} of it that {verb(have, 'is left is', 'are left are')} cut off"
+        yield f"{visible(cut.name)}, which is not whole: {left}."
     if rebuilt.gone:
         yield f"{count(rebuilt.gone, 'entry', 'entries')} of the directory where no member is in the file."
     if rebuilt.made:
@@ -128,7 +129,9 @@ def _losses(rebuilt: Rebuilt, directory: Directory) -> Iterator[str]:
         yield f"{count(missing, 'entry', 'entries')} of the directory whose members no local header tells of."
     if rebuilt.rest.size:
         place = f"{in_bytes(rebuilt.rest.size)} from {grouped(rebuilt.rest.start)} on"
-        yield f"What the {place} are is not known: they stay in the file, and belong to no member."
+        stay = verb(rebuilt.rest.size, "is is not known: it stays", "are is not known: they stay")
+        belong = verb(rebuilt.rest.size, "belongs", "belong")
+        yield f"What the {place} {stay} in the file, and {belong} to no member."
 
 
 def _doubt(rebuilt: Rebuilt) -> str:

@@ -10,7 +10,7 @@ from itertools import islice
 from operator import gt
 
 from inspector.core.archive import Emitter
-from inspector.core.numbers import in_bytes
+from inspector.core.numbers import in_bytes, verb
 from inspector.core.source import Source
 from inspector.formats._zip.directory import MOST_MEMBERS, Directory, DirectoryWalk, headers
 from inspector.formats._zip.ending import Ending
@@ -91,8 +91,10 @@ def report_distance(emitter: Emitter, directory: Directory, walk: DirectoryWalk)
         )
         emitter.error("zip-directory-offset", message, ending.offset_at, ending.directory)
     elif added:
-        message = f"{amount} were put before the archive: {claim}. All offsets are read with this distance added."
+        put = verb(ending.distance, "was put", "were put")
+        message = f"{amount} {put} before the archive: {claim}. All offsets are read with this distance added."
         emitter.warning("zip-prepended", message, (0, ending.distance))
     else:
-        message = f"{amount} before the central directory are missing: {claim}. Offsets are read with this taken off."
+        missing = verb(-ending.distance, "is missing", "are missing")
+        message = f"{amount} before the central directory {missing}: {claim}. Offsets are read with this taken off."
         emitter.error("zip-bytes-missing", message, ending.directory, ending.offset_at)

@@ -9,7 +9,7 @@ from operator import add
 from inspector.core.archive import Emitter
 from inspector.core.member import UNREADABLE
 from inspector.core.names import visible
-from inspector.core.numbers import in_bytes
+from inspector.core.numbers import in_bytes, verb
 from inspector.core.source import Source
 from inspector.formats._extents import Rows, lay_out
 from inspector.formats._zip.directory import Directory
@@ -94,8 +94,10 @@ def _report_gaps(emitter: Emitter, rows: Rows, shift: int, told: int) -> None:
         if start >= told or stop <= shift:
             continue
         if start == 0:
-            message = f"{in_bytes(stop)} stand before the first member, as in a self-extracting archive."
+            stand = verb(stop, "stands", "stand")
+            message = f"{in_bytes(stop)} {stand} before the first member, as in a self-extracting archive."
             emitter.info("zip-leading-bytes", message, (start, stop))
         else:
-            message = f"The {in_bytes(stop - start)} from {start:,} on belong to no member."
+            belong = verb(stop - start, "belongs", "belong")
+            message = f"The {in_bytes(stop - start)} from {start:,} on {belong} to no member."
             emitter.warning("zip-gap", message, (start, stop))

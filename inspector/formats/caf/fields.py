@@ -9,7 +9,7 @@ from inspector.core.field import Field, FieldTable, tile
 from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.member import Members
 from inspector.core.names import visible
-from inspector.core.numbers import count, grouped, hexadecimal, in_bytes
+from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, verb
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._extents import GAP, Rows
@@ -56,7 +56,8 @@ def data_section(members: Members, rows: Rows) -> Field:
         where = Span(rows.starts[row], rows.row_stop(row))
         member = rows.owners[row]
         if member == GAP:
-            return Field("gap", Kind.GAP, (where,), note=f"{in_bytes(where.size)} that belong to no member.")
+            note = f"{in_bytes(where.size)} that {verb(where.size, 'belongs', 'belong')} to no member."
+            return Field("gap", Kind.GAP, (where,), note=note)
         note = f"{in_bytes(where.size)}."
         if (members.starts[member], members.stops[member]) != where:
             stored = in_bytes(members.stored(member))

@@ -9,7 +9,7 @@ from inspector.core.finding import Severity
 from inspector.core.kept import KEPT, Kept
 from inspector.core.member import UNREADABLE, Members
 from inspector.core.names import hazards, visible
-from inspector.core.numbers import count, grouped, in_bytes
+from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.formats._extents import GAP, Rows
 from inspector.formats.caf.columns import beyond
 from inspector.formats.caf.entries import Entries
@@ -66,7 +66,8 @@ def report_layout(emitter: Emitter, members: Members, rows: Rows, entries: Entri
         for row in rows.gaps[:KEPT]:
             start, stop = rows.starts[row], rows.row_stop(row)
             gaps.add(
-                f"There is a gap: {in_bytes(stop - start)} at byte {grouped(start)} belong to no member.",
+                f"There is a gap: {in_bytes(stop - start)} at byte {grouped(start)} "
+                f"{verb(stop - start, 'belongs', 'belong')} to no member.",
                 [(start, stop)],
             )
         gaps.close()

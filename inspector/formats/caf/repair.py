@@ -13,7 +13,7 @@ from inspector.core.archive import Archive
 from inspector.core.edit import Edit, Patch
 from inspector.core.finding import Severity
 from inspector.core.names import visible
-from inspector.core.numbers import count, grouped, in_bytes
+from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.formats._extents import lay_out
@@ -90,7 +90,8 @@ def _mend_footer(case: Case) -> Repair:
             f"That the index found at byte {grouped(span.start)} is the one of this archive: its members do not fill "
             "the data before it exactly, so this is not proved."
         )
-    loses = (f"The {in_bytes(behind)} behind the footer, which belong to no part of the archive.",) if behind else ()
+    belong = verb(behind, "belongs", "belong")
+    loses = (f"The {in_bytes(behind)} behind the footer, which {belong} to no part of the archive.",) if behind else ()
     edit = replace_tail(case.source, span.stop, right, title)
     return Repair("caf-mend-footer", title, frozenset((FOOTER,)), loses, claim, edit)
 
@@ -204,7 +205,7 @@ def _lost(case: Case, kept: Iterable[int]) -> tuple[str, ...]:
         said.append(f"{count(len(dropped), 'entry', 'entries')} of which not all can be read: {shown}.")
     if free:
         said.append(
-            f"The names of what the unreadable part of the index listed: {in_bytes(free)} of data stay where they are "
-            "and belong to no member."
+            f"The names of what the unreadable part of the index listed: {in_bytes(free)} of data "
+            f"{verb(free, 'stays where it is and belongs', 'stay where they are and belong')} to no member."
         )
     return tuple(said)

@@ -10,7 +10,7 @@ from inspector.core.archive import Archive
 from inspector.core.finding import Severity
 from inspector.core.member import UNREADABLE, Members
 from inspector.core.names import visible
-from inspector.core.numbers import count, in_bytes
+from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.translation import tr
@@ -101,7 +101,7 @@ def _loses(archive: Archive, kept: Sequence[int], names: Mapping[int, bytes]) ->
     free = sum(rows.row_stop(row) - rows.starts[row] for row in rows.gaps)
     sentences = (
         gone and f"{count(len(gone), 'member')} whose data cannot be told: {_listed(gone)}.",
-        free and f"{in_bytes(free)} of data that belong to none of the members.",
+        free and f"{in_bytes(free)} of data that {verb(free, 'belongs', 'belong')} to none of the members.",
         names
         and f"The names of {count(len(names), 'member')} that others have too; they become {_listed(names.values())}.",
         rows.overlap_count

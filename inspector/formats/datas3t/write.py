@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from inspector.core.names import visible
-from inspector.core.numbers import in_bytes
+from inspector.core.numbers import in_bytes, verb
 from inspector.formats._tar.header import BLOCK, CHKSUM, ZEROS, aligned, checksums
 from inspector.formats._zstd import compress
 from inspector.formats.datas3t.keys import DIGITS
@@ -122,7 +122,8 @@ class Writer:
     def end(self) -> bytes:
         """End the datapoint; gives its padding. Raises WriteError where bytes are missing."""
         if self._left:
-            raise WriteError(f"A datapoint became smaller while it was read: {in_bytes(self._left)} of it are missing.")
+            missing = f"{in_bytes(self._left)} of it {verb(self._left, 'is', 'are')} missing"
+            raise WriteError(f"A datapoint became smaller while it was read: {missing}.")
         padding = bytes(aligned(self._at) - self._at)
         self._at += len(padding)
         self.rows.append(Row(self._first + len(self.rows), self._head, self._at, self._digest.intdigest()))

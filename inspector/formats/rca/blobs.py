@@ -247,7 +247,7 @@ class Decoding:
                 at += len(data)
                 self._reached(at)
             if not self._blocks.whole(block):
-                raise ZstdError(f"{in_bytes(self._blocks.claimed - stop)} of its payload are missing.")
+                raise ZstdError(f"Its payload is missing {in_bytes(self._blocks.claimed - stop)}.")
         except ZstdError as error:
             member = None if content.name is None else self._add(block, content, size)
             raise _DamageError(f"cannot be decoded{' whole' if size else ''}. {error}", block, member) from error
@@ -328,7 +328,7 @@ def read(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:
     if not blocks.whole(target):
         name = visible(archive.members.path(index)[:80])
         missing = in_bytes(blocks.claimed - blocks.edges[target + 1])
-        raise MemberError(f"{name!r} cannot be read whole: {missing} of its payload are missing.")
+        raise MemberError(f"{name!r} cannot be read whole: its payload is missing {missing}.")
     cursor.block += 1
     layout.cursor = cursor
 

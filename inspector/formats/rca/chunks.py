@@ -13,7 +13,7 @@ from inspector.core.archive import Emitter
 from inspector.core.field import Field, parent
 from inspector.core.kinds import Kind
 from inspector.core.layout import Part, fields_of, hex_text, unsigned_be
-from inspector.core.numbers import grouped, hexadecimal, in_bytes
+from inspector.core.numbers import grouped, hexadecimal, in_bytes, verb
 from inspector.core.source import Source
 from inspector.core.span import Span
 
@@ -129,10 +129,12 @@ def _wrong(size: int, bits: int, header: bytes, at: int) -> tuple[str, str] | No
 
 def _report_truncation(chunk: Chunk, emitter: Emitter) -> None:
     there = chunk.stop - chunk.start
+    missing = chunk.size - there
     emitter.error(
         "rca-truncated",
         f"Chunk {chunk.number + 1} is truncated: its size field announces {in_bytes(chunk.size)}, and "
-        f"{in_bytes(there)} are there. {in_bytes(chunk.size - there)} are missing at the end of the file.",
+        f"{in_bytes(there)} {verb(there, 'is', 'are')} there. {in_bytes(missing)} {verb(missing, 'is', 'are')} missing "
+        "at the end of the file.",
         chunk.header,
     )
 

@@ -103,8 +103,8 @@ class ExtractDialog(QDialog):
         )
         self.doubtful.setToolTip(
             tr(
-                "Odd names hold characters that are invisible or change the direction of writing. Members of a ZIP that "
-                "claim the same bytes need your word too."
+                "Odd names hold characters that are invisible or change the direction of writing. Members of a ZIP "
+                "that claim the same bytes need your word too."
             )
         )
         self.keep_damaged = QCheckBox(tr("&Keep members that are damaged, as NAME.damaged"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
@@ -144,7 +145,7 @@ def test_a_cut_off_archive_keeps_the_first_entries_and_their_bytes(
     assert all(content == files[name.decode()] for name, content in kept)
     assert set(codes(after)) <= {"caf-gap", "caf-end-byte-inclusive"}
     lossless = len(kept) == len(files)
-    assert lossless or any("belong to no member" in loss for loss in edits(before)[0].loses)
+    assert lossless or any(re.search("belongs? to no member", loss) for loss in edits(before)[0].loses)
     rescued = salvaged(before)
     assert rescued is None or (not codes(rescued) and contents(rescued) == kept)
 

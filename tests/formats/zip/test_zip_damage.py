@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import zipfile
 
@@ -138,6 +139,24 @@ def test_a_member_that_the_directory_does_not_know_is_an_orphan() -> None:
     orphan = archive.fields[0].children[0]
     assert (orphan.value, orphan.member, orphan.spans) == ("a.txt", None, ((0, 47),))
     assert_covered(archive)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"x" + PLAIN, "1 byte was put before"),
+        (PLAIN[:40] + PLAIN[41:], "1 byte shorter"),
+        (PLAIN[1:], "1 byte before the central directory is missing"),
+        (PLAIN + b"x", "belongs to nothing"),
+        (PLAIN[:93], "1 byte of 12 bytes is missing"),
+        (patched(PLAIN[:94] + b"x" + PLAIN[94:], 197 + 16, struct.pack("<I", 95)), "belongs to no member"),
+        (patched(PLAIN, 196 + 12, struct.pack("<I", 101)), "there are 102"),
+    ],
+)
+def test_of_one_byte_is_spoken_as_of_one(data: bytes, words: str) -> None:
+    messages = [each.message for each in opened(data).findings]
+    assert any(words in each for each in messages)
+    assert not [each for each in messages if re.search(r"\b1 byte\b[^.;:]* (are|were|belong|stand|follow)\b", each)]
 
 
 def test_gaps_are_shown() -> None:
