@@ -251,6 +251,20 @@ def test_what_else_is_beneath_a_prefix_with_ranges_is_checked_too(store: Store, 
     assert [seen.listing for seen in store.proxy.log].count(True) == 1
 
 
+def test_what_the_listing_of_a_dataset_tells_beside_its_ranges_is_checked_too(store: Store, sample: Sample) -> None:
+    location = dataset(store, "told-beside", 2)
+    there = f"{location.removeprefix('s3://archives/')}/datapoints"
+    for name in ("a.caf", "deep/b.caf", "notes.txt"):
+        store.put(f"{there}/{name}", sample("gap.caf").read_bytes() if name.endswith(".caf") else b"no archive")
+    store.proxy.reset()
+
+    outcomes = checked(store, location)
+
+    found = [(each.location.removeprefix(location), each.state) for each in outcomes if not each.left_out]
+    assert found == [("", State.SOUND), ("/datapoints/a.caf", State.WARNING), ("/datapoints/deep/b.caf", State.WARNING)]
+    assert [seen.listing for seen in store.proxy.log].count(True) == 1
+
+
 def test_one_that_was_replaced_since_it_was_listed_is_read_as_it_is(store: Store, sample: Sample) -> None:
     store.put("since/a.caf", sample("gap.caf").read_bytes())
     store.put("since/b.caf", sample("gap.caf").read_bytes())

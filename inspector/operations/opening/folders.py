@@ -126,15 +126,18 @@ def _on_s3(location: str, connection: Connection) -> Iterator[Wanted]:
         yield from beneath_prefix(place, connection)
         return
     yield Wanted(location, connection=connection, place=place)
-    if not place.partly:
-        is_else = _is_else(collection)
-        yield from (each for each in beneath_prefix(place, connection) if is_else(each.location))
+    is_else, there = _is_else(collection), place.told() if place.partly else place.beneath()
+    yield from (each for each in _among(there, place, connection) if is_else(each.location))
 
 
 def beneath_prefix(prefix: S3Prefix, connection: Connection) -> Iterator[Wanted]:
     """The objects beneath a prefix, in sorted order, see ``beneath``. Raises SourceError."""
+    return _among(prefix.beneath(), prefix, connection)
+
+
+def _among(locations: Iterable[str], prefix: S3Prefix, connection: Connection) -> Iterator[Wanted]:
     names: dict[str, list[str]] = {}
-    for each in prefix.beneath():
+    for each in locations:
         folder, slash, name = each.rpartition("/")
         names.setdefault(folder + slash, []).append(name)
     for folder in sorted(names):

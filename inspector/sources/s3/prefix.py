@@ -46,6 +46,7 @@ class S3Prefix:
         self.ledger = ledger
         self.partly = False
         """Whether only some of its folders are known, see ``hold``."""
+        self._others: list[str] = []
         parts = [address.bucket, *filter(None, address.key.split("/"))]
         self.location = self._address.location
         self.name = parts[-1]
@@ -70,6 +71,12 @@ class S3Prefix:
             for each in page.objects:
                 if not each.key.endswith("/"):
                     yield Address(self._address.bucket, each.key).location
+
+    def told(self) -> Iterator[str]:
+        """The locations of those objects in it and beneath that the listing told of by which it is partly known."""
+        yield from self._others
+        for folder in self._inside.values():
+            yield from (each.location for each in folder.entries() if not each.folder)
 
     def _flat(self) -> Iterator[Page]:
         """All objects in it and beneath, by pages; the first one is asked for once."""
@@ -168,6 +175,8 @@ class S3Prefix:
                 name, _, rest = each.key.removeprefix(prefix).partition("/")
                 if name in names and rest and "/" not in rest:
                     found.setdefault(name, []).append(entry_of(bucket, f"{prefix}{name}/", each.key, size=each.size))
+                elif not each.key.endswith("/"):
+                    self._others.append(Address(bucket, each.key).location)
             if not found:
                 return False
         self.partly = True
