@@ -33,11 +33,11 @@ class CheckLists(QObject):
 
     def check_files(self) -> None:
         """Ask for files and check them."""
-        ask_for_files(self._parent, tr("Check Files"), self.check)
+        ask_for_files(self._parent, tr("Check Files"), self.check, self._tabs.shown_location())
 
     def check_folder(self) -> None:
         """Ask for a folder and check all in it and beneath."""
-        ask_for_folder(self._parent, tr("Check Folder"), self.check)
+        ask_for_folder(self._parent, tr("Check Folder"), self.check, self._tabs.shown_location())
 
     def check(self, locations: list[str], connection: Connection = DEFAULT) -> None:
         """Check these files and folders in a tab of their own; ``connection`` says how S3 is reached."""

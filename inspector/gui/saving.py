@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
 
 from inspector.core.names import visible
 from inspector.core.translation import marked, tr
+from inspector.gui.asking import begin_beside
 from inspector.gui.banner import Banner
 from inspector.gui.document import Document
 from inspector.operations.checking.digest_manifest import ALGORITHMS
@@ -43,6 +44,7 @@ class Saving(QObject):
         dialog.setNameFilters([tr(name) for name in FILTERS.values()])
         dialog.filterSelected.connect(lambda name: dialog.setDefaultSuffix(_kind_of_filter(name)[1]))
         dialog.setDefaultSuffix("html")
+        begin_beside(dialog, self._document.location)
         dialog.selectFile(f"{self._document.name}.report.html")
         dialog.fileSelected.connect(lambda path: self.write_report(path, _kind_of(path, dialog.selectedNameFilter())))
         dialog.open()

@@ -177,6 +177,10 @@ class Tabs(QTabWidget):
         """Where the tab of a location is, -1 for nowhere."""
         return next((i for i in range(self.count()) if self._location(i) == location), -1)
 
+    def shown_location(self) -> str:
+        """The location in the tab that is shown; empty where it shows none."""
+        return self._location(self.currentIndex())
+
     def _location(self, at: int) -> str:
         """What is open, or is to be, in a place; empty for no document."""
         widget = self.widget(at)

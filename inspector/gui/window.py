@@ -160,11 +160,11 @@ class Window(QMainWindow):
 
     def open_files(self) -> None:
         """Ask for files and open them."""
-        ask_for_files(self, tr("Open Archives"), self.open_locations)
+        ask_for_files(self, tr("Open Archives"), self.open_locations, self.tabs.shown_location())
 
     def open_folder(self) -> None:
         """Ask for a folder and open it."""
-        ask_for_folder(self, tr("Open Folder"), self.open_locations)
+        ask_for_folder(self, tr("Open Folder"), self.open_locations, self.tabs.shown_location())
 
     def paste_locations(self) -> None:
         """Open the paths in the clipboard."""

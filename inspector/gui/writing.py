@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from inspector.core.edit import Edit
 from inspector.core.translation import marked, tr
+from inspector.gui.asking import begin_beside
 from inspector.gui.banner import Banner
 from inspector.gui.connections import Connections
 from inspector.gui.document import Document
@@ -74,6 +75,7 @@ class Writing(QObject):
         dialog = QFileDialog(self._parent, tr("Import Patch"))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setNameFilters([tr(PATCHES), tr(ALL_FILES)])
+        begin_beside(dialog, self._document.location)
         dialog.fileSelected.connect(self.import_patch)
         dialog.open()
 
@@ -107,8 +109,7 @@ class Writing(QObject):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilter(tr(filters))
-        if not is_s3(self._document.location):
-            dialog.setDirectory(str(Path(self._document.location).parent))
+        begin_beside(dialog, self._document.location)
         dialog.selectFile(name)
         dialog.fileSelected.connect(then)
         dialog.open()

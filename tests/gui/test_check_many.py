@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QDir, Qt
 from PySide6.QtWidgets import QFileDialog, QInputDialog
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
@@ -112,11 +112,13 @@ def test_a_worker_that_dies_costs_only_the_archive_it_was_checking(
     assert "ended unexpectedly" in tab.model.index(0, SENTENCE).data()
 
 
-def test_files_to_check_are_asked_for_without_waiting(window: Window, qtbot: QtBot, sample: Sample) -> None:
+def test_files_to_check_are_asked_for_without_waiting(window: Window, show: Show, qtbot: QtBot, sample: Sample) -> None:
+    beside = Path(show("plain.zip").document.location).parent
     press(window, "check_files")
     dialog = dialog_of(window, QFileDialog)
     assert isinstance(dialog, QFileDialog)
     assert dialog.isVisible()
+    assert dialog.directory() == QDir(str(beside))
     dialog.filesSelected.emit([str(sample("journey.caf"))])
     qtbot.waitUntil(lambda: window.settled, timeout=WAIT)
     assert many(window).sentence.text() == "1 archive checked: 1 sound."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QDir, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QToolButton
 from pytestqt.modeltest import ModelTester
@@ -96,6 +96,7 @@ def test_a_report_is_exported(
     assert dialog.isVisible()
     target = tmp_path / f"report{suffix}"
     assert isinstance(dialog, QFileDialog)
+    assert dialog.directory() == QDir(str(Path(tab.document.location).parent))
     dialog.fileSelected.emit(str(target))
     settle(qtbot, window)
     assert target.read_text().startswith(start)

@@ -153,7 +153,9 @@ class ExtractDialog(QDialog):
         self.summary.setSizePolicy(policy)
 
     def _connect(self) -> None:
-        self.browse.clicked.connect(lambda: ask_for_folder(self, tr("Extract Into"), self._take_folder))
+        self.browse.clicked.connect(
+            lambda: ask_for_folder(self, tr("Extract Into"), self._take_folder, self.folder.text())
+        )
         self.folder.textChanged.connect(self._changed)
         self.all.toggled.connect(self._changed)
         self.ways.currentIndexChanged.connect(self._changed)
