@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QAbstractItemView
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, Qt
+from PySide6.QtGui import QStandardItemModel
+from PySide6.QtWidgets import QAbstractItemView, QTreeView
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.models import fields, members
 from inspector.gui.panels import members as members_panel
+from inspector.gui.panels.column_widths import FirstColumnFits
 from inspector.gui.settings import Settings
 from inspector.gui.window import Window
 from tests.gui.conftest import Show, press, settle
@@ -50,6 +53,26 @@ def test_names_have_the_room_that_others_do_not_need(checked: Show, window: Wind
     needed = sum(max(tree.sizeHintForColumn(each), hint(each)) for each in (members.VERDICT, members.SIZE))
     qtbot.waitUntil(lambda: tree.columnWidth(members.NAME) == tree.viewport().width() - needed)
     assert tree.columnWidth(members.VERDICT) < members_panel.WIDTHS[members.VERDICT]
+
+
+def test_sharing_a_width_looks_at_the_rows_in_view_only(qtbot: QtBot) -> None:
+    looked_at: set[int] = set()
+
+    class Rows(QStandardItemModel):
+        def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+            looked_at.add(index.row())
+            return "wide enough to be cut" if role == Qt.ItemDataRole.DisplayRole else None
+
+    view = QTreeView()
+    view.setModel(Rows(5_000, 2))
+    qtbot.addWidget(view)
+    view.resize(120, 200)
+    view.show()
+    fits = FirstColumnFits(view, 1)
+    looked_at.clear()
+    fits.fit()
+    assert looked_at == set(range(max(looked_at) + 1))
+    assert 5 < len(looked_at) < 50
 
 
 def test_a_column_is_set_by_hand_only_where_the_mouse_is_on_its_title(show: Show, window: Window, qtbot: QtBot) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QTimer
+from collections.abc import Iterator
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QTimer
 from PySide6.QtWidgets import QAbstractItemView, QTableView, QTreeView
 
 NARROWEST = 105
@@ -87,9 +89,16 @@ class FirstColumnFits(QObject):
 
     def _need(self, column: int) -> int:
         """The pixels that what was seen in a column until now needs, at most its usual width."""
-        seen = max(self._view.sizeHintForColumn(column), self._header.sectionSizeHint(column))
+        seen = max([self._header.sectionSizeHint(column), *self._texts_in_view(column)])
         self._needed[column] = max(self._needed[column], min(seen, self._widths[column]))
         return self._needed[column]
+
+    def _texts_in_view(self, column: int) -> Iterator[int]:
+        """The widths of the texts in view. Qt's own sizeHintForColumn looks at 1,000 rows, for a tenth of a second."""
+        top = 0
+        while top < self._viewport.height() and (index := self._view.indexAt(QPoint(0, top))).isValid():
+            yield self._view.sizeHintForIndex(index.siblingAtColumn(column)).width()
+            top += max(1, self._view.visualRect(index).height())
 
     def _is_unwanted(self, column: int) -> bool:
         """Whether others have hidden it; of a tree those behind the second are hidden here."""
