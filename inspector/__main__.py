@@ -66,7 +66,7 @@ def _run(arguments: list[str]) -> int:
         print(f"{PROGRAM}: {unknown}{NO_SCREEN}", file=sys.stderr)
         return 2
     with ending_at_once():
-        from inspector.gui import app
+        from inspector.gui.app import app
 
     if options.screenshot is not None:
         return app.screenshot(options.screenshot, options.locations)

@@ -55,7 +55,7 @@ def root() -> Path:
 @pytest.fixture(scope="session")
 def qapp_cls() -> type:
     """The application that pytest-qt makes: the program's own."""
-    from inspector.gui.app import Application
+    from inspector.gui.app.app import Application
 
     return Application
 

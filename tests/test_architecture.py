@@ -123,7 +123,7 @@ def test_a_sub_command_never_loads_the_windows_library(arguments: list[str]) -> 
 FIRST_PAINT = f"""
 import os
 from PySide6.QtCore import QTimer
-from inspector.gui import app
+from inspector.gui.app import app
 
 def look():
     try:

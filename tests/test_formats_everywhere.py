@@ -23,8 +23,8 @@ from inspector.core.progress import Progress
 from inspector.core.source import BytesSource, Source, SourceError
 from inspector.core.span import Span
 from inspector.formats import FORMATS
-from inspector.operations.opening.listing import content
-from inspector.operations.opening.opening import Opened, decode, start
+from inspector.operations.open.listing import content
+from inspector.operations.open.opening import Opened, decode, start
 from inspector.resources import samples
 from inspector.sources.file import FileSource
 

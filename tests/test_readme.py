@@ -15,7 +15,7 @@ import pytest
 
 from inspector.__main__ import main
 from inspector.cli.parser import COMMANDS as SUB_COMMANDS
-from inspector.gui.actions import COMMANDS
+from inspector.gui.app.actions import COMMANDS
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"

@@ -8,9 +8,9 @@ import pytest
 
 from inspector.core.progress import Progress
 from inspector.core.source import Source
-from inspector.operations.changing.repairing import plan
-from inspector.operations.checking.checking import check_archive
-from inspector.operations.opening.opening import decode, start
+from inspector.operations.check.checking import check_archive
+from inspector.operations.edit.repairing import plan
+from inspector.operations.open.opening import decode, start
 from inspector.sources.file import FileSource
 from tests.test_formats_everywhere import ARCHIVES, label
 

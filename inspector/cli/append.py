@@ -8,7 +8,7 @@ from inspector.cli.connecting import connection_of
 from inspector.cli.made import say
 from inspector.cli.progress_bar import ProgressBar
 from inspector.core.progress import Progress
-from inspector.operations.making.rca_writing import CONVENTIONS, RcaOptions, append_rca
+from inspector.operations.create.rca_writing import CONVENTIONS, RcaOptions, append_rca
 
 
 def run(options: argparse.Namespace) -> None:

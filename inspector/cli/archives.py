@@ -12,10 +12,10 @@ from inspector.core.edit import EditError
 from inspector.core.finding import Severity
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
-from inspector.operations.changing.interrupted import interrupted
-from inspector.operations.opening.listing import load
-from inspector.operations.opening.location import inside
-from inspector.operations.opening.opening import Opened
+from inspector.operations.edit.interrupted import interrupted
+from inspector.operations.open.listing import load
+from inspector.operations.open.location import inside
+from inspector.operations.open.opening import Opened
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 _SAID = 5

@@ -10,9 +10,9 @@ from inspector.cli.output import complain, flush, put
 from inspector.cli.statuses import FINE, NOT_SOUND
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.operations.opening.listing import NoSuchMember, SeveralMembers, find_member
-from inspector.operations.opening.opening import Opened
-from inspector.operations.opening.reading import Reading
+from inspector.operations.open.listing import NoSuchMember, SeveralMembers, find_member
+from inspector.operations.open.opening import Opened
+from inspector.operations.open.reading import Reading
 
 _SAID = 5
 """Doubts that are said."""

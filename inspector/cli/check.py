@@ -15,9 +15,9 @@ from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
-from inspector.operations.checking.many import Outcome, check_many
-from inspector.operations.checking.report_kind import ReportKind
-from inspector.operations.opening.folders import expanded
+from inspector.operations.check.many import Outcome, check_many
+from inspector.operations.open.folders import expanded
+from inspector.operations.protocol.report_kind import ReportKind
 
 _NAMED = 3
 

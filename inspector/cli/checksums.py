@@ -11,7 +11,7 @@ from inspector.cli.progress_bar import ProgressBar
 from inspector.cli.statuses import FINE, NOT_SOUND, UNREADABLE
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.operations.checking.proof import Proof, Proved, prove
+from inspector.operations.check.proof import Proof, Proved, prove
 
 _STATUS = {Proof.PROVED: FINE, Proof.CONTRADICTED: NOT_SOUND, Proof.IMPOSSIBLE: UNREADABLE}
 

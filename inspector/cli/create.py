@@ -12,12 +12,12 @@ from inspector.cli.made import say
 from inspector.cli.progress_bar import ProgressBar
 from inspector.cli.unfinished import tidy, tidy_beside
 from inspector.core.progress import Progress
-from inspector.operations.changing.header_draft import parse_entry
-from inspector.operations.making.creating import Created
-from inspector.operations.making.creating_caf import DEFAULT_SIZE, create_caf
-from inspector.operations.making.creating_taco import create_taco
-from inspector.operations.making.datas3t_packing import PER_RANGE, PackingOptions, create_datas3t, holders
-from inspector.operations.making.rca_writing import create_rca
+from inspector.operations.create.creating import Created
+from inspector.operations.create.creating_caf import DEFAULT_SIZE, create_caf
+from inspector.operations.create.creating_taco import create_taco
+from inspector.operations.create.datas3t_packing import PER_RANGE, PackingOptions, create_datas3t, holders
+from inspector.operations.create.rca_writing import create_rca
+from inspector.operations.protocol.header_draft import parse_entry
 from inspector.sources.s3.address import is_s3
 
 

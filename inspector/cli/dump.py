@@ -17,7 +17,7 @@ from inspector.core.field import Field, locate
 from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.operations.opening.opening import UNKNOWN, Opened
+from inspector.operations.open.opening import UNKNOWN, Opened
 
 _LONGEST = 160
 """Characters of a value or note in text; JSON has all of them."""

@@ -11,11 +11,11 @@ from inspector.cli.statuses import FINE, NOT_SOUND, UNREADABLE
 from inspector.core.numbers import count, grouped
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.extracting.extraction import Extraction, folder_at
-from inspector.operations.extracting.extraction_views import ExtractionOptions, ExtractionResult, OnConflict, Troubles
-from inspector.operations.extracting.extraction_wanted import Wanted, everything, named
-from inspector.operations.opening.listing import NoSuchMember, SeveralMembers, load
-from inspector.operations.opening.opening import UNKNOWN
+from inspector.operations.extract.extraction import Extraction, folder_at
+from inspector.operations.extract.extraction_wanted import Wanted, everything, named
+from inspector.operations.open.listing import NoSuchMember, SeveralMembers, load
+from inspector.operations.open.opening import UNKNOWN
+from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionResult, OnConflict, Troubles
 
 
 def run(options: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from inspector.cli.output import Lines, complain
 from inspector.cli.statuses import FINE, NOT_SOUND
 from inspector.core.names import visible
-from inspector.operations.making import catalogue
+from inspector.operations.create import catalogue
 
 _TABLE = "{:>16}  {:>14}  {:<24}  {}\n"
 

@@ -14,8 +14,13 @@ from inspector.cli.writes import write_lines, write_objects
 from inspector.core.edit import Edit
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.operations.changing.edit_views import WriteResult
-from inspector.operations.changing.header_draft import (
+from inspector.operations.edit.mending import writable, write_edit
+from inspector.operations.edit.s3_writing import sending_lines, sent_bytes
+from inspector.operations.edit.taco_header import header_draft, header_view, preview
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.open.opening import Opened
+from inspector.operations.protocol.edit_views import WriteResult
+from inspector.operations.protocol.header_draft import (
     Entry,
     HeaderDraft,
     HeaderView,
@@ -23,11 +28,6 @@ from inspector.operations.changing.header_draft import (
     parse_number,
     with_changes,
 )
-from inspector.operations.changing.mending import writable, write_edit
-from inspector.operations.changing.s3_writing import sending_lines, sent_bytes
-from inspector.operations.changing.taco_header import header_draft, header_view, preview
-from inspector.operations.opening.opening import Opened
-from inspector.operations.refused import Refused
 from inspector.sources.s3.source import S3Source
 
 

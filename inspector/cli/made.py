@@ -6,7 +6,7 @@ import json
 
 from inspector.cli.output import Lines, complain
 from inspector.core.names import visible
-from inspector.operations.making.creating import Created
+from inspector.operations.create.creating import Created
 
 
 def say(made: Created, *, json_wanted: bool) -> None:

@@ -12,8 +12,8 @@ from inspector.core.member import Member
 from inspector.core.names import decoded, visible
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.opening.listing import members_of
-from inspector.operations.opening.opening import UNKNOWN
+from inspector.operations.open.listing import members_of
+from inspector.operations.open.opening import UNKNOWN
 
 _TABLE = "{:>14}  {:>14}  {:<8}  {:<22}  {:>16}  {}\n"
 

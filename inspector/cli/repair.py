@@ -19,13 +19,13 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.span import Spans
 from inspector.core.verdict import State
-from inspector.operations.changing.edit_views import Interrupted, RepairPlan, RepairRow, WayOut, WriteResult
-from inspector.operations.changing.interrupted import interrupted, recover
-from inspector.operations.changing.mending import carry_out, described, save_salvage, writable
-from inspector.operations.changing.repairing import Plan, plan
-from inspector.operations.changing.s3_writing import sending_lines
-from inspector.operations.opening.opening import UNKNOWN
-from inspector.operations.refused import Refused
+from inspector.operations.edit.interrupted import interrupted, recover
+from inspector.operations.edit.mending import carry_out, described, save_salvage, writable
+from inspector.operations.edit.repairing import Plan, plan
+from inspector.operations.edit.s3_writing import sending_lines
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.open.opening import UNKNOWN
+from inspector.operations.protocol.edit_views import Interrupted, RepairPlan, RepairRow, WayOut, WriteResult
 from inspector.sources.s3.source import S3Source
 
 

@@ -31,7 +31,7 @@ from inspector.core.edit import EditError
 from inspector.core.format import MemberError
 from inspector.core.source import SourceError
 from inspector.core.ways import speaking
-from inspector.operations.refused import Refused
+from inspector.operations.jobs.refused import Refused
 
 _RUN: dict[str, Callable[[Any], int | None]] = {
     "list": members.run,

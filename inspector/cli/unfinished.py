@@ -8,8 +8,8 @@ from pathlib import Path
 
 from inspector.cli.connecting import connection_of
 from inspector.cli.output import complain
-from inspector.operations.unfinished import removed, said_of
-from inspector.operations.unfinished_uploads import removed_uploads, said_of_uploads
+from inspector.operations.jobs.unfinished import removed, said_of
+from inspector.operations.jobs.unfinished_uploads import removed_uploads, said_of_uploads
 from inspector.sources.s3.address import is_s3, parse
 
 

@@ -17,8 +17,8 @@ from isal.isal_zlib import crc32
 
 from inspector.core.archive import Emitter
 from inspector.core.progress import Progress
-from inspector.operations.checking.checking import check_archive, forget_check
-from inspector.operations.opening import opening
+from inspector.operations.check.checking import check_archive, forget_check
+from inspector.operations.open import opening
 from inspector.sources.file import FileSource
 from tests.benchmarks import inputs
 from tests.benchmarks.measure import Row, paired
@@ -84,9 +84,9 @@ def _rca_blocks(content: bytes, count: int) -> Iterable[bytes]:
 FILES = """
 import sys
 from inspector.core.progress import Progress
-from inspector.operations.opening.folders import Wanted
-from inspector.operations.checking.many import check_many
-from inspector.operations.checking.report_kind import ReportKind
+from inspector.operations.open.folders import Wanted
+from inspector.operations.check.many import check_many
+from inspector.operations.protocol.report_kind import ReportKind
 if __name__ == "__main__":
     wanted = [Wanted(location) for location in sys.argv[2:]]
     assert all(each.state == "sound" for each in check_many(wanted, ReportKind.JSON, Progress(), int(sys.argv[1])))

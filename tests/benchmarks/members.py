@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from inspector.core.progress import Progress
-from inspector.operations.showing.session import Session
-from inspector.operations.showing.views import SortKey
+from inspector.operations.protocol.views import SortKey
+from inspector.operations.session.session import Session
 from tests.benchmarks import inputs
 from tests.benchmarks.formats import COUNT
 from tests.benchmarks.measure import Row, paired

@@ -14,8 +14,8 @@ import zstandard
 from inspector.core.archive import Emitter
 from inspector.core.progress import Progress
 from inspector.core.verdict import Verdict
-from inspector.operations.checking.checking import forget_check
-from inspector.operations.opening import opening
+from inspector.operations.check.checking import forget_check
+from inspector.operations.open import opening
 from inspector.sources.file import FileSource
 from tests.benchmarks.measure import Row, paired
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from PySide6.QtCore import QEventLoop, QSettings, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
-from inspector.gui.document import Document
+from inspector.gui.app.window import Window
+from inspector.gui.document.document import Document
 from inspector.gui.hex.view import HexView
-from inspector.gui.settings import Settings
-from inspector.gui.window import Window
-from inspector.operations.showing.views import Stage
+from inspector.gui.kit.settings import Settings
+from inspector.operations.protocol.views import Stage
 from tests.benchmarks import checking, inputs
 from tests.benchmarks.formats import COUNT
 from tests.benchmarks.measure import Row, timed
@@ -46,10 +46,10 @@ os._exit(0)
 PRODUCT = """
 import os, sys
 from PySide6.QtCore import QSettings
-from inspector.gui import theme
-from inspector.gui.app import application
-from inspector.gui.settings import Settings
-from inspector.gui.window import Window
+from inspector.gui.kit import theme
+from inspector.gui.app.app import application
+from inspector.gui.kit.settings import Settings
+from inspector.gui.app.window import Window
 app = application()
 settings = Settings(QSettings(sys.argv[1], QSettings.Format.IniFormat))
 theme.apply(app, settings.theme)
@@ -57,7 +57,7 @@ window = Window(settings)
 window.resize(1280, 800)
 window.show()
 app.processEvents()
-assert not {"numpy", "boto3", "inspector.gui.tab"} & set(sys.modules)
+assert not {"numpy", "boto3", "inspector.gui.app.tab"} & set(sys.modules)
 os._exit(0)
 """
 

@@ -11,8 +11,8 @@ from zipfile import ZIP_STORED, ZipFile
 import pytest
 
 from inspector.core.progress import Progress
-from inspector.operations.opening.listing import load
-from inspector.operations.opening.location import open_location
+from inspector.operations.open.listing import load
+from inspector.operations.open.location import open_location
 from inspector.sources.s3.source import TAIL
 from tests.ceph.access_log import AccessLog
 from tests.ceph.cluster import Cluster

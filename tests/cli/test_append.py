@@ -117,7 +117,7 @@ def test_an_interrupted_program_leaves_the_archive_as_it_was(tmp_path: Path) -> 
     script = f"""
 import os, signal, sys
 from inspector.__main__ import main
-from inspector.operations.making import inputs
+from inspector.operations.create import inputs
 def pieces(self):
     yield os.urandom(3_000_000)
     os.kill(os.getpid(), signal.SIGINT)

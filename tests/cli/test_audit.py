@@ -21,9 +21,9 @@ from inspector.cli import audit
 from inspector.cli.audit import _Clock, _left
 from inspector.cli.progress_bar import ProgressBar
 from inspector.core.progress import Progress
-from inspector.operations.auditing import audit_check
-from inspector.operations.auditing.audit import Plan, Todo
-from inspector.operations.auditing.audit_results import Amount, Results
+from inspector.operations.audit import audit_check
+from inspector.operations.audit.audit import Plan, Todo
+from inspector.operations.audit.audit_results import Amount, Results
 from tests.cli.running import Run, objects, started
 from tests.operations.archives import caf
 from tests.patience import PATIENCE

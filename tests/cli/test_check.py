@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from inspector.__main__ import main
-from inspector.operations.checking import many
+from inspector.operations.check import many
 from tests.cli.running import ROOT, Run, objects, started
 from tests.patience import PATIENCE
 

@@ -15,7 +15,7 @@ from inspector.core.finding import Finding, Severity
 from inspector.core.kinds import Kind
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
-from inspector.operations.opening.opening import Opened
+from inspector.operations.open.opening import Opened
 
 Sample = Callable[[str], Path]
 Dump = Callable[..., str]

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from inspector.__main__ import main
-from inspector.operations.opening.reading import Reading
+from inspector.operations.open.reading import Reading
 from inspector.sources.s3.sentences import S3Error
 from tests.cli.running import Run
 from tests.operations.extracting import archive, files

@@ -10,7 +10,8 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QFileOpenEvent
 from PySide6.QtWidgets import QApplication
 
-from inspector.gui import app, door
+from inspector.gui.app import app
+from inspector.gui.kit import door
 
 Sample = Callable[[str], Path]
 

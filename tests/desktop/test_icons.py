@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PySide6.QtGui import QImage
 
-from inspector.gui.icons import coloured
+from inspector.gui.kit.icons import coloured
 from inspector.resources import DESKTOP_ID, resource
 
 SIZES = (16, 22, 24, 32, 48, 64, 128, 256, 512)

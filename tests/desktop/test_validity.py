@@ -16,7 +16,7 @@ import pytest
 
 from inspector.cli import desktop
 from inspector.formats import FORMATS
-from inspector.gui.app import Application, application
+from inspector.gui.app.app import Application, application
 from inspector.resources import DESKTOP_ID, SHIPPED, resource
 from tests.patience import PATIENCE
 

@@ -54,9 +54,9 @@ SHOW = """
 from multiprocessing import resource_tracker
 resource_tracker.ensure_running()  # Python's own way of starting processes here needs POSIX once
 without_posix()
-from inspector.gui import app
-from inspector.gui.window import Window
-from inspector.gui.settings import Settings
+from inspector.gui.app import app
+from inspector.gui.app.window import Window
+from inspector.gui.kit.settings import Settings
 application = app.application()
 window = Window(Settings(QtCore.QSettings(sys.argv[2], QtCore.QSettings.Format.IniFormat)))
 window.show()

@@ -7,9 +7,9 @@ from inspector.core.field import leaves
 from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.core.source import Source
-from inspector.operations.changing.repairing import Plan, plan
-from inspector.operations.checking.checking import check_archive
-from inspector.operations.opening import opening
+from inspector.operations.check.checking import check_archive
+from inspector.operations.edit.repairing import Plan, plan
+from inspector.operations.open import opening
 
 
 def opened(source: Source) -> opening.Opened:

@@ -14,15 +14,15 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 
-from inspector.gui import theme
-from inspector.gui.client import Client
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
 from inspector.gui.dialogs.save_to import SaveToDialog
-from inspector.gui.document import Document
-from inspector.gui.panels.check_list import CheckTab
-from inspector.gui.settings import Settings
-from inspector.gui.tab import Tab
-from inspector.gui.theme import Theme
-from inspector.gui.window import Window
+from inspector.gui.document.document import Document
+from inspector.gui.ipc.client import Client
+from inspector.gui.kit import theme
+from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.theme import Theme
+from inspector.gui.tabs.check_list_tab import CheckTab
 from tests.patience import PATIENCE
 
 WAIT = int(PATIENCE * 1000)

@@ -10,9 +10,9 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.panels.new_archive import NewArchiveTab
-from inspector.gui.window import Window
-from inspector.operations.making.workshop_views import ArchiveKind
+from inspector.gui.app.window import Window
+from inspector.gui.tabs.new_archive import NewArchiveTab
+from inspector.operations.protocol.workshop_views import ArchiveKind
 from tests.gui.conftest import press, settle
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from pytestqt.qtbot import QtBot
 
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
 from inspector.gui.dialogs.send import SendDialog
-from inspector.gui.tab import Tab
-from inspector.gui.window import Window
 from tests.gui.conftest import WAIT, press, previewed, settle
 from tests.gui.s3_store import Store, opened_at
 from tests.s3.writing import MEBI, taco

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.tab import Tab
-from inspector.gui.window import Window
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
 from tests.gui.conftest import settle
 from tests.s3.bad_days import wide
 from tests.s3.conftest import Store, credentials, moto, proxy, session_proxy, store, straight

@@ -11,9 +11,9 @@ from pytestqt.qtbot import QtBot
 from inspector.core.finding import Severity
 from inspector.core.kinds import Kind, Role
 from inspector.core.span import Span
-from inspector.gui.spoken import spoken
-from inspector.gui.window import Window
-from inspector.operations.showing.views import Explanation, FieldRow
+from inspector.gui.app.window import Window
+from inspector.gui.hex.spoken import spoken
+from inspector.operations.protocol.views import Explanation, FieldRow
 from tests.gui.conftest import Show, settle
 
 

@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from inspector.gui import accessible_names
-from inspector.gui.accessible_names import name_of, name_parts
-from inspector.gui.window import Window
+from inspector.gui.app.window import Window
+from inspector.gui.kit import accessible_names
+from inspector.gui.kit.accessible_names import name_of, name_parts
 from tests.gui.conftest import Show, press, settle
 
 ROOT = Path(__file__).parents[2] / "resources" / "samples"

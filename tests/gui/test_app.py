@@ -11,8 +11,8 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
-from inspector.gui import app
-from inspector.gui.window import Window
+from inspector.gui.app import app
+from inspector.gui.app.window import Window
 from tests.gui.conftest import WAIT
 
 Sample = Callable[[str], Path]

@@ -9,10 +9,10 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from inspector.core.span import Span
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
 from inspector.gui.hex.gutter import Gutter
 from inspector.gui.hex.lanes import Stroke
-from inspector.gui.tab import Tab
-from inspector.gui.window import Window
 from tests.gui.conftest import Show, press, settle
 
 

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.audit.model import ERRORS, FORMAT, LOCATION, SENTENCE, STATE
-from inspector.gui.audit.tab import BEGIN, NONE_CHOSEN, NOTHING, AuditTab
-from inspector.gui.window import Window
-from inspector.operations.serving.audit_server import ExportKind
+from inspector.gui.app.window import Window
+from inspector.gui.tabs.audit_model import ERRORS, FORMAT, LOCATION, SENTENCE, STATE
+from inspector.gui.tabs.audit_tab import BEGIN, NONE_CHOSEN, NOTHING, AuditTab
+from inspector.operations.worker.audit_server import ExportKind
 from tests.gui.conftest import WAIT, Sample, dialog_of, press, settle
 
 DAMAGED = "flipped-blob-byte.rca"

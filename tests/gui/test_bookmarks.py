@@ -8,10 +8,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.bookmarks import Bookmark, Kept
-from inspector.gui.settings import Settings
-from inspector.gui.tab import Tab
-from inspector.gui.window import Window
+from inspector.gui.app.bookmarks import Bookmark, Kept
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
+from inspector.gui.kit.settings import Settings
 from tests.gui.conftest import Show, dialog_of, press, settle
 
 

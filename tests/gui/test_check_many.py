@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.models.check_list import ERRORS, SENTENCE, STATE
-from inspector.gui.panels.check_list import CheckTab
-from inspector.gui.window import Window
+from inspector.gui.app.window import Window
+from inspector.gui.tabs.check_list_tab import CheckTab
+from inspector.gui.tabs.check_list_model import ERRORS, SENTENCE, STATE
 from tests.gui.conftest import WAIT, Sample, Show, dialog_of, press, settle
 
 DAMAGED = "flipped-blob-byte.rca"

@@ -14,13 +14,13 @@ from pytestqt.qtbot import QtBot
 from inspector.core.finding import Severity
 from inspector.core.span import Span
 from inspector.core.verdict import State
+from inspector.gui.app.window import Window
 from inspector.gui.hex.verdict_lane import WORDS
-from inspector.gui.models import checksums, findings
-from inspector.gui.models.members import VERDICT
-from inspector.gui.pace import Pace
-from inspector.gui.window import Window
-from inspector.operations.checking.report_kind import ReportKind
-from inspector.operations.showing.views import JobState, Judged, LayerKind
+from inspector.gui.kit.pace import Pace
+from inspector.gui.panels.models import checksums, findings
+from inspector.gui.panels.models.members import VERDICT
+from inspector.operations.protocol.report_kind import ReportKind
+from inspector.operations.protocol.views import JobState, Judged, LayerKind
 from tests.gui.conftest import WAIT, Sample, Show, dialog_of, press, settle
 
 DAMAGED = "flipped-blob-byte.rca"

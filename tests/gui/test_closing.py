@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.tab import Tab
-from inspector.gui.window import Window
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
 from tests.gui.conftest import WAIT, Copied, Show, answer, dialog_of, overwrite, press, previewed, settle
 
 

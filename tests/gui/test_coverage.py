@@ -11,11 +11,11 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.coverage.panel import CoveragePanel
-from inspector.gui.coverage.view import BandView
-from inspector.gui.tab import Tab
-from inspector.gui.window import Window
-from inspector.operations.opening.coverage import RANGE_STATES, RangeState
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
+from inspector.gui.panels.coverage.panel import CoveragePanel
+from inspector.gui.panels.coverage.view import BandView
+from inspector.operations.session.coverage import RANGE_STATES, RangeState
 from tests.gui.conftest import WAIT, Show, press, settle
 from tests.operations.test_coverage import put
 

@@ -9,8 +9,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from inspector.core.span import Span
-from inspector.gui.document import Document
-from inspector.operations.showing.views import ContentInfo, LayerKind, SortKey, Stage
+from inspector.gui.document.document import Document
+from inspector.operations.protocol.views import ContentInfo, LayerKind, SortKey, Stage
 from tests.gui.conftest import WAIT
 
 Open = Callable[[str | Path], Document]

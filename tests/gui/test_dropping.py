@@ -11,9 +11,9 @@ from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.dropping import PathField
-from inspector.gui.panels.new_archive import NewArchiveTab
-from inspector.gui.window import Window
+from inspector.gui.app.window import Window
+from inspector.gui.kit.dropping import PathField
+from inspector.gui.tabs.new_archive import NewArchiveTab
 from tests.gui.conftest import Show, press, settle
 from tests.gui.making import drop, dropped
 

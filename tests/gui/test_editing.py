@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from inspector.core.verdict import State
-from inspector.gui.tab import Tab
-from inspector.gui.window import Window
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
 from tests.gui.conftest import Copied, answer, dialog_of, overwrite, press, previewed, save_to, settle
 
 PADDING = 42

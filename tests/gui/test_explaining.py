@@ -14,11 +14,11 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QToolTip, QWhatsT
 from pytestqt.qtbot import QtBot
 
 from inspector.core.kinds import Kind
-from inspector.gui.actions import COMMANDS
-from inspector.gui.explaining import about_column, about_field, header_of
-from inspector.gui.meanings import COLUMNS, KINDS, PANELS
-from inspector.gui.tab import Tab
-from inspector.gui.window import Window
+from inspector.gui.app.actions import COMMANDS
+from inspector.gui.app.explaining import about_column, about_field, header_of
+from inspector.gui.app.meanings import COLUMNS, KINDS, PANELS
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
 from tests.gui.conftest import Show, press, settle
 
 ROOT = Path(__file__).parents[2] / "resources" / "samples"

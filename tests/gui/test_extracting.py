@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QDialogButtonBox, QMenu
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
 from inspector.gui.dialogs.extract import ExtractDialog
 from inspector.gui.dialogs.extracted import ExtractedDialog
-from inspector.gui.tab import Tab
-from inspector.gui.window import Window
-from inspector.operations.extracting.extraction_views import OnConflict
+from inspector.operations.protocol.extraction_views import OnConflict
 from tests.gui.conftest import WAIT, Show, dialog_of, press, settle
 
 

@@ -10,8 +10,8 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from inspector.core.span import Span
-from inspector.gui.tab import Tab
-from inspector.gui.window import Window
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
 from tests.gui.conftest import Show, press, settle
 
 

@@ -11,9 +11,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.models.header_entries import LENGTH, OFFSET, TARGET
-from inspector.gui.tab import Tab
-from inspector.gui.window import Window
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
+from inspector.gui.panels.header_entries import LENGTH, OFFSET, TARGET
 from tests.gui.conftest import WAIT, Copied, Sample, Show, press, previewed, settle
 
 NAME = "two-entries.tacozip"

@@ -15,8 +15,8 @@ from PySide6.QtNetwork import QLocalServer, QLocalSocket
 from pytestqt.qtbot import QtBot
 
 from inspector.cli.parser import window_parser
-from inspector.gui import instance
-from inspector.gui.instance import ACKNOWLEDGED, CONFIRMED, Instance
+from inspector.gui.ipc import instance
+from inspector.gui.ipc.instance import ACKNOWLEDGED, CONFIRMED, Instance
 from tests.gui.conftest import WAIT
 
 NAME = "test"
@@ -42,7 +42,7 @@ LATER = """
 import sys
 from pathlib import Path
 from PySide6.QtCore import QCoreApplication
-from inspector.gui.instance import Instance
+from inspector.gui.ipc.instance import Instance
 folder, name, patience, *locations = sys.argv[1:]
 application = QCoreApplication([])
 sys.exit(not Instance(Path(folder), name).hand_over(locations, int(patience)))
@@ -99,7 +99,7 @@ def test_who_does_not_answer_is_not_waited_for(folder: Path) -> None:
 def test_what_a_crash_has_left_is_in_nobodys_way(folder: Path, qtbot: QtBot, hand_over: Callable[..., bool]) -> None:
     crash = (
         "import os, sys\nfrom pathlib import Path\nfrom PySide6.QtCore import QCoreApplication\n"
-        "from inspector.gui.instance import Instance\napp = QCoreApplication([])\n"
+        "from inspector.gui.ipc.instance import Instance\napp = QCoreApplication([])\n"
         f"one = Instance(Path({str(folder)!r}), {NAME!r})\nassert one.is_first()\none.listen()\nos._exit(9)\n"
     )
     assert subprocess.run([sys.executable, "-c", crash], check=False).returncode == 9

@@ -13,12 +13,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLabel, QMenu, QMenuBar, QWidget
 from pytestqt.qtbot import QtBot
 
-from inspector.gui import theme
-from inspector.gui.going_actions import PANELS
-from inspector.gui.panels.new_archive import NewArchiveTab
-from inspector.gui.tab import Tab
-from inspector.gui.theme import Theme
-from inspector.gui.window import Window
+from inspector.gui.app.going_actions import PANELS
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
+from inspector.gui.kit import theme
+from inspector.gui.kit.theme import Theme
+from inspector.gui.tabs.new_archive import NewArchiveTab
 from tests.gui.conftest import WAIT, Show, press, settle
 
 ROOT = Path(__file__).parents[2] / "resources" / "samples"

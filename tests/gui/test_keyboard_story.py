@@ -15,13 +15,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
+from inspector.gui.app.palette_of_commands import CommandPalette
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
 from inspector.gui.dialogs.extract import ExtractDialog
 from inspector.gui.dialogs.open_location import OpenLocationDialog
-from inspector.gui.palette_of_commands import CommandPalette
 from inspector.gui.panels.members import MembersPanel
-from inspector.gui.tab import Tab
-from inspector.gui.window import Window
-from inspector.operations.showing.views import LayerKind
+from inspector.operations.protocol.views import LayerKind
 from tests.gui.conftest import WAIT, settle
 
 K, M = Qt.Key, Qt.KeyboardModifier

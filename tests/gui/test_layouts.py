@@ -8,10 +8,10 @@ import pytest
 from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.layouts import CHECK, EDIT, STORED
-from inspector.gui.settings import Settings
-from inspector.gui.tab import Tab
-from inspector.gui.window import Window
+from inspector.gui.app.layouts import CHECK, EDIT, STORED
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
+from inspector.gui.kit.settings import Settings
 from tests.gui.conftest import WAIT, Show, dialog_of, press, settle
 
 

@@ -10,8 +10,8 @@ from PySide6.QtCore import QUrl
 from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.lending import MemberFiles
-from inspector.gui.window import Window
+from inspector.gui.app.window import Window
+from inspector.gui.flows.lending import MemberFiles
 from tests.gui.conftest import WAIT, Show, dialog_of, press, settle
 from tests.gui.test_extracting import archive
 

@@ -11,9 +11,9 @@ from PySide6.QtCore import QModelIndex, Qt
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.models.paged_table import AT_ONCE, PAGE, PagedTable
-from inspector.gui.models.paged_tree import GROUP, PagedTree
-from inspector.operations.showing.views import Page
+from inspector.gui.kit.model_paged_table import AT_ONCE, PAGE, PagedTable
+from inspector.gui.kit.model_paged_tree import GROUP, PagedTree
+from inspector.operations.protocol.views import Page
 
 
 @dataclass

@@ -5,10 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import QModelIndex
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.models.members import NAME, SIZE
+from inspector.gui.app.window import Window
 from inspector.gui.panels.members import MembersPanel
-from inspector.gui.window import Window
-from inspector.operations.showing.views import MemberRow
+from inspector.gui.panels.models.members import NAME, SIZE
+from inspector.operations.protocol.views import MemberRow
 from tests.gui.conftest import WAIT, settle
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3_store import Store, opened_at

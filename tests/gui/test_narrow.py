@@ -7,15 +7,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QLabel, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from inspector.gui import preferences
-from inspector.gui.models import findings
-from inspector.gui.panels.breaking import BREAK
-from inspector.gui.panels.elided_box import ElidedBox
+from inspector.gui.app.window import Window
+from inspector.gui.kit import preferences
+from inspector.gui.kit.breaking import BREAK
+from inspector.gui.kit.elided_box import ElidedBox
+from inspector.gui.kit.parts import ElidedLabel
+from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.theme import Theme
 from inspector.gui.panels.findings import LEAST as LEAST_MESSAGE
-from inspector.gui.panels.parts import ElidedLabel
-from inspector.gui.settings import Settings
-from inspector.gui.theme import Theme
-from inspector.gui.window import Window
+from inspector.gui.panels.models import findings
 from tests.gui.conftest import Show, settle
 
 SMALL = (1024, 700)

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QMessageBox
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.panels.new_archive import NewArchiveTab
-from inspector.gui.window import Window
-from inspector.operations.making.workshop_views import ArchiveKind
+from inspector.gui.app.window import Window
+from inspector.gui.tabs.new_archive import NewArchiveTab
+from inspector.operations.protocol.workshop_views import ArchiveKind
 from tests.gui.conftest import WAIT, answer, dialog_of, press, settle
 from tests.gui.making import drop, dropped, new_archive, slow, tree
 

@@ -15,8 +15,8 @@ from PySide6.QtDBus import QDBusConnection
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.notices import Notices
-from inspector.gui.window import Window
+from inspector.gui.app.notices import Notices
+from inspector.gui.app.window import Window
 from tests.gui.conftest import WAIT, Show
 
 PORTAL = "org.freedesktop.portal.Desktop"

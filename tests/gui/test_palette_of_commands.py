@@ -9,10 +9,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from pytestqt.qtbot import QtBot
 
-from inspector.gui import preferences
-from inspector.gui.actions import COMMANDS
-from inspector.gui.palette_of_commands import CommandPalette, KeysTable, lines, score
-from inspector.gui.window import Window
+from inspector.gui.app.actions import COMMANDS
+from inspector.gui.app.palette_of_commands import CommandPalette, KeysTable, lines, score
+from inspector.gui.app.window import Window
+from inspector.gui.kit import preferences
 from tests.gui.conftest import Show, dialog_of, press, settle
 
 

@@ -15,11 +15,11 @@ from pytestqt.qtbot import QtBot
 
 from inspector.core.edit import Edit
 from inspector.core.progress import Progress
-from inspector.gui.tab import Tab
-from inspector.gui.window import Window
-from inspector.operations.changing.header_draft import set_entry
-from inspector.operations.changing.taco_header import header_draft
-from inspector.operations.changing.workbench import Workbench
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
+from inspector.operations.edit.taco_header import header_draft
+from inspector.operations.protocol.header_draft import set_entry
+from inspector.operations.session.workbench import Workbench
 from inspector.sources.in_place import write
 from inspector.sources.journal import places
 from tests.gui.conftest import Sample, Show, answer, dialog_of, settle

@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QListWidgetItem, QMenu
 from pytestqt.qtbot import QtBot
 
 from inspector.core.verdict import State
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
 from inspector.gui.panels.repair import FOLDER, NOTHING, UNASKED
-from inspector.gui.tab import Tab
-from inspector.gui.window import Window
 from tests.gui.conftest import WAIT, Copied, Sample, Show, press, previewed, save_to, settle
 
 Found = Callable[[str], tuple[Tab, Path]]

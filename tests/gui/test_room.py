@@ -12,11 +12,11 @@ from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QAbstractItemView, QTreeView
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.models import fields, members
+from inspector.gui.app.window import Window
+from inspector.gui.kit.column_widths import FirstColumnFits
+from inspector.gui.kit.settings import Settings
 from inspector.gui.panels import members as members_panel
-from inspector.gui.panels.column_widths import FirstColumnFits
-from inspector.gui.settings import Settings
-from inspector.gui.window import Window
+from inspector.gui.panels.models import fields, members
 from tests.gui.conftest import Show, press, settle
 
 DAMAGED = "flipped-blob-byte.rca"

@@ -11,7 +11,7 @@ from tests.patience import PATIENCE
 STORY = """
 import gc, sys, threading
 from PySide6.QtCore import QObject, Qt, QTimer
-from inspector.gui.app import application
+from inspector.gui.app.app import application
 
 def make_much():
     first, second, third = gc.get_threshold()

@@ -11,9 +11,9 @@ from pytestqt.qtbot import QtBot
 
 from inspector.core import limits
 from inspector.core.verdict import State
-from inspector.gui.tab import Tab
-from inspector.gui.window import Window
-from inspector.operations.showing.views import Stage
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
+from inspector.operations.protocol.views import Stage
 from inspector.sources.s3.connection import Connection
 from tests.gui.conftest import WAIT, press, settle
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
@@ -94,7 +94,7 @@ def test_what_is_of_no_use_any_more_may_wait_for_its_server(
     window: Window, qtbot: QtBot, store: Store, location: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who looks at another member before the first has come asks for nothing to be ended."""
-    monkeypatch.setattr("inspector.gui.client.PATIENCE", 1)
+    monkeypatch.setattr("inspector.gui.ipc.client.PATIENCE", 1)
     tab = opened_at(window, qtbot, store, location)
     asked, gate = Event(), Event()
     lost: list[str] = []
@@ -152,7 +152,7 @@ def test_a_check_that_waits_for_a_server_is_cancelled_at_once(
 ) -> None:
     """What is open stays so: its process need not be ended."""
     monkeypatch.setenv(limits.ANSWERING.variable, "600")
-    monkeypatch.setattr("inspector.gui.client.PATIENCE", 1000 * WAIT)
+    monkeypatch.setattr("inspector.gui.ipc.client.PATIENCE", 1000 * WAIT)
     tab = opened_at(window, qtbot, store, location)
     asked, gate = Event(), Event()
     try:

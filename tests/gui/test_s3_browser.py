@@ -12,13 +12,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.browser.model import BrowserModel
-from inspector.gui.browser.tab import WELCOME, BrowserTab
+from inspector.gui.app.window import Window
 from inspector.gui.dialogs.extract import ExtractDialog, Wish
-from inspector.gui.panels.check_list import CheckTab
-from inspector.gui.window import Window
-from inspector.operations.extracting.extraction_views import OnConflict
-from inspector.operations.showing.browse_views import EntryKind, RemoteEntry, RemotePage
+from inspector.gui.tabs.browser_model import BrowserModel
+from inspector.gui.tabs.browser_tab import WELCOME, BrowserTab
+from inspector.gui.tabs.check_list_tab import CheckTab
+from inspector.operations.protocol.browse_views import EntryKind, RemoteEntry, RemotePage
+from inspector.operations.protocol.extraction_views import OnConflict
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Totals
 from tests.gui.conftest import WAIT, press, settle
@@ -229,7 +229,7 @@ def test_members_are_extracted_from_what_is_listed(window: Window, qtbot: QtBot,
 def test_a_listing_that_does_not_come_can_be_cancelled(
     window: Window, qtbot: QtBot, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("inspector.gui.client.PATIENCE", 1000 * WAIT)
+    monkeypatch.setattr("inspector.gui.ipc.client.PATIENCE", 1000 * WAIT)
     store.put("stalled/a.bin", b"a")
     asked, gate = Event(), Event()
     try:

@@ -9,10 +9,10 @@ import pytest
 from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.tab import Tab
-from inspector.gui.window import Window
-from inspector.operations.showing.browse_views import Remedy
-from inspector.operations.showing.views import Stage
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
+from inspector.operations.protocol.browse_views import Remedy
+from inspector.operations.protocol.views import Stage
 from tests.gui.conftest import WAIT, answer, overwrite, press, previewed, settle
 from tests.gui.s3_changing import KEY, agree, asked, data, entry, note, point_to, question, tab, writes
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures

@@ -9,11 +9,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.connections import STORED, Connections
+from inspector.gui.app.window import Window
 from inspector.gui.dialogs.open_location import HERE, NOTHING, OpenLocationDialog
+from inspector.gui.document.connections import STORED, Connections
+from inspector.gui.kit.settings import Settings
 from inspector.gui.panels.connection_form import NO_URL, PLAIN, SECRET, ConnectionForm, endpoint_trouble
-from inspector.gui.settings import Settings
-from inspector.gui.window import Window
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.profiles import Profile
 from tests.gui.conftest import WAIT, dialog_of, press, settle

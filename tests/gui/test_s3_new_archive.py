@@ -9,11 +9,11 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.browser.connecting import ConnectDialog
-from inspector.gui.panels.new_archive import NewArchiveTab
-from inspector.gui.window import Window
-from inspector.operations.making.workshop_views import ArchiveKind
-from inspector.operations.showing.views import Stage
+from inspector.gui.app.window import Window
+from inspector.gui.panels.connecting import ConnectDialog
+from inspector.gui.tabs.new_archive import NewArchiveTab
+from inspector.operations.protocol.views import Stage
+from inspector.operations.protocol.workshop_views import ArchiveKind
 from tests.gui.conftest import WAIT, settle
 from tests.gui.making import new_archive, tree
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures

@@ -13,10 +13,10 @@ from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.core.verdict import State
-from inspector.gui.audit.tab import AuditTab
-from inspector.gui.window import Window
-from inspector.operations.checking.report_kind import ReportKind
-from inspector.operations.serving.audit_server import ExportKind
+from inspector.gui.app.window import Window
+from inspector.gui.tabs.audit_tab import AuditTab
+from inspector.operations.protocol.report_kind import ReportKind
+from inspector.operations.worker.audit_server import ExportKind
 from inspector.sources.s3.connection import Connection
 from tests.gui.conftest import WAIT, press, settle
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
@@ -34,9 +34,9 @@ aws_session_token = {}
 WITHOUT_WINDOW = """
 import sys
 from PySide6.QtCore import QSettings
-from inspector.gui.app import application, wait_until_settled
-from inspector.gui.settings import Settings
-from inspector.gui.window import Window
+from inspector.gui.app.app import application, wait_until_settled
+from inspector.gui.kit.settings import Settings
+from inspector.gui.app.window import Window
 from inspector.sources.s3.connection import Connection
 app = application()
 location, endpoint, folder = sys.argv[1:]

@@ -11,14 +11,14 @@ from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
-from inspector.gui import door
-from inspector.gui.models.requests import METHOD, RANGE, STATUS, RequestsModel
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
+from inspector.gui.flows.remedies import WORDS
+from inspector.gui.kit import door
+from inspector.gui.panels.models.requests import METHOD, RANGE, STATUS, RequestsModel
 from inspector.gui.panels.requests import HERE, RequestTotals
-from inspector.gui.remedies import WORDS
-from inspector.gui.tab import Tab
-from inspector.gui.window import Window
-from inspector.operations.showing.browse_views import Remedy
-from inspector.operations.showing.views import Stage
+from inspector.operations.protocol.browse_views import Remedy
+from inspector.operations.protocol.views import Stage
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Request, Why
 from tests.gui.conftest import WAIT, Show, press, settle

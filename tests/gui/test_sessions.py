@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
 
-from inspector.gui import preferences
-from inspector.gui.returning import CHANGED
-from inspector.gui.session import NOTHING, OpenTab, Session, Slots, read, written
-from inspector.gui.settings import Settings
-from inspector.gui.tab import Tab
-from inspector.gui.window import Window
-from inspector.operations.showing.views import LayerKind, Stage
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
+from inspector.gui.document.returning import CHANGED
+from inspector.gui.document.session import NOTHING, OpenTab, Session, Slots, read, written
+from inspector.gui.kit import preferences
+from inspector.gui.kit.settings import Settings
+from inspector.operations.protocol.views import LayerKind, Stage
 from tests.gui.conftest import WAIT, Sample, press, settle
 
 Start = Callable[[], Window]

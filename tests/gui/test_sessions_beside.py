@@ -6,14 +6,14 @@ from pathlib import Path
 
 from pytestqt.qtbot import QtBot
 
-from inspector.gui import preferences
-from inspector.gui.audit.tab import AuditTab
-from inspector.gui.browser.tab import BrowserTab
-from inspector.gui.models.check_list import STATE
-from inspector.gui.panels.check_list import CheckTab
-from inspector.gui.panels.new_archive import NewArchiveTab
-from inspector.gui.settings import Settings
-from inspector.operations.making.workshop_views import ArchiveKind
+from inspector.gui.kit import preferences
+from inspector.gui.kit.settings import Settings
+from inspector.gui.tabs.audit_tab import AuditTab
+from inspector.gui.tabs.browser_tab import BrowserTab
+from inspector.gui.tabs.check_list_tab import CheckTab
+from inspector.gui.tabs.check_list_model import STATE
+from inspector.gui.tabs.new_archive import NewArchiveTab
+from inspector.operations.protocol.workshop_views import ArchiveKind
 from inspector.sources.s3.connection import Connection
 from tests.gui.conftest import WAIT, Sample, press, settle
 from tests.gui.test_sessions import Start, crash, names, start

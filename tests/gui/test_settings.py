@@ -12,14 +12,14 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.core.limits import ANSWERING, CACHE, CONTENT
-from inspector.gui import preferences
-from inspector.gui.connections import Connections
+from inspector.gui.app.palette_of_commands import CommandPalette
+from inspector.gui.app.window import Window
 from inspector.gui.dialogs.settings import SettingsDialog
-from inspector.gui.palette_of_commands import CommandPalette
-from inspector.gui.setting import Choice, Number, Page
-from inspector.gui.settings import Settings
-from inspector.gui.theme import Theme
-from inspector.gui.window import Window
+from inspector.gui.document.connections import Connections
+from inspector.gui.kit import preferences
+from inspector.gui.kit.setting import Choice, Number, Page
+from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.theme import Theme
 from inspector.sources.s3.connection import DEFAULT, Connection
 from tests.gui.conftest import Show, dialog_of, press
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from PySide6.QtWidgets import QTabBar
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.tab_bar import LEAST, distinct
-from inspector.gui.window import Window
+from inspector.gui.app.tab_bar import LEAST, distinct
+from inspector.gui.app.window import Window
 from tests.gui.conftest import Sample, Show, press, previewed, settle
 
 NAMES = st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=4).map(lambda parts: "/" + "/".join(parts))

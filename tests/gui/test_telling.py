@@ -9,11 +9,11 @@ import pytest
 from PySide6.QtWidgets import QDialog, QWidget
 from pytestqt.qtbot import QtBot
 
-from inspector.gui import preferences
-from inspector.gui.notices import show_notice
-from inspector.gui.settings import Settings
-from inspector.gui.telling import LONG, Telling, is_away
-from inspector.gui.window import Window
+from inspector.gui.app.notices import show_notice
+from inspector.gui.app.telling import LONG, Telling, is_away
+from inspector.gui.app.window import Window
+from inspector.gui.kit import preferences
+from inspector.gui.kit.settings import Settings
 from tests.gui.conftest import WAIT, Sample, Show, press, settle
 
 

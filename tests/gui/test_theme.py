@@ -13,13 +13,13 @@ from PySide6.QtWidgets import QApplication, QComboBox, QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
 from inspector.core.finding import Severity
-from inspector.gui import preferences, theme
-from inspector.gui.hex.palette import MARKS, Mark, Scheme
-from inspector.gui.icons import icon, severity_icon
-from inspector.gui.palettes import palette
-from inspector.gui.settings import Settings
-from inspector.gui.theme import Theme
-from inspector.gui.window import Window
+from inspector.gui.app.window import Window
+from inspector.gui.kit import preferences, theme
+from inspector.gui.kit.icons import icon, severity_icon
+from inspector.gui.kit.palette import MARKS, Mark, Scheme
+from inspector.gui.kit.palettes import palette
+from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.theme import Theme
 from tests.gui.conftest import Show
 
 APART = 60

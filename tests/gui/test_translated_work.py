@@ -12,20 +12,20 @@ from PySide6.QtWidgets import QMenu, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from inspector.core.translation import use_file, use_first
-from inspector.gui.bookmarks import Bookmark
-from inspector.gui.extracting import told
+from inspector.gui.app.bookmarks import Bookmark
+from inspector.gui.app.palette_of_commands import lines
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.telling import TOLD
+from inspector.gui.app.toolbar import HEX
+from inspector.gui.app.window import Window
+from inspector.gui.flows.extracting import told
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.hex.inspector_values import readings
-from inspector.gui.pace import Pace
-from inspector.gui.palette_of_commands import lines
-from inspector.gui.preferences import EVERY
-from inspector.gui.tab import Tab
-from inspector.gui.telling import TOLD
-from inspector.gui.toolbar import HEX
-from inspector.gui.window import Window
-from inspector.operations.changing.edit_views import Interrupted
-from inspector.operations.extracting.extraction_views import ExtractionResult, Troubles
-from inspector.operations.showing.views import JobState
+from inspector.gui.kit.pace import Pace
+from inspector.gui.kit.preferences import EVERY
+from inspector.operations.protocol.edit_views import Interrupted
+from inspector.operations.protocol.extraction_views import ExtractionResult, Troubles
+from inspector.operations.protocol.views import JobState
 from tests.core.test_translation import catalogue as compiled
 from tests.gui.conftest import Copied, Show, overwrite, press, previewed, settle
 from tests.gui.test_translation import Bracketed, assert_translated, catalogue, left_over

@@ -17,20 +17,21 @@ from inspector.core import translation
 from inspector.core.finding import Severity
 from inspector.core.kinds import Role
 from inspector.core.verdict import State, Verdict
-from inspector.gui import vocabulary
-from inspector.gui.audit import model as audit_model
-from inspector.gui.audit.tab import AuditTab
+from inspector.gui.app.window import TITLE, Window
 from inspector.gui.dialogs.extracted import ExtractedDialog
 from inspector.gui.dialogs.send import SendDialog
-from inspector.gui.editing import Dispatch
-from inspector.gui.models import check_list, checksums, findings, members
-from inspector.gui.panels.check_list import CheckTab
+from inspector.gui.document.editing import Dispatch
+from inspector.gui.kit import vocabulary
+from inspector.gui.panels.models import checksums, findings, members
 from inspector.gui.panels.troubles import WHAT
-from inspector.gui.window import TITLE, Window
-from inspector.operations.checking.digest_manifest import ALGORITHMS
-from inspector.operations.extracting.extraction_views import ExtractionResult, Trouble, Troubles
-from inspector.operations.opening.coverage import Beside, RangeState
-from inspector.operations.showing.views import LayerKind
+from inspector.gui.tabs import audit_model
+from inspector.gui.tabs import check_list_model
+from inspector.gui.tabs.audit_tab import AuditTab
+from inspector.gui.tabs.check_list_tab import CheckTab
+from inspector.operations.open.digest_manifest import ALGORITHMS
+from inspector.operations.protocol.extraction_views import ExtractionResult, Trouble, Troubles
+from inspector.operations.protocol.views import LayerKind
+from inspector.operations.session.coverage import Beside, RangeState
 from inspector.resources import samples
 from tests.gui.conftest import WAIT, Copied, Sample, Show, overwrite, press, settle
 from tests.gui.extraction import EXTRACTED, PACKAGE, SOURCES, calls, known, problem, too_early
@@ -245,7 +246,7 @@ def test_many_archives_are_told_of_in_words_of_the_catalogue(
     checks = window.tabs.currentWidget()
     assert isinstance(checks, CheckTab)
     qtbot.waitUntil(lambda: window.settled, timeout=WAIT)
-    assert {"⟦sound⟧", "⟦damaged⟧", "⟦no archive⟧"} <= cells(window, qtbot, checks.table, check_list.STATE)
+    assert {"⟦sound⟧", "⟦damaged⟧", "⟦no archive⟧"} <= cells(window, qtbot, checks.table, check_list_model.STATE)
     press(window, "audit_folder")
     audit = window.tabs.currentWidget()
     assert isinstance(audit, AuditTab)

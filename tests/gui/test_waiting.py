@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.window import Window
-from inspector.operations.showing.views import Stage
+from inspector.gui.app.window import Window
+from inspector.operations.protocol.views import Stage
 from tests.gui.conftest import Sample, settle
 
 NAMES = ["journey.caf", "two-chunks.rca", "plain.zip"]

@@ -11,10 +11,10 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from inspector.core.progress import Progress
-from inspector.gui.tab import Tab
-from inspector.gui.window import Window
-from inspector.operations.making.rca_writing import RcaOptions, append_rca
-from inspector.operations.showing.disk_change import disk_change
+from inspector.gui.app.tab import Tab
+from inspector.gui.app.window import Window
+from inspector.operations.create.rca_writing import RcaOptions, append_rca
+from inspector.operations.session.disk_change import disk_change
 from inspector.sources.file import FileSource
 from tests.gui.conftest import WAIT, Copied, Sample, overwrite, press, previewed, settle
 

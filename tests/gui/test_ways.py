@@ -5,11 +5,11 @@ from __future__ import annotations
 from PySide6.QtWidgets import QAbstractButton
 
 from inspector.core.ways import Way
-from inspector.gui.actions import COMMANDS
+from inspector.gui.app.actions import COMMANDS
+from inspector.gui.app.window import Window
+from inspector.gui.ipc.ways import WORDS
 from inspector.gui.panels.connection_form import ConnectionForm
-from inspector.gui.panels.new_archive import NewArchiveTab
-from inspector.gui.ways import WORDS
-from inspector.gui.window import Window
+from inspector.gui.tabs.new_archive import NewArchiveTab
 
 TITLES = {f"{command.menu} > {command.text.replace('&', '').rstrip('…')}" for command in COMMANDS}
 

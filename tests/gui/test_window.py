@@ -11,10 +11,10 @@ from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.core.span import Span
-from inspector.gui.models.members import NAME, SIZE
-from inspector.gui.panels.layer_bar import Mode
-from inspector.gui.window import Window
-from inspector.operations.showing.views import LayerKind
+from inspector.gui.app.window import Window
+from inspector.gui.hex.layer_bar import Mode
+from inspector.gui.panels.models.members import NAME, SIZE
+from inspector.operations.protocol.views import LayerKind
 from tests.gui.conftest import WAIT, Show, press, settle
 
 Sample = Callable[[str], Path]

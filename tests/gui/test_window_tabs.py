@@ -11,11 +11,11 @@ from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QTabBar
 from pytestqt.qtbot import QtBot
 
-from inspector.gui import preferences
-from inspector.gui.settings import Settings
-from inspector.gui.theme import Theme
-from inspector.gui.window import Window
-from inspector.operations.showing.views import Stage
+from inspector.gui.app.window import Window
+from inspector.gui.kit import preferences
+from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.theme import Theme
+from inspector.operations.protocol.views import Stage
 from tests.gui.conftest import WAIT, Show, press, settle
 from tests.patience import PATIENCE
 
@@ -166,7 +166,7 @@ def test_the_process_of_the_window_decodes_nothing() -> None:
 
     code = """
 import sys
-from inspector.gui import app
+from inspector.gui.app import app
 heavy = {"numpy", "boto3", "msgspec", "zstandard", "charset_normalizer"} & set(sys.modules)
 values = ("showing", "views", "s3", "s3.address", "s3.connection", "s3.ledger")
 beneath = ("inspector.formats", "inspector.sources.", "inspector.operations.")
@@ -183,16 +183,16 @@ def test_the_first_paint_waits_for_little(tmp_path: Path) -> None:
     code = """
 import sys
 from PySide6.QtCore import QSettings
-from inspector.gui import theme
-from inspector.gui.app import application
-from inspector.gui import preferences
-from inspector.gui.settings import Settings
-from inspector.gui.window import Window
+from inspector.gui.kit import theme
+from inspector.gui.app.app import application
+from inspector.gui.kit import preferences
+from inspector.gui.kit.settings import Settings
+from inspector.gui.app.window import Window
 app = application()
 theme.apply(app, theme.Theme.LIGHT)
 window = Window(Settings(QSettings(sys.argv[1], QSettings.Format.IniFormat)))
 window.show()
-late = ("inspector.gui.tab", "inspector.gui.about", "inspector.gui.panels.check_list", "inspector.operations")
+late = ("inspector.gui.app.tab", "inspector.gui.app.about", "inspector.gui.tabs.check_list_tab", "inspector.operations")
 late += ("fractions", "multiprocessing")
 print([name for name in late if name in sys.modules], window.start_page.sample_entries)
 while not window.start_page.sample_entries:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from inspector.core.progress import Progress
-from inspector.operations.showing.session import Session
+from inspector.operations.session.session import Session
 
 CONTENTS = {"b/two.txt": b"zwei\n", "a.txt": b"one\n", "b/one.bin": bytes(range(256)), "B.TXT": "Grüße\n".encode()}
 

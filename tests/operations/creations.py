@@ -10,9 +10,9 @@ from inspector.core.finding import Severity
 from inspector.core.names import collision_keys, hazards
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
-from inspector.operations.checking.checking import state_of
-from inspector.operations.opening.listing import content
-from inspector.operations.opening.opening import Opened
+from inspector.operations.check.checking import state_of
+from inspector.operations.open.listing import content
+from inspector.operations.open.opening import Opened
 from inspector.sources.file import FileSource
 from tests.formats import archives
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from inspector.core.progress import Progress
-from inspector.operations.extracting.extraction import Extraction
-from inspector.operations.extracting.extraction_views import ExtractionOptions, ExtractionResult
-from inspector.operations.extracting.extraction_wanted import everything, named
-from inspector.operations.opening.listing import load
+from inspector.operations.extract.extraction import Extraction
+from inspector.operations.extract.extraction_wanted import everything, named
+from inspector.operations.open.listing import load
+from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionResult
 from inspector.sources.folder_calls import Calls
 from tests.samples.writers import BlobLayer, chunks, index_json
 

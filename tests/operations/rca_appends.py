@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inspector.core.progress import Progress
-from inspector.operations.changing.repairing import plan
-from inspector.operations.making.creating import Created
-from inspector.operations.making.inputs import Input
-from inspector.operations.making.rca_writing import RcaOptions, grow, make
+from inspector.operations.create.creating import Created
+from inspector.operations.create.inputs import Input
+from inspector.operations.create.rca_writing import RcaOptions, grow, make
+from inspector.operations.edit.repairing import plan
 from inspector.sources.disk import Disk
 from tests.formats.rca import build
 from tests.formats.rca.checking import bad, checked

@@ -17,15 +17,15 @@ from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource, SplicedSource
 from inspector.core.span import Span
-from inspector.operations.opening.location import Location
-from inspector.operations.opening.opening import Opened
-from inspector.operations.showing import arrangement
-from inspector.operations.showing import search as searching
-from inspector.operations.showing.inner_fields import Moving
-from inspector.operations.showing.members_view import MembersView
-from inspector.operations.showing.overview import overview
-from inspector.operations.showing.shelf import Shelf
-from inspector.operations.showing.views import SortKey
+from inspector.operations.open.location import Location
+from inspector.operations.open.opening import Opened
+from inspector.operations.protocol.views import SortKey
+from inspector.operations.session import arrangement
+from inspector.operations.session import search as searching
+from inspector.operations.session.inner_fields import Moving
+from inspector.operations.session.members_view import MembersView
+from inspector.operations.session.overview import overview
+from inspector.operations.session.shelf import Shelf
 
 NAMES = st.lists(
     st.text(st.sampled_from("aAbß/.\0é\n"), max_size=12).map(str.encode) | st.binary(max_size=20), max_size=30

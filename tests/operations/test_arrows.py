@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from inspector.core.progress import Progress
 from inspector.core.span import Span
-from inspector.operations.showing.session import Session
-from inspector.operations.showing.views import Arrow, LayerKind
+from inspector.operations.protocol.views import Arrow, LayerKind
+from inspector.operations.session.session import Session
 from tests.operations.archives import caf, opened
 
 Sample = Callable[[str], Path]

@@ -17,11 +17,11 @@ from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
-from inspector.operations.auditing import audit, audit_check
-from inspector.operations.auditing.audit import Plan, Todo, prepare, run
-from inspector.operations.auditing.audit_check import NO_ARCHIVE, UNCHECKED, Job, Result, examine
-from inspector.operations.auditing.audit_places import Choice, archives_in
-from inspector.operations.auditing.audit_results import Amount, Results
+from inspector.operations.audit import audit, audit_check
+from inspector.operations.audit.audit import Plan, Todo, prepare, run
+from inspector.operations.audit.audit_check import NO_ARCHIVE, UNCHECKED, Job, Result, examine
+from inspector.operations.audit.audit_places import Choice, archives_in
+from inspector.operations.audit.audit_results import Amount, Results
 from tests.operations.archives import caf
 
 Sample = Callable[[str], Path]

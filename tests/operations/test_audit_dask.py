@@ -20,13 +20,13 @@ import pytest
 
 from inspector.__main__ import main
 from inspector.core.progress import Progress
-from inspector.operations.auditing import audit_dask
-from inspector.operations.auditing.audit import Plan, prepare
-from inspector.operations.auditing.audit_check import Result
-from inspector.operations.auditing.audit_dask import Chunk, examine_chunk, run_on_cluster
-from inspector.operations.auditing.audit_places import Choice, shard_of
-from inspector.operations.auditing.audit_results import Results
-from inspector.operations.refused import Refused
+from inspector.operations.audit import audit_dask
+from inspector.operations.audit.audit import Plan, prepare
+from inspector.operations.audit.audit_check import Result
+from inspector.operations.audit.audit_dask import Chunk, examine_chunk, run_on_cluster
+from inspector.operations.audit.audit_places import Choice, shard_of
+from inspector.operations.audit.audit_results import Results
+from inspector.operations.jobs.refused import Refused
 from tests.operations.archives import caf
 from tests.patience import PATIENCE
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from inspector.operations.auditing.audit_check import NO_ARCHIVE, UNCHECKED, Result
-from inspector.operations.auditing.audit_csv import HEADINGS, cell, write_csv
-from inspector.operations.auditing.audit_pages import Query, page
-from inspector.operations.auditing.audit_places import Found
-from inspector.operations.auditing.audit_results import Amount, Results
-from inspector.operations.auditing.audit_summary import Kind, Run, as_object, as_text, summary
-from inspector.operations.refused import Refused
+from inspector.operations.audit.audit_check import NO_ARCHIVE, UNCHECKED, Result
+from inspector.operations.audit.audit_csv import HEADINGS, cell, write_csv
+from inspector.operations.audit.audit_pages import Query, page
+from inspector.operations.audit.audit_places import Found
+from inspector.operations.audit.audit_results import Amount, Results
+from inspector.operations.audit.audit_summary import Kind, Run, as_object, as_text, summary
+from inspector.operations.jobs.refused import Refused
 
 
 def result(name: str, state: str = "sound", **more: object) -> Result:
@@ -118,7 +118,7 @@ def test_an_audit_of_nothing_has_a_summary() -> None:
 
 
 def test_only_the_worst_are_named(monkeypatch: pytest.MonkeyPatch, results: Results) -> None:
-    monkeypatch.setattr("inspector.operations.auditing.audit_summary.WORST", 1)
+    monkeypatch.setattr("inspector.operations.audit.audit_summary.WORST", 1)
     with results:
         assert as_text(summary(results, Run(Amount(), 0.0))).endswith("... and 3 more archives with something wrong\n")
 

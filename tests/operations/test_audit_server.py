@@ -12,13 +12,13 @@ import pytest
 from inspector.core.numbers import rounded
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.operations.auditing.audit import Plan
-from inspector.operations.auditing.audit_check import Job, Result, examine, lost
-from inspector.operations.auditing.audit_pages import Query
-from inspector.operations.auditing.audit_results import Results
-from inspector.operations.refused import Refused
-from inspector.operations.serving import audit_server
-from inspector.operations.serving.audit_server import Auditor, ExportKind, Wanted
+from inspector.operations.audit.audit import Plan
+from inspector.operations.audit.audit_check import Job, Result, examine, lost
+from inspector.operations.audit.audit_pages import Query
+from inspector.operations.audit.audit_results import Results
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.worker import audit_server
+from inspector.operations.worker.audit_server import Auditor, ExportKind, Wanted
 
 Sample = Callable[[str], Path]
 

@@ -11,10 +11,10 @@ import pytest
 
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.making.catalogue import Place, find, record
-from inspector.operations.making.creating import Created
-from inspector.operations.making.creating_caf import create_caf
-from inspector.operations.refused import Refused
+from inspector.operations.create.catalogue import Place, find, record
+from inspector.operations.create.creating import Created
+from inspector.operations.create.creating_caf import create_caf
+from inspector.operations.jobs.refused import Refused
 from tests.operations.creations import plant, visible_names
 
 

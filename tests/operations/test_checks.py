@@ -17,12 +17,12 @@ from inspector.core.finding import Severity
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.span import Span
 from inspector.core.verdict import State, Verdict
-from inspector.operations.checking.checking import check_archive, state_of
-from inspector.operations.opening import location
-from inspector.operations.opening.opening import Opened, decode, start
-from inspector.operations.refused import Refused
-from inspector.operations.showing.session import Session
-from inspector.operations.showing.views import Stage
+from inspector.operations.check.checking import check_archive, state_of
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.open import location
+from inspector.operations.open.opening import Opened, decode, start
+from inspector.operations.protocol.views import Stage
+from inspector.operations.session.session import Session
 from inspector.sources.file import FileSource
 from tests.operations.archives import caf, opened
 from tests.patience import PATIENCE

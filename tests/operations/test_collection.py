@@ -8,13 +8,13 @@ from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
-from inspector.operations.checking.checking import check_location
-from inspector.operations.opening.collection import open_collection
-from inspector.operations.opening.folders import expanded
-from inspector.operations.opening.listing import load
-from inspector.operations.refused import Refused
-from inspector.operations.showing.session import Session
-from inspector.operations.showing.views import Stage
+from inspector.operations.check.checking import check_location
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.open.collection import open_collection
+from inspector.operations.open.folders import expanded
+from inspector.operations.open.listing import load
+from inspector.operations.protocol.views import Stage
+from inspector.operations.session.session import Session
 from tests.formats.tar.tar_building import build
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SplicedSource
-from inspector.operations.opening.listing import load
-from inspector.operations.showing.content import LARGEST_IMAGE, decoded_content, encoding_of, image_of
+from inspector.operations.open.listing import load
+from inspector.operations.session.content import LARGEST_IMAGE, decoded_content, encoding_of, image_of
 from tests.operations.archives import caf
 
 Sample = Callable[[str], Path]

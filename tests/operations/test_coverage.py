@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from inspector.core.progress import Progress
-from inspector.operations.opening import location
-from inspector.operations.opening.coverage import RANGE_STATES, Beside, RangePlace, RangeState
-from inspector.operations.refused import Refused
-from inspector.operations.showing.session import Session
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.open import location
+from inspector.operations.session.coverage import RANGE_STATES, Beside, RangePlace, RangeState
+from inspector.operations.session.session import Session
 from tests.samples import writers
 
 Sample = Callable[[str], Path]

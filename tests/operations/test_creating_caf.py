@@ -12,11 +12,11 @@ from hypothesis import given, settings
 
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.operations.making import creating_caf
-from inspector.operations.making.creating import NewArchive
-from inspector.operations.making.creating_caf import create_caf, volume_path
-from inspector.operations.making.inputs import PIECE
-from inspector.operations.refused import Refused
+from inspector.operations.create import creating_caf
+from inspector.operations.create.creating import NewArchive
+from inspector.operations.create.creating_caf import create_caf, volume_path
+from inspector.operations.create.inputs import PIECE
+from inspector.operations.jobs.refused import Refused
 from tests.operations.creations import TREES, Stopping, held, plant, visible_names
 
 OVERHEAD = len('{"format_version":"1.0","files":{"a":{"start_byte":0,"end_byte":100}}}') + 4

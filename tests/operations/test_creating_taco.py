@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.operations.making.creating import NewArchive
-from inspector.operations.making.creating_taco import create_taco
-from inspector.operations.making.inputs import PIECE
-from inspector.operations.refused import Refused
+from inspector.operations.create.creating import NewArchive
+from inspector.operations.create.creating_taco import create_taco
+from inspector.operations.create.inputs import PIECE
+from inspector.operations.jobs.refused import Refused
 from tests.operations.creations import TREES, Stopping, held, opened, plant, visible_names
 
 NUMBERS = st.integers(0, 2**64 - 1)

@@ -18,11 +18,11 @@ from inspector.core.finding import Severity
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.formats.datas3t.write import LARGEST
-from inspector.operations.checking.checking import check_archive, state_of
-from inspector.operations.making.datas3t_packing import PackingOptions, create_datas3t, pack, plan
-from inspector.operations.making.inputs import Input
-from inspector.operations.opening.listing import load
-from inspector.operations.refused import Refused
+from inspector.operations.check.checking import check_archive, state_of
+from inspector.operations.create.datas3t_packing import PackingOptions, create_datas3t, pack, plan
+from inspector.operations.create.inputs import Input
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.open.listing import load
 from inspector.sources.objects import FolderObjects
 from tests.formats.datas3t.range_building import hashed_rows
 from tests.operations.rca_appends import Given

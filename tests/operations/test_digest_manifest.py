@@ -18,12 +18,12 @@ from inspector.core.finding import Severity
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
-from inspector.operations.checking.checking import Report, check_location
-from inspector.operations.checking.digest_manifest import ALGORITHMS, LARGEST_LINE, SUFFIXES, Entry, Manifest, written
-from inspector.operations.checking.digest_writing import manifest_path, write_manifest
-from inspector.operations.opening.listing import load
-from inspector.operations.opening.opening import Opened
-from inspector.operations.refused import Refused
+from inspector.operations.check.checking import Report, check_location
+from inspector.operations.check.digest_writing import manifest_path, write_manifest
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.open.digest_manifest import ALGORITHMS, LARGEST_LINE, SUFFIXES, Entry, Manifest, written
+from inspector.operations.open.listing import load
+from inspector.operations.open.opening import Opened
 from tests.operations.archives import CONTENTS, caf
 
 BY_NAME = {algorithm.name: algorithm for algorithm in ALGORITHMS}

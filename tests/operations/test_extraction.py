@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from inspector.core.format import MemberError
 from inspector.core.member import FOLDER, SPECIAL
 from inspector.core.progress import Progress
-from inspector.operations.extracting.extraction_views import ExtractionOptions, OnConflict
-from inspector.operations.extracting.extraction_wanted import everything
-from inspector.operations.opening.listing import NoSuchMember, load
-from inspector.operations.opening.reading import Reading
+from inspector.operations.extract.extraction_wanted import everything
+from inspector.operations.open.listing import NoSuchMember, load
+from inspector.operations.open.reading import Reading
+from inspector.operations.protocol.extraction_views import ExtractionOptions, OnConflict
 from tests.conftest import SAMPLES
 from tests.operations.extracting import BUILD, archive, extract, files, linked_tar, tree
 from tests.samples.writers import index_json

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from inspector.core.progress import Progress
-from inspector.operations.extracting.extraction_views import ExtractionOptions
-from inspector.operations.opening.listing import load
-from inspector.operations.opening.reading import Reading
+from inspector.operations.open.listing import load
+from inspector.operations.open.reading import Reading
+from inspector.operations.protocol.extraction_views import ExtractionOptions
 from tests.formats.datas3t.range_building import Row, hashed_rows, points, put, rows_frame
 from tests.formats.tar.tar_building import build
 from tests.formats.zip.test_overlaps import quoting

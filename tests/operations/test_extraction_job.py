@@ -13,13 +13,13 @@ from threading import Event
 import pytest
 
 from inspector.core.progress import Cancelled, Progress
-from inspector.operations.changing.workbench import Workbench
-from inspector.operations.extracting.extraction import Extraction
-from inspector.operations.extracting.extraction_plan import Planner
-from inspector.operations.extracting.extraction_views import ExtractionOptions
-from inspector.operations.extracting.extraction_wanted import everything, named
-from inspector.operations.opening.listing import load
-from inspector.operations.refused import Refused
+from inspector.operations.extract.extraction import Extraction
+from inspector.operations.extract.extraction_plan import Planner
+from inspector.operations.extract.extraction_wanted import everything, named
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.open.listing import load
+from inspector.operations.protocol.extraction_views import ExtractionOptions
+from inspector.operations.session.workbench import Workbench
 from inspector.sources.extracting import Destination
 from inspector.sources.folder_calls import Calls
 from tests.operations.extracting import BUILD, archive, extract, files, linked_tar

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.operations.extracting.extraction_names import COMPONENT, ended, numbered, parts_of, refusal
-from inspector.operations.extracting.extraction_views import ExtractionOptions, OnConflict
+from inspector.operations.extract.extraction_names import COMPONENT, ended, numbered, parts_of, refusal
+from inspector.operations.protocol.extraction_views import ExtractionOptions, OnConflict
 from tests.operations.extracting import BUILD, archive, extract, files, tree
 
 HOSTILE = {

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from inspector.core.progress import Progress
-from inspector.operations.refused import Refused
-from inspector.operations.showing.goto import SCANNED
-from inspector.operations.showing.session import Session
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.session.goto import SCANNED
+from inspector.operations.session.session import Session
 from tests.operations.archives import CONTENTS, caf, opened
 
 Sample = Callable[[str], Path]

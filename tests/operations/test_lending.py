@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from inspector.core.progress import Progress
-from inspector.operations.changing.workbench import Workbench
-from inspector.operations.extracting.extraction_views import Lent
-from inspector.operations.extracting.lending import TOO_MUCH, harmless, outermost, runnable_content, runnable_name
-from inspector.operations.refused import Refused
-from inspector.operations.showing.views import Chosen
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.protocol.extraction_views import Lent
+from inspector.operations.protocol.views import Chosen
+from inspector.operations.session.lending import TOO_MUCH, harmless, outermost, runnable_content, runnable_name
+from inspector.operations.session.workbench import Workbench
 from tests.operations.archives import CONTENTS, caf
 
 

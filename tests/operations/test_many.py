@@ -14,10 +14,10 @@ import pytest
 
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
-from inspector.operations.checking import many
-from inspector.operations.checking.many import check_many
-from inspector.operations.checking.report_kind import ReportKind
-from inspector.operations.opening.folders import Wanted, expanded
+from inspector.operations.check import many
+from inspector.operations.check.many import check_many
+from inspector.operations.open.folders import Wanted, expanded
+from inspector.operations.protocol.report_kind import ReportKind
 from tests.operations.archives import caf
 
 Sample = Callable[[str], Path]

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from inspector.core.progress import Progress
-from inspector.operations.showing.members_view import DEEPEST
-from inspector.operations.showing.views import SortKey
+from inspector.operations.protocol.views import SortKey
+from inspector.operations.session.members_view import DEEPEST
 from tests.operations.archives import caf, opened
 
 

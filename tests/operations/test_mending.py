@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from inspector.core.progress import Progress
-from inspector.operations.changing.mending import described, save_salvage
-from inspector.operations.changing.repairing import Plan
+from inspector.operations.edit.mending import described, save_salvage
+from inspector.operations.edit.repairing import Plan
 from inspector.sources.file import FileSource
 from tests.formats import archives
 

@@ -17,9 +17,9 @@ from inspector.core.member import FOLDER, Members
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State
-from inspector.operations.checking import name_rules
-from inspector.operations.checking.checking import Report, check_location
-from inspector.operations.checking.name_rules import report_names
+from inspector.operations.check import name_rules
+from inspector.operations.check.checking import Report, check_location
+from inspector.operations.check.name_rules import report_names
 
 Builder = Callable[[Path, list[str]], Path]
 

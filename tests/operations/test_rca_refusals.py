@@ -14,8 +14,8 @@ import pytest
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.operations.making.rca_writing import RcaOptions, append_rca, grow, make
-from inspector.operations.refused import Refused
+from inspector.operations.create.rca_writing import RcaOptions, append_rca, grow, make
+from inspector.operations.jobs.refused import Refused
 from inspector.sources.disk import Disk
 from inspector.sources.identity import Identity
 from inspector.sources.journal import Journal, save
@@ -230,7 +230,7 @@ import sys, resource
 from pathlib import Path
 from random import Random
 from inspector.core.progress import Progress
-from inspector.operations.making.rca_writing import RcaOptions, grow, make
+from inspector.operations.create.rca_writing import RcaOptions, grow, make
 class Input:
     where, size = "memory", 50_000_000
     def __init__(self, name): self.name = name

@@ -16,11 +16,11 @@ from inspector.core.edit import EditError
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.formats.rca.hashes import Convention
-from inspector.operations.making import rca_writing
-from inspector.operations.making.creating import NewArchive
-from inspector.operations.making.rca_writing import RcaOptions, create_rca, make
-from inspector.operations.opening.opening import decode, start
-from inspector.operations.refused import Refused
+from inspector.operations.create import rca_writing
+from inspector.operations.create.creating import NewArchive
+from inspector.operations.create.rca_writing import RcaOptions, create_rca, make
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.open.opening import decode, start
 from inspector.sources.file import FileSource
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, ONE, SMALL, THREE, TWO, full_chunk, noisy, opened

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from inspector.core.kinds import Kind
 from inspector.core.progress import Progress
 from inspector.core.span import Span
-from inspector.operations.showing.session import Session
-from inspector.operations.showing.views import FieldRow, LayerKind, Reference
+from inspector.operations.protocol.views import FieldRow, LayerKind, Reference
+from inspector.operations.session.session import Session
 from tests.operations.archives import opened
 
 Sample = Callable[[str], Path]

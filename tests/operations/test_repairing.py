@@ -17,12 +17,12 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.repair import Repair
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
-from inspector.operations.changing.mending import carry_out, described, save_salvage
-from inspector.operations.changing.repairable import mark_repairs, offered
-from inspector.operations.changing.repairing import Plan, plan
-from inspector.operations.checking.checking import check_archive, check_location, state_of
-from inspector.operations.opening.opening import Opened
-from inspector.operations.refused import Refused
+from inspector.operations.check.checking import check_archive, check_location, state_of
+from inspector.operations.check.repairable import mark_repairs, offered
+from inspector.operations.edit.mending import carry_out, described, save_salvage
+from inspector.operations.edit.repairing import Plan, plan
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.open.opening import Opened
 from inspector.sources.file import FileSource
 from tests.formats import archives
 

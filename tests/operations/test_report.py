@@ -12,11 +12,11 @@ import pytest
 
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.checking.checking import check_location
-from inspector.operations.checking.report import as_html, as_json, as_text
-from inspector.operations.checking.report_kind import ReportKind
-from inspector.operations.refused import Refused
-from inspector.operations.showing.session import Session
+from inspector.operations.check.checking import check_location
+from inspector.operations.check.report import as_html, as_json, as_text
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.protocol.report_kind import ReportKind
+from inspector.operations.session.session import Session
 from tests.operations.archives import caf, opened
 
 Sample = Callable[[str], Path]

@@ -13,9 +13,9 @@ import pytest
 
 from inspector.core.mishap import Report
 from inspector.core.progress import CANCELLED
-from inspector.operations.checking.report_kind import ReportKind
-from inspector.operations.serving.server import serve
-from inspector.operations.showing.views import JobState, SortKey, Stage
+from inspector.operations.protocol.report_kind import ReportKind
+from inspector.operations.protocol.views import JobState, SortKey, Stage
+from inspector.operations.worker.server import serve
 from tests.patience import PATIENCE
 
 

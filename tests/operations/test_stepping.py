@@ -13,9 +13,9 @@ from inspector.core.field import Field, FieldTable
 from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.span import Span
-from inspector.operations.showing.session import Session
-from inspector.operations.showing.stepping import Step, Wanted
-from inspector.operations.showing.views import Target
+from inspector.operations.protocol.views import Target
+from inspector.operations.session.session import Session
+from inspector.operations.session.stepping import Step, Wanted
 from tests.operations.archives import opened
 
 Sample = Callable[[str], Path]

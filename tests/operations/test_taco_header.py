@@ -13,7 +13,10 @@ import tacozip
 from inspector.core.edit import OverlaySource
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
-from inspector.operations.changing.header_draft import (
+from inspector.operations.edit.taco_header import header_draft, header_view, member_target, preview
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.open import opening
+from inspector.operations.protocol.header_draft import (
     EMPTY,
     HeaderDraft,
     Pointing,
@@ -31,9 +34,6 @@ from inspector.operations.changing.header_draft import (
     span_target,
     with_changes,
 )
-from inspector.operations.changing.taco_header import header_draft, header_view, member_target, preview
-from inspector.operations.opening import opening
-from inspector.operations.refused import Refused
 from tests.formats import archives
 
 A, B, C = (1, 10), (2, 20), (3, 30)

@@ -12,9 +12,9 @@ from inspector.core.member import Members
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import VERDICTS, Verdict
-from inspector.operations.showing.session import Session
-from inspector.operations.showing.verdict_overview import BITS, compared_size, verdict_overview
-from inspector.operations.showing.views import LayerKind
+from inspector.operations.protocol.views import LayerKind
+from inspector.operations.session.session import Session
+from inspector.operations.session.verdict_overview import BITS, compared_size, verdict_overview
 from tests.operations.archives import opened
 
 Sample = Callable[[str], Path]

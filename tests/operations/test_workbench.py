@@ -11,10 +11,10 @@ import pytest
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
-from inspector.operations.changing.edit_views import WayOut
-from inspector.operations.changing.header_draft import HeaderDraft, set_entry
-from inspector.operations.changing.workbench import Workbench
-from inspector.operations.refused import Refused
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.protocol.edit_views import WayOut
+from inspector.operations.protocol.header_draft import HeaderDraft, set_entry
+from inspector.operations.session.workbench import Workbench
 
 Make = Callable[[str], tuple[Workbench, Path]]
 

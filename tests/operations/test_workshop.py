@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from inspector.core.progress import Progress
-from inspector.operations.changing.workbench import Workbench
-from inspector.operations.making.workshop import Workshop
-from inspector.operations.making.workshop_views import ArchiveKind, Draft
-from inspector.operations.refused import Refused
-from inspector.operations.showing.session import Session
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.protocol.workshop_views import ArchiveKind, Draft
+from inspector.operations.session.session import Session
+from inspector.operations.session.workbench import Workbench
+from inspector.operations.worker.workshop import Workshop
 
 
 @pytest.fixture

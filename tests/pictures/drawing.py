@@ -14,11 +14,12 @@ from typing import NamedTuple
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 
-from inspector.gui import app, theme
-from inspector.gui.settings import Settings
-from inspector.gui.theme import Theme
-from inspector.gui.window import Window
-from inspector.operations.showing.browse_views import EntryKind, RemoteEntry, RemotePage
+from inspector.gui.app import app
+from inspector.gui.app.window import Window
+from inspector.gui.kit import theme
+from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.theme import Theme
+from inspector.operations.protocol.browse_views import EntryKind, RemoteEntry, RemotePage
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Totals
 
@@ -48,7 +49,7 @@ def raise_dock(name: str) -> Callable[[Window], None]:
 
 def browse(window: Window) -> None:
     """A listing of S3 as a server would give it."""
-    from inspector.gui.browser.tab import BrowserTab
+    from inspector.gui.tabs.browser_tab import BrowserTab
 
     tab = BrowserTab(window.remote.connections, "", Connection(anonymous=True))
     months = [RemoteEntry(EntryKind.PREFIX, f"{month:02}/", f"{AT}{month:02}/") for month in range(1, 7)]

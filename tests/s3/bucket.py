@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from inspector.operations.opening.opening import open_place
+from inspector.operations.open.opening import open_place
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.source import S3Source

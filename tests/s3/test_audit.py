@@ -10,9 +10,9 @@ import pytest
 
 from inspector.__main__ import main
 from inspector.core.progress import Progress
-from inspector.operations.auditing.audit import Plan, prepare, run
-from inspector.operations.auditing.audit_places import archives_in
-from inspector.operations.auditing.audit_results import Results
+from inspector.operations.audit.audit import Plan, prepare, run
+from inspector.operations.audit.audit_places import archives_in
+from inspector.operations.audit.audit_results import Results
 from tests.s3.conftest import Store
 
 Sample = Callable[[str], Path]

@@ -15,8 +15,8 @@ import pytest
 from inspector.__main__ import main
 from inspector.core import limits
 from inspector.core.progress import Progress
-from inspector.operations.auditing.audit import Plan, prepare, run
-from inspector.operations.auditing.audit_results import Results
+from inspector.operations.audit.audit import Plan, prepare, run
+from inspector.operations.audit.audit_results import Results
 from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
 from tests.patience import PATIENCE

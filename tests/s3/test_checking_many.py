@@ -11,11 +11,11 @@ import pytest
 
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.verdict import State
-from inspector.operations.checking import many
-from inspector.operations.checking.many import Outcome, check_many
-from inspector.operations.checking.report_kind import ReportKind
-from inspector.operations.opening.folders import Wanted, expanded
-from inspector.operations.showing.session import Session
+from inspector.operations.check import many
+from inspector.operations.check.many import Outcome, check_many
+from inspector.operations.open.folders import Wanted, expanded
+from inspector.operations.protocol.report_kind import ReportKind
+from inspector.operations.session.session import Session
 from inspector.sources.s3.source import cancelling
 from tests.patience import PATIENCE
 from tests.s3.archives import dataset

@@ -12,7 +12,7 @@ import pytest
 
 from inspector.__main__ import main
 from inspector.core.source import SourceError
-from inspector.operations.opening.opening import open_place
+from inspector.operations.open.opening import open_place
 from inspector.sources.s3.address import strip_credentials
 from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection

@@ -9,9 +9,9 @@ import pytest
 from inspector.__main__ import main
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.operations.making.creating_caf import create_caf
-from inspector.operations.making.inputs import PIECE, check_names, gather
-from inspector.operations.refused import Refused
+from inspector.operations.create.creating_caf import create_caf
+from inspector.operations.create.inputs import PIECE, check_names, gather
+from inspector.operations.jobs.refused import Refused
 from tests.operations.creations import Stopping, held, plant, visible_names
 from tests.s3.conftest import BUCKET, Store
 

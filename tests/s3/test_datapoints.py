@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from inspector.core.progress import Progress
-from inspector.operations.auditing.audit_pages import Query
-from inspector.operations.serving.audit_server import Auditor, Wanted
-from inspector.operations.showing.session import Session
+from inspector.operations.audit.audit_pages import Query
+from inspector.operations.session.session import Session
+from inspector.operations.worker.audit_server import Auditor, Wanted
 from tests.s3.conftest import Store
 from tests.s3.test_locations import dataset
 

@@ -13,12 +13,12 @@ import pytest
 from inspector.__main__ import main
 from inspector.core.progress import Progress
 from inspector.formats.datas3t.write import Row, header, metadata
-from inspector.operations.changing.workbench import Workbench
-from inspector.operations.checking.checking import check_archive
-from inspector.operations.opening.listing import load
-from inspector.operations.opening.opening import Opened
-from inspector.operations.showing.session import Session
-from inspector.operations.showing.views import SortKey
+from inspector.operations.check.checking import check_archive
+from inspector.operations.open.listing import load
+from inspector.operations.open.opening import Opened
+from inspector.operations.protocol.views import SortKey
+from inspector.operations.session.session import Session
+from inspector.operations.session.workbench import Workbench
 from tests.formats.datas3t.range_building import hashed_rows, rows_frame
 from tests.formats.tar.tar_building import build
 from tests.s3.archives import dataset

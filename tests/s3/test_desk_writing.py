@@ -8,12 +8,12 @@ import pytest
 
 from inspector.core.edit import EditError, Patch
 from inspector.core.progress import Cancelled, Progress
-from inspector.operations.changing.edit_views import OnlyWhole, WriteResult
-from inspector.operations.changing.header_draft import set_entry
-from inspector.operations.changing.taco_header import header_draft
-from inspector.operations.refused import Refused
-from inspector.operations.serving.desk import Desk
-from inspector.operations.showing.browse_views import Remedy
+from inspector.operations.edit.taco_header import header_draft
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.protocol.browse_views import Remedy
+from inspector.operations.protocol.edit_views import OnlyWhole, WriteResult
+from inspector.operations.protocol.header_draft import set_entry
+from inspector.operations.worker.desk import Desk
 from tests.operations.creations import Stopping
 from tests.s3.conftest import Store
 from tests.s3.proxy import Forward, Reply, Seen, refuse, silent

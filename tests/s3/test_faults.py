@@ -11,7 +11,7 @@ import pytest
 
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.operations.opening.opening import open_place
+from inspector.operations.open.opening import open_place
 from inspector.sources.cache import BLOCK
 from inspector.sources.s3 import client
 from inspector.sources.s3.client import client_for

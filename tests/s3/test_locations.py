@@ -14,11 +14,11 @@ import pytest
 from inspector.__main__ import main
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.changing.repairable import mark_repairs
-from inspector.operations.checking.checking import check_archive
-from inspector.operations.opening.listing import load
-from inspector.operations.opening.location import open_location
-from inspector.operations.opening.opening import decode
+from inspector.operations.check.checking import check_archive
+from inspector.operations.check.repairable import mark_repairs
+from inspector.operations.open.listing import load
+from inspector.operations.open.location import open_location
+from inspector.operations.open.opening import decode
 from inspector.sources.cache import LARGEST
 from inspector.sources.s3.source import S3Source
 from tests.formats.tar.tar_building import build

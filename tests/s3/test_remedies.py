@@ -6,9 +6,9 @@ import pytest
 
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.opening.remote import trouble_of
-from inspector.operations.serving.desk import Desk
-from inspector.operations.showing.browse_views import Remedy
+from inspector.operations.protocol.browse_views import Remedy
+from inspector.operations.session.remote import trouble_of
+from inspector.operations.worker.desk import Desk
 from inspector.sources.s3.sentences import S3Error
 from tests.gui.s3_store import wide
 from tests.s3.conftest import Store

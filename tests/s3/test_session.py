@@ -6,8 +6,8 @@ from pathlib import Path
 
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
-from inspector.operations.showing.session import Session
-from inspector.operations.showing.views import Stage
+from inspector.operations.protocol.views import Stage
+from inspector.operations.session.session import Session
 from tests.s3.conftest import Store
 from tests.s3.proxy import refuse
 from tests.s3.test_locations import dataset, taco

@@ -12,8 +12,8 @@ import pytest
 
 from inspector.__main__ import main
 from inspector.core.progress import Progress
-from inspector.operations.making.workshop import Workshop
-from inspector.operations.making.workshop_views import ArchiveKind, Draft
+from inspector.operations.protocol.workshop_views import ArchiveKind, Draft
+from inspector.operations.worker.workshop import Workshop
 from tests.operations.creations import plant
 from tests.patience import PATIENCE
 from tests.s3.conftest import BUCKET, Store, notes

@@ -9,8 +9,8 @@ import pytest
 from inspector.__main__ import main
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.operations.making.creating_caf import create_caf
-from inspector.operations.making.creating_taco import create_taco
+from inspector.operations.create.creating_caf import create_caf
+from inspector.operations.create.creating_taco import create_taco
 from inspector.sources.s3 import new_objects
 from tests.operations.creations import Stopping, plant
 from tests.s3.conftest import BUCKET, Store

@@ -11,8 +11,8 @@ import pytest
 from inspector.__main__ import main
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.making.creating_caf import create_caf
-from inspector.operations.unfinished_uploads import removed_uploads
+from inspector.operations.create.creating_caf import create_caf
+from inspector.operations.jobs.unfinished_uploads import removed_uploads
 from inspector.sources.s3.address import Address
 from tests.operations.creations import Stopping, plant
 from tests.s3.conftest import BUCKET, Store

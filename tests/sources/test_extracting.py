@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from inspector.core.source import SourceError
-from inspector.operations.extracting.extraction_views import ExtractionOptions, ExtractionResult, OnConflict
+from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionResult, OnConflict
 from inspector.sources.extracting import Destination, FullError, PlaceError, Standing, TakenError
 from inspector.sources.folder_calls import Calls
 from tests.operations.extracting import archive, extract, files, tree

@@ -11,8 +11,8 @@ import pytest
 
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.extracting.extraction_names import refusal
-from inspector.operations.making.creating_caf import create_caf
+from inspector.operations.create.creating_caf import create_caf
+from inspector.operations.extract.extraction_names import refusal
 from inspector.sources.extracting import Destination
 from inspector.sources.file import FileSource
 from inspector.sources.in_place import write

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.operations.unfinished import said_of
+from inspector.operations.jobs.unfinished import said_of
 from inspector.sources.extracting import Destination
 from inspector.sources.new_files import NewFiles
 from inspector.sources.unfinished import Unfinished, remove, unfinished

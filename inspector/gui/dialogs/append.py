@@ -8,11 +8,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
 from inspector.core.translation import tr
-from inspector.gui import worker
-from inspector.gui.client import Client
+from inspector.gui.ipc import worker
+from inspector.gui.ipc.client import Client
 from inspector.gui.panels.archive_options import RcaOptionsPage
 from inspector.gui.panels.inputs import InputsPanel
-from inspector.operations.making.workshop_views import ArchiveKind, Draft
+from inspector.operations.protocol.workshop_views import ArchiveKind, Draft
 
 SIZE = (720, 460)
 

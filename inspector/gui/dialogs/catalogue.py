@@ -19,14 +19,14 @@ from inspector.core.counts import members
 from inspector.core.names import visible
 from inspector.core.numbers import grouped
 from inspector.core.translation import marked, tr
-from inspector.gui import worker
-from inspector.gui.client import Client, Job
-from inspector.gui.door import absolute
-from inspector.gui.dropping import PathField, leave_drops
-from inspector.gui.models.fixed_table import FixedRow, FixedTable
-from inspector.gui.panels.parts import Emptiable, table_view
-from inspector.operations.making.catalogue import Place
-from inspector.operations.making.workshop_views import FoundPlaces
+from inspector.gui.ipc import worker
+from inspector.gui.ipc.client import Client, Job
+from inspector.gui.kit.door import absolute
+from inspector.gui.kit.dropping import PathField, leave_drops
+from inspector.gui.kit.model_fixed_table import FixedRow, FixedTable
+from inspector.gui.kit.parts import Emptiable, table_view
+from inspector.operations.create.catalogue import Place
+from inspector.operations.protocol.workshop_views import FoundPlaces
 
 NAME, ARCHIVE, OFFSET, LENGTH = range(4)
 SIZE = (780, 460)

@@ -24,13 +24,13 @@ from PySide6.QtWidgets import (
 from inspector.core import counts
 from inspector.core.numbers import grouped, rounded
 from inspector.core.translation import marked, tr, trn
-from inspector.gui.asking import ask_for_folder
-from inspector.gui.client import Job
-from inspector.gui.door import absolute
-from inspector.gui.dropping import PathField, leave_drops
-from inspector.gui.panels.parts import SelectableLabel, label_of
+from inspector.gui.ipc.client import Job
+from inspector.gui.kit.asking import ask_for_folder
+from inspector.gui.kit.door import absolute
+from inspector.gui.kit.dropping import PathField, leave_drops
+from inspector.gui.kit.parts import SelectableLabel, label_of
 from inspector.gui.panels.troubles import TroubleTable
-from inspector.operations.extracting.extraction_views import ExtractionPlan, OnConflict
+from inspector.operations.protocol.extraction_views import ExtractionPlan, OnConflict
 
 LOOKING = marked("Looking at names, places and room…")
 DEBOUNCE = 200

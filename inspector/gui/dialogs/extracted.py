@@ -6,9 +6,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
 from inspector.core.translation import tr
-from inspector.gui.panels.parts import SelectableLabel
+from inspector.gui.kit.parts import SelectableLabel
 from inspector.gui.panels.troubles import TroubleTable
-from inspector.operations.extracting.extraction_views import ExtractionResult
+from inspector.operations.protocol.extraction_views import ExtractionResult
 
 SIZE = (720, 420)
 

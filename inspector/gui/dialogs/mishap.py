@@ -7,8 +7,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
 
 from inspector.core.translation import marked, tr, trn
-from inspector.gui.hex.fonts import fixed_font
-from inspector.gui.panels.parts import sentence_label
+from inspector.gui.kit.fonts import fixed_font
+from inspector.gui.kit.parts import sentence_label
 
 SENTENCE = marked("Something in the program went wrong. It goes on, but what you see may be out of date.")
 SAFE = marked(

@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QVBoxLayou
 from inspector.core.names import visible
 from inspector.core.source import SourceError
 from inspector.core.translation import marked, tr
-from inspector.gui import worker
-from inspector.gui.client import Client
-from inspector.gui.connections import Connections
-from inspector.gui.dropping import PathField, leave_drops
+from inspector.gui.document.connections import Connections
+from inspector.gui.ipc import worker
+from inspector.gui.ipc.client import Client
+from inspector.gui.kit.dropping import PathField, leave_drops
+from inspector.gui.kit.parts import sentence_label
 from inspector.gui.panels.connection_form import ConnectionForm
-from inspector.gui.panels.parts import sentence_label
 from inspector.sources.s3.address import SCHEME, is_s3, parse, strip_credentials
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QFileDialog,
 
 from inspector.core.source import SourceError
 from inspector.core.translation import marked, tr
-from inspector.gui.door import absolute
-from inspector.gui.dropping import PathField
-from inspector.gui.panels.parts import push_button, sentence_label
+from inspector.gui.kit.door import absolute
+from inspector.gui.kit.dropping import PathField
+from inspector.gui.kit.parts import push_button, sentence_label
 from inspector.gui.panels.reach import Reach
 from inspector.sources.s3.address import is_s3, parse
 

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLa
 from inspector.core.counts import in_bytes, places
 from inspector.core.names import visible
 from inspector.core.translation import marked, tr
-from inspector.gui.editing import Dispatch
-from inspector.gui.panels.parts import sentence_label
+from inspector.gui.document.editing import Dispatch
+from inspector.gui.kit.parts import sentence_label
 
 SIZE = (640, 340)
 LEAVES = marked(

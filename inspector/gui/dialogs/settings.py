@@ -17,11 +17,11 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.core.translation import marked, tr
-from inspector.gui import preferences
 from inspector.gui.dialogs.setting_fields import field_for
-from inspector.gui.panels.parts import push_button, sentence_label
-from inspector.gui.setting import Flag, Page
-from inspector.gui.settings import Settings
+from inspector.gui.kit import preferences
+from inspector.gui.kit.parts import push_button, sentence_label
+from inspector.gui.kit.setting import Flag, Page
+from inspector.gui.kit.settings import Settings
 
 SIZE = (560, 460)
 NOTES = {

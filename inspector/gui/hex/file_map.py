@@ -15,9 +15,9 @@ from inspector.core.span import Span
 from inspector.core.translation import tr
 from inspector.gui.hex.highlights import joined, meets
 from inspector.gui.hex.painting import hatching, scheme_for
-from inspector.gui.hex.palette import COLOURS, Scheme
 from inspector.gui.hex.verdict_lane import LANE, draw_verdicts, told
-from inspector.gui.vocabulary import word
+from inspector.gui.kit.palette import COLOURS, Scheme
+from inspector.gui.kit.vocabulary import word
 
 _WIDTH = 60
 _EDGE = 4

@@ -13,8 +13,8 @@ from inspector.core.numbers import grouped, hexadecimal
 from inspector.core.translation import marked, tr, trn
 from inspector.gui.hex.lanes import Stroke, strokes
 from inspector.gui.hex.painting import Look
-from inspector.gui.words import plain
-from inspector.operations.showing.views import Arrow
+from inspector.gui.kit.words import plain
+from inspector.operations.protocol.views import Arrow
 
 LANE = 5
 """Pixels between two lanes."""

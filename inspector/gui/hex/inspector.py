@@ -9,9 +9,9 @@ from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QSizePolicy, QTableView, QWidget
 
 from inspector.core.translation import marked, tr
-from inspector.gui.hex.fonts import fixed_font
 from inspector.gui.hex.inspector_values import Value, readings
-from inspector.gui.models.titled_table import Index, TitledTable
+from inspector.gui.kit.fonts import fixed_font
+from inspector.gui.kit.model_titled_table import Index, TitledTable
 
 _HEADINGS = (marked("Read as"), marked("Value"))
 _Role = Qt.ItemDataRole

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from inspector.operations.showing.views import Arrow
+from inspector.operations.protocol.views import Arrow
 
 
 @dataclass(frozen=True, slots=True)

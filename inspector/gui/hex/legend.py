@@ -10,10 +10,10 @@ from inspector.core.kinds import ROLES, Role
 from inspector.core.translation import marked, tr
 from inspector.gui.hex.file_map import roles_in
 from inspector.gui.hex.painting import UNDER, hatching, scheme_for
-from inspector.gui.hex.palette import COLOURS, Colours
 from inspector.gui.hex.verdict_lane import LEGEND, fill_judged, judged_in
-from inspector.gui.vocabulary import word
-from inspector.operations.showing.views import Judged
+from inspector.gui.kit.palette import COLOURS, Colours
+from inspector.gui.kit.vocabulary import word
+from inspector.operations.protocol.views import Judged
 
 _SWATCH = 13
 _BETWEEN = 5

@@ -9,8 +9,8 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter
 
 from inspector.core.translation import marked, tr
-from inspector.gui.hex.palette import Colours
-from inspector.operations.showing.views import Judged
+from inspector.gui.kit.palette import Colours
+from inspector.operations.protocol.views import Judged
 
 LANE = 9
 """Pixels across; what is judged in several ways shares them."""

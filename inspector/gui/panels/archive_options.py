@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 
 from inspector.core.numbers import size_in
 from inspector.core.translation import marked, tr
-from inspector.gui.dropping import PathField
-from inspector.operations.making.workshop_views import ArchiveKind, Draft
+from inspector.gui.kit.dropping import PathField
+from inspector.operations.protocol.workshop_views import ArchiveKind, Draft
 
 ENTRIES = 7
 CONVENTIONS = {"spec": marked("the specification's"), "rcarch": marked("rcarch's")}

@@ -11,14 +11,14 @@ from inspector.core.finding import Severity
 from inspector.core.numbers import grouped, hexadecimal
 from inspector.core.span import Span, Spans, total
 from inspector.core.translation import marked, tr
-from inspector.gui.document import Document
-from inspector.gui.icons import Picture, severity_icon
+from inspector.gui.document.document import Document
+from inspector.gui.document.selection import Selection
+from inspector.gui.kit.icons import Picture, severity_icon
+from inspector.gui.kit.parts import SelectableLabel, sentence_label
+from inspector.gui.kit.vocabulary import word
+from inspector.gui.kit.words import path_text
 from inspector.gui.panels.leads import Leads
-from inspector.gui.panels.parts import SelectableLabel, sentence_label
-from inspector.gui.selection import Selection
-from inspector.gui.vocabulary import word
-from inspector.gui.words import path_text
-from inspector.operations.showing.views import Explanation, MemberRow
+from inspector.operations.protocol.views import Explanation, MemberRow
 
 MOST_SPANS = 6
 """The most pieces of a field that are written out."""

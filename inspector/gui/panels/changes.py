@@ -7,10 +7,10 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from inspector.core import counts
 from inspector.core.translation import marked, tr, trn
-from inspector.gui.document import Document
-from inspector.gui.editing import Editing, named
-from inspector.gui.models.changes import BYTES, Changes
-from inspector.gui.panels.parts import ElidedLabel, Emptiable, push_button, table_view
+from inspector.gui.document.document import Document
+from inspector.gui.document.editing import Editing, named
+from inspector.gui.kit.parts import ElidedLabel, Emptiable, push_button, table_view
+from inspector.gui.panels.models.changes import BYTES, Changes
 
 ORIGIN = "changes"
 WIDTHS = {BYTES: 190}

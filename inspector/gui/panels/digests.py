@@ -6,8 +6,12 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from inspector.core.translation import tr
-from inspector.gui.document import Document
-from inspector.gui.models.checksums import (
+from inspector.gui.document.document import Document
+from inspector.gui.kit.model_paged_table import PagedTable
+from inspector.gui.kit.parts import Details, Emptiable
+from inspector.gui.kit.row_table import RowTable
+from inspector.gui.kit.words import not_there_yet
+from inspector.gui.panels.models.checksums import (
     ALGORITHM,
     COMPUTED,
     NAME,
@@ -17,11 +21,7 @@ from inspector.gui.models.checksums import (
     described,
     line,
 )
-from inspector.gui.models.paged_table import PagedTable
-from inspector.gui.panels.parts import Details, Emptiable
-from inspector.gui.panels.row_table import RowTable
-from inspector.gui.words import not_there_yet
-from inspector.operations.showing.views import ChecksumRow, Status
+from inspector.operations.protocol.views import ChecksumRow, Status
 
 ORIGIN = "digests"
 WIDTHS = {NAME: 260, STATE: 118, ALGORITHM: 120, STORED: 150, COMPUTED: 150}

@@ -9,15 +9,15 @@ from PySide6.QtWidgets import QHeaderView, QMenu, QToolButton, QVBoxLayout, QWid
 from inspector.core.finding import Severity
 from inspector.core.numbers import grouped
 from inspector.core.translation import marked, tr
-from inspector.gui.document import Document
-from inspector.gui.icons import icon, severity_icon
-from inspector.gui.models.findings import BYTES, CODE, MEMBER, MESSAGE, SEVERITY, FindingColumns, described, line
-from inspector.gui.models.paged_table import PagedTable
-from inspector.gui.panels.flowing import FlowLayout
-from inspector.gui.panels.parts import Details, Emptiable
-from inspector.gui.panels.row_table import RowTable
-from inspector.gui.words import not_there_yet
-from inspector.operations.showing.views import FindingRow, Stage
+from inspector.gui.document.document import Document
+from inspector.gui.kit.flowing import FlowLayout
+from inspector.gui.kit.icons import icon, severity_icon
+from inspector.gui.kit.model_paged_table import PagedTable
+from inspector.gui.kit.parts import Details, Emptiable
+from inspector.gui.kit.row_table import RowTable
+from inspector.gui.kit.words import not_there_yet
+from inspector.gui.panels.models.findings import BYTES, CODE, MEMBER, MESSAGE, SEVERITY, FindingColumns, described, line
+from inspector.operations.protocol.views import FindingRow, Stage
 
 ORIGIN = "findings"
 WIDTHS = {SEVERITY: 80, BYTES: 140, MEMBER: 110, CODE: 130}

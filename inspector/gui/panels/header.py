@@ -20,15 +20,16 @@ from inspector.core.edit import Edit
 from inspector.core.numbers import hexadecimal
 from inspector.core.span import Span, Spans
 from inspector.core.translation import marked, tr
-from inspector.gui.document import Document
-from inspector.gui.editing import Editing
-from inspector.gui.models.header_entries import LENGTH, OFFSET, TARGET, HeaderEntries
-from inspector.gui.panels.flowing import FlowLayout
+from inspector.gui.document.document import Document
+from inspector.gui.document.editing import Editing
+from inspector.gui.document.selection import Selection
+from inspector.gui.kit.flowing import FlowLayout
+from inspector.gui.kit.parts import Details, Emptiable, table_view
+from inspector.gui.kit.words import not_there_yet
+from inspector.gui.panels.header_entries import LENGTH, OFFSET, TARGET, HeaderEntries
 from inspector.gui.panels.number_editor import NumberEditor
-from inspector.gui.panels.parts import Details, Emptiable, table_view
-from inspector.gui.selection import Selection
-from inspector.gui.words import not_there_yet
-from inspector.operations.changing.header_draft import (
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.protocol.header_draft import (
     MOST_ENTRIES,
     HeaderDraft,
     HeaderView,
@@ -42,7 +43,6 @@ from inspector.operations.changing.header_draft import (
     set_offset,
     span_target,
 )
-from inspector.operations.refused import Refused
 
 ORIGIN = "header"
 WIDTHS = {0: 84, OFFSET: 190, LENGTH: 190, TARGET: 300}

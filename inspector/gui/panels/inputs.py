@@ -12,12 +12,12 @@ from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.numbers import grouped
 from inspector.core.translation import marked, tr
-from inspector.gui.asking import ask_for_files, ask_for_folder
-from inspector.gui.client import Client, Job
-from inspector.gui.dropping import take_copy
-from inspector.gui.models.fixed_table import FixedRow, FixedTable
-from inspector.gui.panels.parts import Emptiable, SelectableLabel, table_view
-from inspector.operations.making.workshop_views import Contents, Draft, InputRow
+from inspector.gui.ipc.client import Client, Job
+from inspector.gui.kit.asking import ask_for_files, ask_for_folder
+from inspector.gui.kit.dropping import take_copy
+from inspector.gui.kit.model_fixed_table import FixedRow, FixedTable
+from inspector.gui.kit.parts import Emptiable, SelectableLabel, table_view
+from inspector.operations.protocol.workshop_views import Contents, Draft, InputRow
 
 NAME, SIZE, FROM, REMARK = range(4)
 DEBOUNCE = 200

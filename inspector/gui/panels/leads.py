@@ -9,10 +9,10 @@ from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from inspector.core.translation import tr
-from inspector.gui.document import Document
-from inspector.gui.panels.breaking import breakable
-from inspector.gui.words import short
-from inspector.operations.showing.views import Explanation, Reference
+from inspector.gui.document.document import Document
+from inspector.gui.kit.breaking import breakable
+from inspector.gui.kit.words import short
+from inspector.operations.protocol.views import Explanation, Reference
 
 
 def _link_colour() -> str:

@@ -10,8 +10,16 @@ from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QHBoxLayout, QLin
 
 from inspector.core.translation import tr
 from inspector.core.verdict import State
-from inspector.gui.document import Document
-from inspector.gui.models.members import (
+from inspector.gui.document.document import Document
+from inspector.gui.document.selection import Selection
+from inspector.gui.kit.chosen import chosen_in
+from inspector.gui.kit.column_widths import FirstColumnFits
+from inspector.gui.kit.model_paged_table import PagedTable
+from inspector.gui.kit.model_paged_tree import PagedTree
+from inspector.gui.kit.parts import Emptiable, select_row, table_view, tree_view
+from inspector.gui.kit.staying_open import StaysOpen, by_names
+from inspector.gui.kit.words import not_there_yet
+from inspector.gui.panels.models.members import (
     CODEC,
     DIGEST,
     MARK,
@@ -25,16 +33,8 @@ from inspector.gui.models.members import (
     MemberPaths,
     renamed,
 )
-from inspector.gui.models.naming import Naming
-from inspector.gui.models.paged_table import PagedTable
-from inspector.gui.models.paged_tree import PagedTree
-from inspector.gui.panels.chosen import chosen_in
-from inspector.gui.panels.column_widths import FirstColumnFits
-from inspector.gui.panels.parts import Emptiable, select_row, table_view, tree_view
-from inspector.gui.panels.staying_open import StaysOpen, by_names
-from inspector.gui.selection import Selection
-from inspector.gui.words import not_there_yet
-from inspector.operations.showing.views import Chosen, MemberPlace, MemberRow, SortKey, Stage, TreeRow
+from inspector.gui.panels.models.naming import Naming
+from inspector.operations.protocol.views import Chosen, MemberPlace, MemberRow, SortKey, Stage, TreeRow
 
 ORIGIN = "members"
 DEBOUNCE = 150

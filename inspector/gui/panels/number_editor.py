@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QLineEdit, QStyledItemDelegate, QStyleOptionViewIt
 from inspector.core.finding import Severity
 from inspector.core.translation import tr
 from inspector.gui.hex.painting import scheme_for
-from inspector.gui.hex.palette import COLOURS
-from inspector.gui.icons import severity_icon
-from inspector.gui.models.header_entries import OFFSET
-from inspector.operations.changing.header_draft import parse_number
-from inspector.operations.refused import Refused
+from inspector.gui.kit.icons import severity_icon
+from inspector.gui.kit.palette import COLOURS
+from inspector.gui.panels.header_entries import OFFSET
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.protocol.header_draft import parse_number
 
 
 class NumberEditor(QStyledItemDelegate):

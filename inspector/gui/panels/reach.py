@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from inspector.core.names import visible
 from inspector.core.source import SourceError
 from inspector.core.translation import tr
-from inspector.gui.browser.connecting import ConnectDialog
-from inspector.gui.client import Client
-from inspector.gui.connections import Connections
-from inspector.gui.panels.parts import ElidedLabel, push_button
+from inspector.gui.document.connections import Connections
+from inspector.gui.ipc.client import Client
+from inspector.gui.kit.parts import ElidedLabel, push_button
+from inspector.gui.panels.connecting import ConnectDialog
 from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
 

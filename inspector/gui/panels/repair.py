@@ -8,13 +8,13 @@ from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QSizePo
 from inspector.core.finding import Severity
 from inspector.core.translation import marked, tr
 from inspector.core.verdict import State
-from inspector.gui.document import Document
-from inspector.gui.editing import Editing
-from inspector.gui.icons import severity_icon, state_icon
-from inspector.gui.panels.parts import Details, Emptiable, push_button, sentence_label
-from inspector.gui.words import plain, short
-from inspector.operations.changing.edit_views import RepairPlan, RepairRow
-from inspector.operations.showing.views import Stage
+from inspector.gui.document.document import Document
+from inspector.gui.document.editing import Editing
+from inspector.gui.kit.icons import severity_icon, state_icon
+from inspector.gui.kit.parts import Details, Emptiable, push_button, sentence_label
+from inspector.gui.kit.words import plain, short
+from inspector.operations.protocol.edit_views import RepairPlan, RepairRow
+from inspector.operations.protocol.views import Stage
 
 ORIGIN = "repair"
 UNASKED = marked(

@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QAbstractItemView, QLabel, QTableView, QVBoxLayout
 from inspector.core.counts import in_bytes, requests
 from inspector.core.numbers import grouped, rounded
 from inspector.core.translation import marked, tr
-from inspector.gui.models.requests import BYTES, METHOD, RANGE, STATUS, TOOK, WHEN, WHY, RequestsModel
-from inspector.gui.panels.parts import Emptiable, SelectableLabel, dress_table
-from inspector.gui.request_watch import RequestWatch
-from inspector.operations.showing.browse_views import RemoteState
+from inspector.gui.document.request_watch import RequestWatch
+from inspector.gui.kit.parts import Emptiable, SelectableLabel, dress_table
+from inspector.gui.panels.models.requests import BYTES, METHOD, RANGE, STATUS, TOOK, WHEN, WHY, RequestsModel
+from inspector.operations.protocol.browse_views import RemoteState
 from inspector.sources.s3.ledger import KEPT, Request
 
 WIDTHS = {WHEN: 100, METHOD: 70, RANGE: 210, BYTES: 90, TOOK: 60, STATUS: 90, WHY: 150}

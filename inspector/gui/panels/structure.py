@@ -10,14 +10,14 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from inspector.core.kinds import Role
 from inspector.core.translation import tr
-from inspector.gui.document import Document
-from inspector.gui.models.fields import NAME, OFFSET, SIZE, VALUE, FieldTree
-from inspector.gui.models.paged_tree import PagedTree
-from inspector.gui.panels.column_widths import FirstColumnFits
-from inspector.gui.panels.parts import Emptiable, select_row, tree_view
-from inspector.gui.panels.staying_open import StaysOpen, by_positions
-from inspector.gui.selection import Selection
-from inspector.operations.showing.views import FieldRow, LayerKind, Stage
+from inspector.gui.document.document import Document
+from inspector.gui.document.selection import Selection
+from inspector.gui.kit.column_widths import FirstColumnFits
+from inspector.gui.kit.model_paged_tree import PagedTree
+from inspector.gui.kit.parts import Emptiable, select_row, tree_view
+from inspector.gui.kit.staying_open import StaysOpen, by_positions
+from inspector.gui.panels.models.fields import NAME, OFFSET, SIZE, VALUE, FieldTree
+from inspector.operations.protocol.views import FieldRow, LayerKind, Stage
 
 ORIGIN = "structure"
 WIDTHS = {NAME: 190, VALUE: 100, OFFSET: 90, SIZE: 70}

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from inspector.core.finding import Severity
 from inspector.core.numbers import grouped
 from inspector.core.translation import marked, tr
-from inspector.gui.models.fixed_table import FixedRow, FixedTable
-from inspector.gui.panels.parts import Details, table_view
-from inspector.operations.extracting.extraction_views import ExtractionPlan, ExtractionResult, Troubles
+from inspector.gui.kit.model_fixed_table import FixedRow, FixedTable
+from inspector.gui.kit.parts import Details, table_view
+from inspector.operations.protocol.extraction_views import ExtractionPlan, ExtractionResult, Troubles
 
 WHAT, MEMBER, WHY = range(3)
 _KINDS = (

@@ -15,7 +15,7 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.span import Span
 from inspector.core.verdict import State, Verdict
 from inspector.formats.caf import FORMAT
-from inspector.operations.checking.checking import check_location
+from inspector.operations.check.checking import check_location
 from tests.formats.caf.conftest import find_field
 
 Build = Callable[..., bytes]

@@ -15,7 +15,7 @@ from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.formats import recognise
 from inspector.formats.caf import FORMAT, locate, search
-from inspector.operations.checking.checking import check_location
+from inspector.operations.check.checking import check_location
 from tests.formats.caf.conftest import build_archive
 
 Build = Callable[..., bytes]

@@ -11,7 +11,7 @@ from inspector.core.progress import Progress
 from inspector.core.verdict import Verdict
 from inspector.formats import datas3t
 from inspector.formats._tar.between import AFTER_END
-from inspector.operations.opening.opening import Opened, decode, start
+from inspector.operations.open.opening import Opened, decode, start
 from inspector.sources.file import FileSource
 from tests.formats.archives import assert_covered, codes
 from tests.formats.datas3t.range_building import hashed_rows, index_rows, points, put, rows_frame

@@ -10,7 +10,7 @@ import pytest
 
 from inspector.core.finding import Severity
 from inspector.core.progress import Progress
-from inspector.operations.opening.opening import Opened, decode, start
+from inspector.operations.open.opening import Opened, decode, start
 from inspector.sources.file import FileSource
 from tests.formats.archives import codes
 from tests.formats.datas3t.range_building import hashed_rows, points, rows_frame

@@ -10,7 +10,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import Verdict
 from inspector.formats.rca import FORMAT
-from inspector.operations.opening.opening import Opened, decode
+from inspector.operations.open.opening import Opened, decode
 from tests.formats.rca import build
 
 ONE = [(b"one", b"first " * 30), (b"two", b"second " * 40), (b"three", b"third " * 50)]

@@ -11,8 +11,8 @@ from inspector.core.source import BytesSource, SourceError
 from inspector.core.span import Span
 from inspector.core.verdict import State, Verdict
 from inspector.formats.rca import FORMAT, blocks, hashes
-from inspector.operations.checking.checking import check_archive, state_of
-from inspector.operations.opening.opening import Opened, decode
+from inspector.operations.check.checking import check_archive, state_of
+from inspector.operations.open.opening import Opened, decode
 from tests.formats.rca import build
 from tests.formats.rca.checking import (
     ONE,

@@ -11,7 +11,7 @@ from inspector.core.progress import Progress
 from inspector.core.verdict import State
 from inspector.formats.rca import hashes
 from inspector.formats.rca.hashes import compare
-from inspector.operations.checking.checking import state_of
+from inspector.operations.check.checking import state_of
 from tests.formats.rca import build
 from tests.formats.rca.checking import (
     FULL,

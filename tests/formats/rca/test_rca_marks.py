@@ -7,8 +7,8 @@ from pathlib import Path
 from inspector.core.finding import Severity
 from inspector.core.kinds import Kind
 from inspector.core.progress import Progress
-from inspector.operations.showing.session import Session
-from inspector.operations.showing.views import FieldRow
+from inspector.operations.protocol.views import FieldRow
+from inspector.operations.session.session import Session
 from tests.formats.rca import build
 from tests.formats.rca.checking import ONE, THREE, TWO
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
-from inspector.operations.changing.repairing import Plan, plan
-from inspector.operations.checking.checking import check_archive, state_of
+from inspector.operations.check.checking import check_archive, state_of
+from inspector.operations.edit.repairing import Plan, plan
 from tests.formats.rca import build
 from tests.formats.rca.checking import ONE, THREE, TWO, checked, flipped, noisy, opened
 from tests.formats.rca.decoding import codes, content, message

@@ -16,9 +16,9 @@ from inspector.core.repair import Repair
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State
 from inspector.formats.rca import FORMAT
-from inspector.operations.changing.repairing import Plan, plan
-from inspector.operations.checking.checking import check_archive
-from inspector.operations.opening.opening import Opened, decode
+from inspector.operations.check.checking import check_archive
+from inspector.operations.edit.repairing import Plan, plan
+from inspector.operations.open.opening import Opened, decode
 from inspector.resources import samples
 from tests.formats.archives import after
 from tests.formats.rca import build

@@ -16,9 +16,9 @@ from inspector.core.source import BytesSource
 from inspector.core.verdict import State
 from inspector.formats._zstd import Stream
 from inspector.formats.rca import FORMAT
-from inspector.operations.changing.repairing import plan
-from inspector.operations.checking.checking import check_archive, state_of
-from inspector.operations.opening.opening import Opened, decode
+from inspector.operations.check.checking import check_archive, state_of
+from inspector.operations.edit.repairing import plan
+from inspector.operations.open.opening import Opened, decode
 from tests.formats.rca import build
 from tests.formats.rca.checking import ONE, THREE, TWO, flipped, noisy, opened
 from tests.formats.rca.decoding import content

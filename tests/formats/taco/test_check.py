@@ -18,8 +18,8 @@ from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
-from inspector.operations.checking.checking import check_archive, check_location, state_of
-from inspector.operations.opening import opening
+from inspector.operations.check.checking import check_archive, check_location, state_of
+from inspector.operations.open import opening
 
 CONTENT = b"0123456789" * 5
 

@@ -19,8 +19,8 @@ from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State
 from inspector.formats.taco.edit import header_edit, payload_of, why_not
-from inspector.operations.checking.checking import check_archive, state_of
-from inspector.operations.opening.opening import Opened
+from inspector.operations.check.checking import check_archive, state_of
+from inspector.operations.open.opening import Opened
 from tests.formats import archives
 from tests.formats.zip.zip_building import patched
 

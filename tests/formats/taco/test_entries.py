@@ -11,8 +11,8 @@ import tacozip
 from inspector.core.finding import Finding, Severity
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State
-from inspector.operations.checking.checking import state_of
-from inspector.operations.opening.opening import Opened
+from inspector.operations.check.checking import state_of
+from inspector.operations.open.opening import Opened
 from tests.formats import archives
 from tests.formats.zip.zip_building import PLAIN, content
 

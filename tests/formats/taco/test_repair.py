@@ -19,9 +19,9 @@ from inspector.core.repair import Repair
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
 from inspector.formats.taco.edit import payload_of, why_not
-from inspector.operations.changing.repairing import Plan, plan
-from inspector.operations.checking.checking import state_of
-from inspector.operations.opening.opening import Opened
+from inspector.operations.check.checking import state_of
+from inspector.operations.edit.repairing import Plan, plan
+from inspector.operations.open.opening import Opened
 from tests.formats import archives
 from tests.formats.archives import after, salvaged
 from tests.formats.zip.zip_building import patched

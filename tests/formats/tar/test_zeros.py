@@ -6,7 +6,7 @@ from pathlib import Path
 
 from inspector.core.progress import Progress
 from inspector.formats._tar.between import AFTER_END
-from inspector.operations.opening.opening import decode, start
+from inspector.operations.open.opening import decode, start
 from inspector.sources.file import FileSource
 
 SIZE = 1 << 40

@@ -9,8 +9,8 @@ import zipfile
 from inspector.core.source import BytesSource
 from inspector.core.verdict import Verdict
 from inspector.formats._zip.directory import Directory
-from inspector.operations.changing.repairing import Plan
-from inspector.operations.opening.opening import Opened
+from inspector.operations.edit.repairing import Plan
+from inspector.operations.open.opening import Opened
 from tests.formats import archives
 from tests.formats.zip.zip_building import written
 

@@ -9,8 +9,8 @@ from inspector.core.member import Member
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State
-from inspector.operations.changing.repairing import plan
-from inspector.operations.checking.checking import state_of
+from inspector.operations.check.checking import state_of
+from inspector.operations.edit.repairing import plan
 from tests.formats.archives import after, salvaged
 from tests.formats.zip.repairing import STREAMED, WHOLE, checked, contents, directory_of, made, planned, verified
 from tests.formats.zip.zip_building import FILES, PLAIN, patched, written, zip64_archive

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.core.verdict import State
-from inspector.operations.checking.checking import state_of
+from inspector.operations.check.checking import state_of
 from tests.formats.archives import after
 from tests.formats.zip.repairing import STREAMED, WHOLE, checked, contents, directory_of, made, planned, verified
 from tests.formats.zip.zip_building import patched

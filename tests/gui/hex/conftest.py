@@ -16,9 +16,9 @@ from inspector.core.field import Run
 from inspector.core.kinds import Kind, role_of
 from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.pages import Deliver, HexModel
-from inspector.gui.hex.palette import Scheme
 from inspector.gui.hex.view import HexView
-from inspector.gui.palettes import palette
+from inspector.gui.kit.palette import Scheme
+from inspector.gui.kit.palettes import palette
 
 PARTS = (
     (0, 4, Kind.LOCAL_HEADER, 0),

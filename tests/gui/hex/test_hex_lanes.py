@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from inspector.core.span import Span
 from inspector.gui.hex.lanes import strokes
-from inspector.operations.showing.views import Arrow
+from inspector.operations.protocol.views import Arrow
 
 
 def arrow(source: int | None, target: int) -> Arrow:

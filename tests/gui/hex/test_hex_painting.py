@@ -9,8 +9,8 @@ from inspector.core.kinds import Role
 from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.pages import PAGE, Deliver, HexModel
 from inspector.gui.hex.painting import UNDER, scheme_for
-from inspector.gui.hex.palette import COLOURS, Colours, Scheme
-from inspector.gui.palettes import palette
+from inspector.gui.kit.palette import COLOURS, Colours, Scheme
+from inspector.gui.kit.palettes import palette
 from tests.gui.hex.conftest import PARTS, Shown, fetch
 
 Show = Callable[..., Shown]

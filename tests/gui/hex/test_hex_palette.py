@@ -8,8 +8,8 @@ from PySide6.QtGui import QPalette
 
 from inspector.core.kinds import ROLES, Role
 from inspector.gui.hex.highlights import HATCHED
-from inspector.gui.hex.palette import COLOURS, CONTRAST, MARKS, Colours, Mark, Scheme, contrast, mixed, scheme_of
-from inspector.gui.palettes import WINDOW_COLOURS, palette
+from inspector.gui.kit.palette import COLOURS, CONTRAST, MARKS, Colours, Mark, Scheme, contrast, mixed, scheme_of
+from inspector.gui.kit.palettes import WINDOW_COLOURS, palette
 
 _R = QPalette.ColorRole
 Vector = tuple[float, float, float]

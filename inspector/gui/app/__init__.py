@@ -1,0 +1,1 @@
+"""The main window: actions, menus, tabs, sessions, the start of the program."""

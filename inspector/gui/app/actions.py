@@ -1,0 +1,346 @@
+"""Every action of the window in one table."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QKeySequence
+
+from inspector.core.translation import marked, tr
+from inspector.gui.app.command import Command, Target, without_marks
+from inspector.gui.app.going_actions import GOING
+
+K = QKeySequence.StandardKey
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "new_archive",
+        "File",
+        marked("&New Archive…"),
+        (K.New,),
+        marked("Make an archive of files"),
+        document=False,
+        on=Target.MAKING,
+    ),
+    Command(
+        "open_files",
+        "File",
+        marked("&Open…"),
+        (K.Open,),
+        marked("Open archives"),
+        "open",
+        document=False,
+        on=Target.WINDOW,
+    ),
+    Command(
+        "open_folder",
+        "File",
+        marked("Open &Folder…"),
+        ("Ctrl+Shift+O",),
+        marked("Open a bucket's root folder"),
+        document=False,
+        on=Target.WINDOW,
+    ),
+    Command(
+        "ask_location",
+        "File",
+        marked("Open &Location…"),
+        ("Ctrl+L",),
+        marked("Open a path or an address on S3"),
+        document=False,
+        on=Target.REMOTE,
+    ),
+    Command(
+        "browse",
+        "File",
+        marked("&Browse S3…"),
+        ("Ctrl+B",),
+        marked("List buckets and prefixes"),
+        document=False,
+        on=Target.REMOTE,
+    ),
+    Command(
+        "paste_locations",
+        "File",
+        marked("Open &Pasted Path"),
+        (K.Paste,),
+        marked("Open paths in the clipboard"),
+        document=False,
+        on=Target.WINDOW,
+    ),
+    Command(
+        "search_catalogue",
+        "File",
+        marked("Search Catalo&gue…"),
+        ("Ctrl+Shift+L",),
+        marked("Find out in which archive a member is"),
+        document=False,
+        on=Target.MAKING,
+    ),
+    Command(
+        "reopen_session",
+        "File",
+        marked("Reopen Last Sess&ion"),
+        tip=marked("Open what was open when the program ended last"),
+        document=False,
+        on=Target.SESSIONS,
+    ),
+    Command("reload", "File", marked("Reloa&d"), ("F5",), marked("Read the file again"), "reload", on=Target.WINDOW),
+    Command("close_tab", "File", marked("&Close"), (K.Close,), marked("Close this archive"), on=Target.WINDOW),
+    Command("close", "File", marked("&Quit"), (K.Quit, "Ctrl+Q"), document=False, on=Target.WINDOW),
+    Command("undo", "Edit", marked("&Undo"), (K.Undo,), marked("Take back the last change"), on=Target.EDITING),
+    Command(
+        "redo", "Edit", marked("&Redo"), (K.Redo, "Ctrl+Y"), marked("Do again what was taken back"), on=Target.EDITING
+    ),
+    Command("copy", "Edit", marked("&Copy"), (K.Copy,), marked("Copy what is selected"), on=Target.WINDOW),
+    Command("select_all", "Edit", marked("Select A&ll"), (K.SelectAll,), marked("Select all bytes of the layer")),
+    Command("find_bytes", "Edit", marked("&Find…"), (K.Find,), marked("Find bytes or text"), "find", on=Target.SEEKING),
+    Command("find_next", "Edit", marked("Find &Next"), ("F3",), marked("Find the next one"), "next", on=Target.SEEKING),
+    Command(
+        "find_previous",
+        "Edit",
+        marked("Find &Previous"),
+        ("Shift+F3",),
+        marked("Find the one before"),
+        "previous",
+        on=Target.SEEKING,
+    ),
+    Command(
+        "edit_bytes",
+        "Edit",
+        marked("Edit &Bytes"),
+        ("Ctrl+Shift+B",),
+        marked("Overwrite bytes in the hex view"),
+        on=Target.EDITING,
+        check=True,
+    ),
+    Command(
+        "discard",
+        "Edit",
+        marked("&Discard Changes"),
+        tip=marked("Show the archive as it is, without them"),
+        on=Target.EDITING,
+    ),
+    Command(
+        "show_context_menu",
+        "Edit",
+        marked("Conte&xt Menu"),
+        ("Shift+F10",),
+        marked("Open the menu of what the keyboard is at"),
+        document=False,
+        on=Target.HELPING,
+    ),
+    Command("filter_members", "Edit", marked("Filter &Members"), ("Ctrl+Shift+F",), marked("Filter members by name")),
+    Command(
+        "show_settings",
+        "Edit",
+        marked("Se&ttings…"),
+        ("Ctrl+,",),
+        marked("Change how it works"),
+        document=False,
+        on=Target.CONFIGURING,
+    ),
+    *GOING,
+    Command("zoom_in", "View", marked("Zoom &In"), (K.ZoomIn, "Ctrl+="), marked("Larger letters"), on=Target.LOOKS),
+    Command("zoom_out", "View", marked("Zoom &Out"), (K.ZoomOut,), marked("Smaller letters"), on=Target.LOOKS),
+    Command(
+        "zoom_reset", "View", marked("&Normal Size"), ("Ctrl+0",), marked("Letters of the usual size"), on=Target.LOOKS
+    ),
+    Command(
+        "show_arrows",
+        "View",
+        marked("&Arrows Beside the Bytes"),
+        tip=marked("Draw arrows from what says a place to the bytes at that place"),
+        document=False,
+        on=Target.LOOKS,
+        check=True,
+    ),
+    Command(
+        "layout_inspect",
+        "Layout",
+        marked("Layout to &Inspect"),
+        tip=marked("All panels, as at first"),
+        on=Target.LAYOUTS,
+    ),
+    Command(
+        "layout_check", "Layout", marked("Layout to &Check"), tip=marked("Room for what is wrong"), on=Target.LAYOUTS
+    ),
+    Command(
+        "layout_edit",
+        "Layout",
+        marked("Layout to &Edit"),
+        tip=marked("Room for changes before they are written"),
+        on=Target.LAYOUTS,
+    ),
+    Command(
+        "save_layout",
+        "Layout",
+        marked("&Save Layout As…"),
+        tip=marked("Save how the panels are arranged"),
+        on=Target.LAYOUTS,
+    ),
+    Command("check", "Archive", marked("Chec&k"), ("Ctrl+K",), marked("Check everything that can be checked"), "check"),
+    Command(
+        "check_files",
+        "Archive",
+        marked("Check &Files…"),
+        tip=marked("Check several archives"),
+        document=False,
+        on=Target.CHECKS,
+    ),
+    Command(
+        "check_folder",
+        "Archive",
+        marked("Check Fol&der…"),
+        ("Ctrl+Shift+K",),
+        marked("Check all archives in a folder"),
+        document=False,
+        on=Target.CHECKS,
+    ),
+    Command(
+        "audit_folder",
+        "Archive",
+        marked("A&udit Folder…"),
+        ("Ctrl+Shift+U",),
+        marked("Check every archive beneath a folder or a prefix, and keep the results"),
+        document=False,
+        on=Target.CHECKS,
+    ),
+    Command(
+        "extract",
+        "Archive",
+        marked("&Extract…"),
+        ("Ctrl+E",),
+        marked("Extract members to a folder"),
+        "extract",
+        on=Target.EXTRACTING,
+    ),
+    Command(
+        "open_elsewhere",
+        "Archive",
+        marked("&Open Member Elsewhere…"),
+        tip=marked("Open it with another program"),
+        on=Target.LENDING,
+    ),
+    Command("append", "Archive", marked("&Add to RCA…"), tip=marked("Add files to an RCA archive"), on=Target.MAKING),
+    Command("mend", "Archive", marked("&Mend…"), ("Ctrl+M",), marked("Plan how to mend the archive"), "mend"),
+    Command(
+        "show_header",
+        "Archive",
+        marked("TACO &Header"),
+        ("Ctrl+Shift+H",),
+        marked("Edit the header of a TACO archive"),
+        "header",
+    ),
+    Command(
+        "write",
+        "Archive",
+        marked("&Write Changes"),
+        (K.Save,),
+        marked("Write what is pending into the file"),
+        on=Target.EDITING,
+    ),
+    Command(
+        "take_back",
+        "Archive",
+        marked("&Take Back What Was Written"),
+        tip=marked("Write what stood there"),
+        on=Target.EDITING,
+    ),
+    Command(
+        "mend_checksums",
+        "Archive",
+        marked("Mend Check&sums"),
+        ("Ctrl+Shift+M",),
+        marked("Of changed bytes"),
+        on=Target.EDITING,
+    ),
+    Command(
+        "ask_copy",
+        "Archive",
+        marked("Save a Changed Co&py…"),
+        (K.SaveAs,),
+        marked("Leave the file alone"),
+        on=Target.WRITING,
+    ),
+    Command(
+        "ask_export",
+        "Archive",
+        marked("Expo&rt Patch…"),
+        tip=marked("Write the changes to a patch file"),
+        on=Target.WRITING,
+    ),
+    Command(
+        "ask_import",
+        "Archive",
+        marked("&Import Patch…"),
+        tip=marked("Make the changes of a patch pending"),
+        on=Target.WRITING,
+    ),
+    Command(
+        "export_report", "Archive", marked("E&xport Report…"), tip=marked("Write what was found as text, JSON or HTML")
+    ),
+    Command(
+        "write_manifest",
+        "Archive",
+        marked("Write Di&gest Manifest…"),
+        tip=marked("Write digests of all members beside it"),
+    ),
+    Command("cancel", "Archive", marked("&Cancel Work"), ("Esc",), marked("Stop what is being done")),
+    Command(
+        "show_content",
+        "Archive",
+        marked("Show Co&ntent"),
+        ("Ctrl+Return",),
+        marked("Show the selected member's content"),
+    ),
+    Command(
+        "show_commands",
+        "Help",
+        marked("&Commands…"),
+        ("Ctrl+Shift+P",),
+        marked("Find an action by its name"),
+        document=False,
+        on=Target.HELPING,
+    ),
+    Command(
+        "show_keys",
+        "Help",
+        marked("&Keyboard Shortcuts"),
+        ("F1",),
+        marked("Show all actions with their keys"),
+        document=False,
+        on=Target.HELPING,
+    ),
+    Command(
+        "explain",
+        "Help",
+        marked("&What’s This?"),
+        ("Shift+F1",),
+        marked("Explain what the keyboard is at"),
+        on=Target.EXPLAINING,
+    ),
+    Command(
+        "point_and_ask",
+        "Help",
+        marked("&Point and Ask"),
+        tip=marked("Explain what is clicked on next"),
+        on=Target.EXPLAINING,
+    ),
+    Command("show_about", "Help", marked("&About Archive Inspector"), document=False, on=Target.HELPING),
+)
+MENUS = {
+    "File": marked("&File"),
+    "Edit": marked("&Edit"),
+    "Go": marked("&Go"),
+    "View": marked("&View"),
+    "Archive": marked("&Archive"),
+    "Help": marked("&Help"),
+}
+"""The menus of the bar: how commands call them, and how the user does."""
+SUBMENUS = {"Panel": ("Go", marked("To Pane&l")), "Layout": ("View", marked("&Layout"))}
+"""The menus in them, and which they are in."""
+
+
+def menu_called(name: str) -> str:
+    """How the user calls a menu of a command, without the mark of its mnemonic."""
+    words = MENUS[name] if name in MENUS else SUBMENUS[name][1]
+    return without_marks(tr(words))

@@ -1,0 +1,113 @@
+"""How everything looks: the theme, the font of bytes and its size, bytes per row, and how offsets are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QApplication
+
+from inspector.gui.kit import fonts, preferences, theme
+from inspector.gui.kit.setting import Number
+from inspector.gui.kit.settings import Settings
+from inspector.gui.panels.tabs import Tabs
+
+if TYPE_CHECKING:  # not for the first paint to wait for
+    from inspector.gui.app.tab import Tab
+    from inspector.gui.hex.hex_pane import HexPane
+
+ZOOM = (-6, 24)
+"""The fewest and the most steps of zooming."""
+
+
+class Looks(QObject):
+    """Applies what is set, to all tabs and at once."""
+
+    def __init__(self, settings: Settings, tabs: Tabs) -> None:
+        super().__init__(tabs)
+        self._settings = settings
+        self._tabs = tabs
+        self._zoom = settings.number("zoom", 0)
+        self._limited: set[Number] = set()
+        self._apply: dict[str, Callable[[], object]] = {
+            preferences.THEME.key: self.show_theme,
+            preferences.FONT.key: self._show_font,
+            preferences.FONT_SIZE.key: self._show_font,
+            preferences.BYTES_PER_ROW.key: self._dress_all,
+            preferences.OFFSETS.key: self._dress_all,
+            preferences.TEXT.key: self._dress_all,
+            preferences.ARROWS.key: self._dress_all,
+        }
+        self._choose_font()
+        self._set_limits()
+        settings.changed.connect(self._changed)
+
+    def dress(self, tab: Tab) -> None:
+        """Make a new tab look like the others."""
+        self._dress(tab.hex_pane)
+        tab.hex_pane.set_zoom(self._zoom)
+        tab.hex_pane.hex.zoomRequested.connect(self._zoom_by)
+
+    def _dress(self, pane: HexPane) -> None:
+        get = self._settings.get
+        pane.set_bytes_per_row(int(get(preferences.BYTES_PER_ROW)))
+        pane.set_offset_base(int(get(preferences.OFFSETS)))
+        pane.hex.setArrowsShown(get(preferences.ARROWS))
+        pane.text_limit = get(preferences.TEXT) << 20
+
+    def _changed(self, key: str) -> None:
+        if key in self._apply:
+            self._apply[key]()
+        if key in (setting.key for setting in preferences.LIMITS):
+            self._set_limits()
+
+    def _dress_all(self) -> None:
+        for tab in self._tabs.all():
+            self._dress(tab.hex_pane)
+
+    def _choose_font(self) -> None:
+        fonts.choose(self._settings.get(preferences.FONT), self._settings.get(preferences.FONT_SIZE))
+
+    def _show_font(self) -> None:
+        self._choose_font()
+        for tab in self._tabs.all():
+            tab.hex_pane.restyle()
+
+    def _set_limits(self) -> None:
+        """Have workers that are started from now on know the limits; a default is left to the environment."""
+        for setting, limit in preferences.LIMITS.items():
+            number = self._settings.get(setting)
+            if number != setting.default:
+                limit.set(number)
+                self._limited.add(setting)
+            elif setting in self._limited:
+                limit.unset()
+
+    def show_theme(self, *_: object) -> None:
+        """Look as the theme says here and now."""
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        theme.apply(app, self._settings.theme)
+
+    def show_arrows(self) -> None:
+        """Draw arrows beside the bytes, or draw none any more."""
+        self._settings.put(preferences.ARROWS, not self._settings.get(preferences.ARROWS))
+
+    def zoom_in(self) -> None:
+        """Make the letters of the bytes larger."""
+        self._zoom_by(1)
+
+    def zoom_out(self) -> None:
+        """Make the letters of the bytes smaller."""
+        self._zoom_by(-1)
+
+    def zoom_reset(self) -> None:
+        """Make the letters of the bytes as large as usual."""
+        self._zoom_by(-self._zoom)
+
+    def _zoom_by(self, steps: int) -> None:
+        self._zoom = max(ZOOM[0], min(self._zoom + steps, ZOOM[1]))
+        self._settings.set_number("zoom", self._zoom)
+        for tab in self._tabs.all():
+            tab.hex_pane.set_zoom(self._zoom)

@@ -1,0 +1,218 @@
+"""What is shown while nothing is open: recent files, samples to try, and where to drop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from inspector.core.names import visible
+from inspector.core.translation import tr
+from inspector.gui.kit.icons import Picture, icon, program_icon
+from inspector.gui.kit.parts import ElidedLabel, sentence_label
+from inspector.gui.kit.words import plain
+from inspector.resources import resource, samples
+
+WIDTH = 1500
+"""The most pixels that the page takes: in this width what is said of most samples can be read in full."""
+COLUMNS = 2
+"""Columns of samples."""
+_README_COLUMNS = ("sample", "what it is", "state")
+
+
+def sample_notes(readme: Path) -> dict[str, str]:
+    """What the samples' own table says of each by its name; empty where there is no table."""
+    try:
+        lines = readme.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return {}
+    found = {}
+    for line in lines:
+        cells = [cell.strip().replace("`", "") for cell in line.strip("|").split("|")]
+        if line.startswith("| `") and len(cells) == len(_README_COLUMNS):
+            name, what, state = cells
+            found[name] = f"{state}: {what}"
+    return found
+
+
+def _above(location: str) -> str:
+    """What a location lies in."""
+    return location.rstrip("/").rpartition("/")[0] if "://" in location else str(Path(location).parent)
+
+
+class StartPage(QScrollArea):
+    """The start page.
+
+    Signals:
+        chosen(str): a location is to be opened.
+        wanted(): the user wants to choose files.
+        sessionWanted(): the user wants what was open last.
+    """
+
+    chosen = Signal(str)
+    wanted = Signal()
+    sessionWanted = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAccessibleName(tr("Start page"))
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self._recent = QGridLayout()
+        self._samples = QGridLayout()
+        page = QWidget()
+        page.setMaximumWidth(WIDTH)
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(32, 36, 32, 32)
+        layout.setSpacing(18)
+        layout.addLayout(self._head())
+        layout.addWidget(self._drop_area())
+        layout.addWidget(self._session_area())
+        columns = QHBoxLayout()
+        columns.setSpacing(28)
+        columns.addLayout(self._column(tr("Recent"), self._recent), 1)
+        columns.addLayout(self._column(tr("Samples to try"), self._samples), COLUMNS)
+        layout.addLayout(columns)
+        layout.addStretch(1)
+        outer = QWidget()
+        centred = QHBoxLayout(outer)
+        centred.setContentsMargins(0, 0, 0, 0)
+        centred.addStretch(1)
+        centred.addWidget(page, 100)
+        centred.addStretch(1)
+        self.setWidget(outer)
+        self.sample_entries: list[QPushButton] = []
+        self._locations: list[str] = []
+        self._was_painted = False
+        outer.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """See QObject: the lists follow the first paint, which does not wait for them."""
+        if event.type() is QEvent.Type.Paint and not self._was_painted:
+            self._was_painted = True
+            QTimer.singleShot(0, self, self._show_lists)
+        return super().eventFilter(watched, event)
+
+    def show_recent(self, locations: list[str]) -> None:
+        """List the recent locations."""
+        self._locations = locations
+        if self._was_painted:
+            self._list_recent()
+
+    def offer_session(self, words: str, note: str) -> None:
+        """Offer to open what was open last, in words, with a note on how it ended; nothing where there are none."""
+        self._session_words.setText(f"{words}. {note}".strip() if note else words)
+        self._session.setVisible(bool(words))
+
+    def _show_lists(self) -> None:
+        self._list_recent()
+        notes = sample_notes(resource("samples", "README.md"))
+        order = list(notes)
+        paths = sorted(samples(), key=lambda path: order.index(path.name) if path.name in notes else len(order))
+        self.sample_entries = [self._entry(str(path), notes.get(path.name, "")) for path in paths]
+        self._fill(self._samples, self.sample_entries, COLUMNS, tr("No samples came with this installation."))
+
+    def _list_recent(self) -> None:
+        entries = [self._entry(location, _above(location)) for location in self._locations]
+        self._fill(self._recent, entries, 1, tr("Nothing has been opened yet."))
+
+    def _head(self) -> QHBoxLayout:
+        mark = Picture(program_icon(), 56)
+        title = QLabel("Archive Inspector")
+        font = title.font()
+        font.setPointSizeF(font.pointSizeF() * 1.9)
+        title.setFont(font)
+        words = sentence_label(tr("Shows what every byte of a CAF, RCA, TACO or datas3t archive means."))
+        words.setForegroundRole(words.palette().ColorRole.PlaceholderText)
+        text = QVBoxLayout()
+        text.setSpacing(2)
+        text.addWidget(title)
+        text.addWidget(words)
+        head = QHBoxLayout()
+        head.setSpacing(16)
+        head.addWidget(mark)
+        head.addLayout(text, 1)
+        return head
+
+    def _drop_area(self) -> QFrame:
+        area = QFrame()
+        area.setObjectName("drop")
+        area.setStyleSheet("#drop { border: 1px dashed palette(placeholder-text); border-radius: 6px; }")
+        picture = Picture(icon("drop"), 24)
+        words = QLabel(tr("Drop files or a folder here, or paste a path or an s3:// address"))
+        words.setForegroundRole(words.palette().ColorRole.PlaceholderText)
+        button = QPushButton(icon("open"), tr("Open…"))
+        button.setAutoDefault(True)
+        button.clicked.connect(self.wanted)
+        layout = QHBoxLayout(area)
+        layout.setContentsMargins(18, 18, 18, 18)
+        layout.setSpacing(12)
+        layout.addWidget(picture)
+        layout.addWidget(words, 1)
+        layout.addWidget(button)
+        return area
+
+    def _session_area(self) -> QWidget:
+        self._session = QWidget()
+        self._session_words = sentence_label()
+        self._session_words.setForegroundRole(self._session_words.palette().ColorRole.PlaceholderText)
+        self.reopen = QPushButton(icon("reload"), tr("Reopen the Last Session"))
+        self.reopen.setAutoDefault(True)
+        self.reopen.setToolTip(tr("Open what was open when the program ended last"))
+        self.reopen.clicked.connect(self.sessionWanted)
+        layout = QHBoxLayout(self._session)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(12)
+        layout.addWidget(self.reopen)
+        layout.addWidget(self._session_words, 1)
+        self._session.hide()
+        return self._session
+
+    def _column(self, title: str, entries: QGridLayout) -> QVBoxLayout:
+        label = QLabel(title)
+        font = label.font()
+        font.setBold(True)
+        label.setFont(font)
+        entries.setVerticalSpacing(0)
+        entries.setHorizontalSpacing(12)
+        column = QVBoxLayout()
+        column.setSpacing(6)
+        column.addWidget(label)
+        column.addLayout(entries)
+        column.addStretch(1)
+        return column
+
+    def _fill(self, grid: QGridLayout, entries: list[QPushButton], columns: int, nothing: str) -> None:
+        while (item := grid.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.deleteLater()
+        per_column = -(-len(entries) // columns)
+        for i, entry in enumerate(entries):
+            grid.addWidget(entry, i % per_column, i // per_column)
+        if not entries:
+            label = sentence_label(nothing)
+            label.setForegroundRole(label.palette().ColorRole.PlaceholderText)
+            grid.addWidget(label, 0, 0)
+        for column in range(columns):
+            grid.setColumnStretch(column, 1)
+
+    def _entry(self, location: str, note: str) -> QPushButton:
+        button = QPushButton()
+        button.setFlat(True)
+        button.setAutoDefault(True)  # Enter opens it
+        button.setCursor(Qt.CursorShape.PointingHandCursor)
+        name = ElidedLabel(visible(Path(location).name or location))
+        words = ElidedLabel(visible(note), Qt.TextElideMode.ElideRight)
+        button.setAccessibleName(tr("Open {name}", name=name.text()))
+        button.setToolTip(plain(visible(location) if not note else f"{visible(location)}\n{visible(note)}"))
+        name.setForegroundRole(name.palette().ColorRole.Link)
+        words.setForegroundRole(words.palette().ColorRole.PlaceholderText)
+        layout = QVBoxLayout(button)
+        layout.setContentsMargins(6, 4, 6, 4)
+        layout.setSpacing(0)
+        layout.addWidget(name)
+        layout.addWidget(words)
+        button.setMinimumHeight(layout.sizeHint().height())
+        button.clicked.connect(lambda: self.chosen.emit(location))
+        return button

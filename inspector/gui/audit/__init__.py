@@ -1,1 +1,0 @@
-"""The tab that audits a folder or a prefix."""

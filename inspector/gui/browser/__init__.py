@@ -1,1 +1,0 @@
-"""A tab that lists what lies on S3."""

@@ -1,0 +1,1 @@
+"""The state of one open location in the window; no widgets."""

@@ -1,0 +1,1 @@
+"""Conversations of several steps: extract, write, save, upload, recover."""

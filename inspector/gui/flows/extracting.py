@@ -1,0 +1,115 @@
+"""Extracting members of one document: asking, starting the work, saying what it came to."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from pathlib import Path, PurePath
+
+from PySide6.QtCore import QObject, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QWidget
+
+from inspector.core.counts import members
+from inspector.core.names import visible
+from inspector.core.translation import marked, tr
+from inspector.gui.dialogs.extract import ExtractDialog, Planned, Wish
+from inspector.gui.dialogs.extracted import ExtractedDialog
+from inspector.gui.document.document import Document
+from inspector.gui.ipc.client import Job
+from inspector.gui.panels.banner import Banner
+from inspector.gui.panels.members import MembersPanel
+from inspector.operations.protocol.extraction_views import ExtractionResult
+from inspector.operations.protocol.views import Stage
+
+
+class Extracting(QObject):
+    """Extracts on the user's word. ``members`` are where they are selected; ``parent`` has the dialogs."""
+
+    def __init__(self, document: Document, banner: Banner, members: MembersPanel, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._banner = banner
+        self._members = members
+        self._parent = parent
+        self._folder = ""
+
+    def extract(self) -> None:
+        """Ask where the selected members, or all of them, are to be extracted."""
+        status = self._document.status
+        if status.stage is not Stage.READY or not status.members:
+            self._document.said.emit(_why_not(status.stage))
+            return
+        self._document.client.call("chosen", self._members.chosen(), done=self._ask, failed=self._document.said.emit)
+
+    def _ask(self, selected: array[int]) -> None:
+        folder = self._folder or self._beside()
+        members = tuple(dict.fromkeys(selected))
+        total = self._document.status.members
+        # A single one may be selected only because the caret stands in it.
+        are_meant = len(members) > 1 or self._members.has_keyboard
+        ExtractDialog(self._parent, total, members, are_meant, folder, self._plan, self.start).open()
+
+    def _beside(self) -> str:
+        """A folder beside the archive that has its name."""
+        location = self._document.location
+        if "://" in location:
+            return str(Path.home() / (PurePath(location).stem or "extracted"))
+        path = PurePath(location)
+        return str(path.with_name(f"{path.name}-extracted" if path.stem == path.name else path.stem))
+
+    def _plan(self, wish: Wish, done: Planned, failed: Callable[[str], None]) -> Job:
+        arguments = (wish.members, wish.folder, wish.on_conflict, wish.doubtful)
+        return self._document.client.job("plan_extraction", *arguments, done=done, failed=failed)
+
+    def start(self, wish: Wish) -> None:
+        """Extract."""
+        self._folder = wish.folder
+        how = (wish.on_conflict, wish.doubtful, wish.keep_damaged, wish.remove_unfinished)
+        job = self._document.start("extract", wish.members, wish.folder, *how, done=self._tell)
+        job.finished.connect(lambda: self._say_cancelled(job, wish.folder))
+
+    def _say_cancelled(self, job: Job, folder: str) -> None:
+        if job.cancelled:
+            text = tr(
+                "Extracting was cancelled. Files that were whole by then are in {folder}, and no others.",
+                folder=visible(folder),
+            )
+            self._document.said.emit(text)
+
+    def _tell(self, result: ExtractionResult) -> None:
+        if result.whole and not result.warnings:
+            self._banner.ask(result.sentence, tr("Open Folder"), lambda: open_folder(result.folder))
+            return
+        self._banner.ask(
+            told(result), tr("Details…"), lambda: ExtractedDialog(self._parent, result, told(result)).open()
+        )
+
+
+def told(result: ExtractionResult) -> str:
+    """What an extraction came to, in sentences."""
+    groups = (
+        (marked("{members} refused"), result.refused.count),
+        (marked("{members} damaged"), result.damaged.count),
+        (marked("{members} that nothing proves"), result.unproved.count),
+        (marked("{members} left out, needing your word"), result.doubtful.count),
+        (marked("{members} whose name was taken"), result.conflicts.count),
+    )
+    parts = [tr(words, members=members(number)) for words, number in groups if number]
+    return (
+        " ".join((result.sentence, f"{', '.join(parts)}." if parts else "", result.stopped)).replace("  ", " ").strip()
+    )
+
+
+def open_folder(folder: str) -> None:
+    """Show a folder in the file manager."""
+    QDesktopServices.openUrl(QUrl.fromLocalFile(folder))
+
+
+def _why_not(stage: Stage) -> str:
+    early = stage in (Stage.OPENING, Stage.DECODING)
+    return (
+        tr("The archive is still being read: extract when that is over.")
+        if early
+        else tr("There is nothing to extract.")
+    )

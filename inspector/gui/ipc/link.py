@@ -1,0 +1,129 @@
+"""A worker process and the two threads that carry messages, so that the event loop never waits for a pipe."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import queue
+import sys
+import threading
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import TYPE_CHECKING, Any, Protocol
+
+from PySide6.QtCore import QObject, Signal
+
+from inspector.core import translation
+from inspector.core.mishap import Report
+from inspector.gui.ipc.mishaps import REPORTS
+from inspector.gui.ipc.worker import begin, work
+
+if TYPE_CHECKING:  # Windows has only one of them
+    from multiprocessing.context import ForkServerContext, SpawnContext
+
+_PRELOADED = ["inspector.operations.worker.desk", "inspector.operations.worker.server"]
+"""What every worker of a tab needs, loaded once in the process that workers are forked from."""
+
+
+def _context() -> ForkServerContext | SpawnContext:
+    """How workers are started: forked from a process that has loaded all they need, where the system can do that."""
+    if getattr(sys, "frozen", False) or "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(_PRELOADED)
+    return context
+
+
+class Work(Protocol):
+    """What a worker runs: a function of a module, so that the new process can find it."""
+
+    def __call__(self, connection: Connection, *arguments: Any) -> None:
+        """Answer until the pipe closes."""
+
+
+class Link(QObject):
+    """Starts a worker, which runs ``target`` with these arguments, and passes messages both ways.
+
+    Signals:
+        arrived(object): a message of the worker.
+        ended(): the worker has gone without being asked to.
+        buried(object): such a worker has been buried; its exit status, a negative number for a signal.
+    """
+
+    arrived = Signal(object)
+    ended = Signal()
+    buried = Signal(object)
+
+    def __init__(self, *arguments: Any, target: Work = work) -> None:
+        super().__init__()
+        self._outgoing: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._closed = False
+        self._died = False
+        self._grace = 0.0
+        self._process: BaseProcess | None = None
+        threading.Thread(target=self._send_all, args=(target, arguments), name="to worker").start()
+
+    def send(self, message: Any) -> None:
+        """Send soon."""
+        self._outgoing.put(message)
+
+    @property
+    def process(self) -> BaseProcess | None:
+        """The worker, None before it is started and after it has been buried."""
+        return self._process
+
+    def close(self, grace: float = 0.0) -> None:
+        """End the worker, which has ``grace`` seconds to stop what it does; nothing is signalled any more."""
+        with self._lock:
+            self._closed = True
+            self._grace = grace
+            if self._process is not None and not grace:
+                self._process.kill()
+        self._outgoing.put(None)
+
+    def _send_all(self, target: Work, arguments: tuple[Any, ...]) -> None:
+        context = _context()
+        ours, theirs = context.Pipe()
+        given = (dict(os.environ), translation.file_in_use(), target, theirs, *arguments)
+        process = context.Process(target=begin, args=given, name="worker", daemon=True)
+        with self._lock:
+            if self._closed:
+                return
+            process.start()
+            self._process = process
+        theirs.close()
+        receiver = threading.Thread(target=self._receive_all, args=(ours,), name="from worker")
+        receiver.start()
+        try:
+            while (message := self._outgoing.get()) is not None:
+                ours.send(message)
+            if self._grace:
+                ours.send(None)
+                process.join(self._grace)
+        except OSError:
+            pass  # the worker is gone: the receiver says so
+        with self._lock:
+            self._process = None
+        process.kill()
+        process.join()
+        receiver.join()
+        ours.close()
+        if self._died:
+            self.buried.emit(process.exitcode)
+
+    def _receive_all(self, connection: Connection) -> None:
+        while True:
+            try:
+                message = connection.recv()
+            except (EOFError, OSError):
+                break
+            if self._closed:
+                return
+            if isinstance(message, Report):
+                REPORTS.came.emit(message.text)
+            else:
+                self.arrived.emit(message)
+        if not self._closed:
+            self._died = True
+            self.ended.emit()

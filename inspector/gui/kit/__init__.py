@@ -1,0 +1,1 @@
+"""Theme, icons, settings, widgets and base models that know nothing of archives."""

@@ -1,0 +1,193 @@
+"""Icons: drawn once in black, and coloured when they are painted, as the palette then says."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from PySide6.QtCore import QByteArray, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QIcon, QIconEngine, QPainter, QPaintEvent, QPalette, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QWidget
+
+from inspector.core.finding import Severity
+from inspector.core.verdict import State, Verdict
+from inspector.gui.kit.palette import CONTRAST, MARKS, Mark, Scheme, scheme_of
+from inspector.resources import resource
+
+SIZES = (16, 20, 24, 32, 48, 64, 96, 128)
+"""Those in which the program's own icon is drawn."""
+FAINT = 0.35
+"""Opacity of an icon of what cannot be done now."""
+INSIDE = "#ffffff"
+"""The colour of the strokes in a shape."""
+
+_R = QPalette.ColorRole
+_SEVERITIES = {Severity.ERROR: Mark.ERROR, Severity.WARNING: Mark.WARNING, Severity.INFO: Mark.INFO}
+_STATES = {
+    State.SOUND: ("verified", Mark.GOOD),
+    State.WARNING: ("warning", Mark.WARNING),
+    State.TORN: ("torn", Mark.WARNING),
+    State.DAMAGED: ("error", Mark.ERROR),
+    State.UNREADABLE: ("error", Mark.ERROR),
+}
+_VERDICTS = {
+    Verdict.VERIFIED: ("verified", Mark.GOOD),
+    Verdict.MISMATCH: ("error", Mark.ERROR),
+    Verdict.NOT_CHECKABLE: ("not-checkable", Mark.QUIET),
+    Verdict.NOT_CHECKED: ("not-checked", Mark.QUIET),
+}
+
+
+def icon(name: str) -> QIcon:
+    """The icon of that name in the colour of text."""
+    return badged(name, None)
+
+
+def severity_icon(severity: Severity) -> QIcon:
+    """The icon of a severity: another shape and another colour for each."""
+    return badged(severity.value, _SEVERITIES[severity])
+
+
+def state_icon(state: State) -> QIcon:
+    """The icon of a state."""
+    return badged(*_STATES[state])
+
+
+def verdict_icon(verdict: Verdict) -> QIcon:
+    """The icon of a verdict: another shape for each."""
+    return badged(*_VERDICTS[verdict])
+
+
+def program_icon() -> QIcon:
+    """The icon of the program itself, in its own colours."""
+    return coloured("archive-inspector", "#1d2733")
+
+
+@cache
+def coloured(name: str, colour: str, sizes: tuple[int, ...] = SIZES) -> QIcon:
+    """The icon of that name in a colour that stays."""
+    found = QIcon()
+    for size in sizes:
+        found.addPixmap(_drawn(name, colour, size))
+    return found
+
+
+@cache
+def badged(name: str, mark: Mark | None) -> QIcon:
+    """The icon of that name in the colour of a mark, or of text, whatever the palette is when it is painted."""
+    return QIcon(_Engine(name, mark))
+
+
+class _Engine(QIconEngine):
+    """Paints a drawing in the size and the colour of here and now: nothing need be told that the theme is another."""
+
+    _kept: list[_Engine] = []  # noqa: RUF012 - of all of them: an icon that copies an engine keeps no reference to it
+
+    def __init__(self, name: str, mark: Mark | None) -> None:
+        super().__init__()
+        self._name = name
+        self._mark = mark
+        self._kept.append(self)
+
+    def clone(self) -> QIconEngine:
+        """See QIconEngine."""
+        return _Engine(self._name, self._mark)
+
+    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
+        """See QIconEngine."""
+        device = painter.device()
+        scale = device.devicePixelRatio() if device is not None else 1.0
+        painter.drawPixmap(rect.topLeft(), self.scaledPixmap(rect.size(), mode, state, scale))
+
+    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
+        """See QIconEngine."""
+        return self.scaledPixmap(size, mode, state, 1.0)
+
+    def scaledPixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State, scale: float) -> QPixmap:  # noqa: ARG002
+        """See QIconEngine; ``size`` in pixels that each are ``scale`` of the device."""
+        side = round(min(size.width(), size.height()) * scale)
+        picture = _scaled(self._name, self._colour(mode), self._inside(mode), side, scale)
+        return _faint(picture) if mode is QIcon.Mode.Disabled else picture
+
+    def _colour(self, mode: QIcon.Mode) -> str:
+        palette, scheme = _look()
+        lit = mode is QIcon.Mode.Selected
+        if self._mark is None or (lit and (scheme in CONTRAST or self._mark is Mark.QUIET)):
+            return palette.color(_R.HighlightedText if lit else _R.WindowText).name()
+        return MARKS[scheme][self._mark]
+
+    def _inside(self, mode: QIcon.Mode) -> str:
+        """The colour of the strokes in a shape: on one that is plain where it is selected, that of the row."""
+        palette, scheme = _look()
+        if mode is QIcon.Mode.Selected and scheme in CONTRAST:
+            return palette.color(_R.Highlight).name()
+        return INSIDE
+
+
+def _look() -> tuple[QPalette, Scheme]:
+    palette = QGuiApplication.palette()
+    return palette, scheme_of(palette.color(_R.Base).name(), palette.color(_R.Text).name())
+
+
+class Picture(QWidget):
+    """An icon by itself, ``side`` pixels wide and high."""
+
+    def __init__(self, shown: QIcon, side: int) -> None:
+        super().__init__()
+        self._icon = shown
+        self.setFixedSize(side, side)
+
+    def show_icon(self, shown: QIcon) -> None:
+        """Show another one."""
+        self._icon = shown
+        self.update()
+
+    def paintEvent(self, _: QPaintEvent) -> None:
+        """See QWidget."""
+        painter = QPainter(self)
+        try:
+            self._icon.paint(painter, self.rect())
+        finally:
+            painter.end()
+
+
+@cache
+def _renderer(name: str, colour: str, inside: str) -> QSvgRenderer:
+    drawing = resource("icons", f"{name}.svg").read_bytes()
+    drawing = drawing.replace(b"#fff", b"inside").replace(b"#000", colour.encode()).replace(b"inside", inside.encode())
+    return QSvgRenderer(QByteArray(drawing))
+
+
+@cache
+def _scaled(name: str, colour: str, inside: str, side: int, scale: float) -> QPixmap:
+    picture = QPixmap(_drawn(name, colour, side, inside))
+    picture.setDevicePixelRatio(scale)
+    return picture
+
+
+def _drawn(name: str, colour: str, side: int, inside: str = INSIDE) -> QPixmap:
+    picture = _empty(QSize(side, side))
+    painter = QPainter(picture)
+    try:
+        _renderer(name, colour, inside).render(painter, QRectF(0, 0, side, side))
+    finally:
+        painter.end()
+    return picture
+
+
+def _faint(picture: QPixmap) -> QPixmap:
+    fainter = _empty(picture.size())
+    fainter.setDevicePixelRatio(picture.devicePixelRatio())
+    painter = QPainter(fainter)
+    try:
+        painter.setOpacity(FAINT)
+        painter.drawPixmap(QPoint(0, 0), picture)
+    finally:
+        painter.end()
+    return fainter
+
+
+def _empty(size: QSize) -> QPixmap:
+    picture = QPixmap(size)
+    picture.fill(QColor(Qt.GlobalColor.transparent))
+    return picture

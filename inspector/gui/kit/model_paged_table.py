@@ -1,0 +1,156 @@
+"""A flat table of any number of rows, fetched by the page when they are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer
+
+from inspector.core.translation import tr
+from inspector.gui.kit.model_dragging import Drags
+from inspector.operations.protocol.views import Page
+
+PAGE = 200
+"""Rows fetched at a time."""
+KEPT = 64
+"""Pages kept; the longest ago fetched goes first."""
+AT_ONCE = 4
+"""Pages asked for at a time: a fast scroll passes over the rest."""
+MOST = 2**31 - 1
+"""The most rows Qt can count."""
+
+Index = QModelIndex | QPersistentModelIndex
+NOWHERE = QModelIndex()
+
+
+class Columns(Protocol):
+    """What a table is made of."""
+
+    titles: tuple[str, ...]
+
+    def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
+        """Ask for rows ``[first, first + count)``."""
+
+    def data(self, row: Any, column: int, role: int) -> Any:
+        """What the model says of a row; ``row`` is None while it is fetched."""
+
+    def header(self, column: int, role: int) -> Any:
+        """What the model says of a column beside its title."""
+
+
+class PagedTable(Drags, QAbstractTableModel):
+    """The model of a table whose rows arrive later; until then they show an ellipsis."""
+
+    def __init__(self, columns: Columns, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.columns = columns
+        self._generation = 0
+        self._total = 0
+        self._pages: dict[int, tuple[Any, ...]] = {}
+        self._stale: set[int] = set()
+        self._wanted: dict[int, None] = {}
+        self._asked: set[int] = set()
+        self._flush = QTimer(self)
+        self._flush.setSingleShot(True)
+        self._flush.setInterval(0)
+        self._flush.timeout.connect(self._ask)
+
+    def refetch(self) -> None:
+        """All rows are stale: they stay until others take their place, so that nothing flickers."""
+        self._generation += 1
+        self._stale = set(self._pages)
+        self._wanted.clear()
+        self._asked.clear()
+        self._want(0)
+        if self._total:
+            self.dataChanged.emit(self.index(0, 0), self.index(self._total - 1, len(self.columns.titles) - 1))
+
+    def row(self, index: Index) -> Any | None:
+        """The row at an index, None while it is fetched."""
+        return self._row(index.row()) if index.isValid() else None
+
+    def _row(self, number: int) -> Any | None:
+        page = self._pages.get(number // PAGE)
+        if page is None or number // PAGE in self._stale:
+            self._want(number // PAGE)
+        return page[number % PAGE] if page is not None and number % PAGE < len(page) else None
+
+    def change(self, make: Callable[[Any], Any]) -> None:
+        """Put others in the place of rows that are there; ``make`` gives the same row for one that stays."""
+        for page, rows in self._pages.items():
+            made = tuple(map(make, rows))
+            if any(new is not old for new, old in zip(made, rows, strict=True)):
+                self._pages[page] = made
+                last = min(page * PAGE + len(rows), self._total) - 1
+                self.dataChanged.emit(self.index(page * PAGE, 0), self.index(last, len(self.columns.titles) - 1))
+
+    def _want(self, page: int) -> None:
+        if page not in self._asked:
+            self._wanted.pop(page, None)
+            self._wanted[page] = None
+            self._flush.start()
+
+    def _ask(self) -> None:
+        """Ask for the pages wanted last; older wishes are dropped, painting repeats them if they are still in view."""
+        generation = self._generation
+        while self._wanted and len(self._asked) < AT_ONCE:
+            page, _ = self._wanted.popitem()
+            self._asked.add(page)
+
+            def deliver(rows: Page[Any], page: int = page) -> None:
+                if generation == self._generation:
+                    self._take(page, rows)
+
+            self.columns.fetch(page * PAGE, PAGE, deliver)
+
+    def _take(self, page: int, rows: Page[Any]) -> None:
+        self._asked.discard(page)
+        self._stale.discard(page)
+        self._pages.pop(page, None)
+        self._pages[page] = rows.rows
+        while len(self._pages) > KEPT:
+            del self._pages[next(iter(self._pages))]
+        self._resize(min(rows.total, MOST))
+        first, last = page * PAGE, min(page * PAGE + len(rows.rows), self._total) - 1
+        if last >= first:
+            self.dataChanged.emit(self.index(first, 0), self.index(last, len(self.columns.titles) - 1))
+        if self._wanted:
+            self._flush.start()
+
+    def _resize(self, total: int) -> None:
+        if total > self._total:
+            self.beginInsertRows(QModelIndex(), self._total, total - 1)
+            self._total = total
+            self.endInsertRows()
+        elif total < self._total:
+            self.beginRemoveRows(QModelIndex(), total, self._total - 1)
+            self._total = total
+            self.endRemoveRows()
+
+    # ---- overrides ---------------------------------------------------------------------------------------------
+
+    def rowCount(self, parent: Index = NOWHERE) -> int:
+        """See QAbstractItemModel."""
+        return 0 if parent.isValid() else self._total
+
+    def columnCount(self, parent: Index = NOWHERE) -> int:
+        """See QAbstractItemModel."""
+        return 0 if parent.isValid() else len(self.columns.titles)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """See QAbstractItemModel."""
+        if not index.isValid():
+            return None
+        row = self._row(index.row())
+        if row is None:
+            return "…" if role == Qt.ItemDataRole.DisplayRole else None
+        return self.columns.data(row, index.column(), role)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """See QAbstractItemModel."""
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return tr(self.columns.titles[section])
+        return self.columns.header(section, role)

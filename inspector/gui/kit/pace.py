@@ -1,0 +1,68 @@
+"""How far long work is, in words: what is done, how fast, how long it will still take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inspector.core.numbers import grouped, rounded
+from inspector.core.translation import tr
+
+if TYPE_CHECKING:  # not for the first paint to wait for
+    from inspector.operations.protocol.views import JobState
+
+FORECAST = 3.0
+"""Seconds after which the time that is left is told."""
+_TOLD_RATE = 1.0
+"""Seconds after which the rate is told."""
+
+
+class Pace:
+    """Follows one job from stage to stage; the time it was paused for does not count."""
+
+    def __init__(self, now: float) -> None:
+        self._stage = ("", 0, "")
+        self._last = now
+        self._seconds = 0.0
+
+    def tell(self, state: JobState, now: float, judged: str = "") -> str:
+        """The words for how far it has come at ``now``, in seconds; ``judged`` says what else is done."""
+        stage = (state.label, state.total, state.unit)
+        if stage != self._stage:
+            self._stage, self._seconds = stage, 0.0
+        elif not state.paused:
+            self._seconds += now - self._last
+        self._last = now
+        parts = [_done(state), judged]
+        parts += [tr("paused")] if state.paused else [_rate(state, self._seconds), _left(state, self._seconds)]
+        return " · ".join(part for part in parts if part)
+
+
+def _done(state: JobState) -> str:
+    told = rounded if state.unit == "bytes" else grouped
+    done = told(state.done)
+    done = tr("{done} of {total}", done=done, total=told(state.total)) if state.total else done
+    unit = "" if state.unit == "bytes" else f" {tr(state.unit)}"
+    work = state.label or tr("Working")
+    return f"{work}: {done}{unit}"
+
+
+def _rate(state: JobState, seconds: float) -> str:
+    if state.unit != "bytes" or seconds < _TOLD_RATE or not state.done:
+        return ""
+    return f"{rounded(int(state.done / seconds))}/s"
+
+
+def _left(state: JobState, seconds: float) -> str:
+    if seconds < FORECAST or not state.done or state.total <= state.done:
+        return ""
+    return tr("{time} left", time=duration(seconds * (state.total - state.done) / state.done))
+
+
+def duration(seconds: float) -> str:
+    """``12 s``, ``3 min 20 s``, ``2 h 5 min``."""
+    whole = max(1, round(seconds))
+    if whole < 60:
+        return tr("{seconds} s", seconds=whole)
+    if whole < 3600:
+        return tr("{minutes} min {seconds} s", minutes=whole // 60, seconds=whole % 60)
+    return tr("{hours} h {minutes} min", hours=whole // 3600, minutes=whole % 3600 // 60)

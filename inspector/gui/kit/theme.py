@@ -1,0 +1,171 @@
+"""Light, dark and high contrast: palettes over the Fusion style, and the few rules that a palette cannot say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QApplication
+
+from inspector.gui.kit.palette import CONTRAST, Scheme, scheme_of
+from inspector.gui.kit.palettes import WINDOW_COLOURS, palette
+from inspector.resources import resource
+
+
+class Theme(StrEnum):
+    """What the user wants to see."""
+
+    SYSTEM = "system"
+    LIGHT = "light"
+    DARK = "dark"
+    CONTRAST_LIGHT = "contrast-light"
+    CONTRAST_DARK = "contrast-dark"
+
+
+STYLE = ("-style", "fusion")
+"""Arguments for Qt. QApplication.setStyle would do, but is the only use of a class whose enums take long to load."""
+
+_R = QPalette.ColorRole
+_OWN = "colours of the system"
+_RULES = """
+QToolTip {{ border: 1px solid {mid}; padding: 3px; color: {text}; background: {tip}; }}
+QMainWindow::separator {{ width: 5px; height: 5px; background: transparent; }}
+QMainWindow::separator:hover {{ background: {mid}; }}
+QHeaderView::section {{ background: {window}; color: {quiet}; border: none; border-bottom: 1px solid {mid};
+  border-right: 1px solid {mid}; padding: 3px 6px; }}
+QTreeView, QTableView, QPlainTextEdit {{ border: 1px solid {mid}; }}
+QToolBar {{ border: none; border-bottom: 1px solid {mid}; spacing: 4px; padding: 3px 6px; }}
+QLineEdit {{ border: 1px solid {edge}; border-radius: 3px; padding: 2px 4px; background: {base}; }}
+QLineEdit:focus {{ border-color: {accent}; }}
+QLineEdit:disabled {{ border-color: {mid}; background: {window}; }}
+QCheckBox::indicator, QListView::indicator {{ width: 13px; height: 13px; border: 1px solid {edge};
+  border-radius: 2px; background: {base}; }}
+QCheckBox::indicator:checked, QListView::indicator:checked {{ background: {chosen}; image: url("{tick}"); }}
+QCheckBox::indicator:focus {{ border-color: {accent}; }}
+QToolButton {{ border: 1px solid transparent; border-radius: 3px; padding: 3px 5px; }}
+QToolButton:hover {{ background: {hover}; }}
+QToolButton:pressed {{ background: {mid}; }}
+QToolButton:checked {{ background: {hover}; border-color: {accent}; }}
+QToolButton:focus {{ border-color: {accent}; }}
+QTabBar::close-button {{ image: url("{close}"); subcontrol-position: right; width: 16px; height: 16px; }}
+QTabBar::close-button:hover {{ background: {mid}; border-radius: 3px; }}
+QDockWidget {{ titlebar-close-icon: url("{close}"); titlebar-normal-icon: url("{float}"); }}
+QDockWidget::title {{ padding: 4px 6px; }}
+QPushButton:flat {{ border: 2px solid transparent; border-radius: 3px; padding: 2px 11px; }}
+QPushButton:flat:hover {{ background: {hover}; }}
+QPushButton:flat:pressed {{ background: {mid}; }}
+QPushButton:flat:focus {{ border-color: {accent}; }}
+QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
+QStatusBar {{ border-top: 1px solid {mid}; }}
+QStatusBar::item {{ border: none; }}
+"""
+_SHARP_RULES = """
+QPushButton {{ border: 1px solid {text}; border-radius: 3px; padding: 3px 12px; background: {window}; }}
+QPushButton:hover, QPushButton:focus {{ border: 2px solid {accent}; padding: 2px 11px; }}
+QPushButton:pressed, QPushButton:checked {{ background: {hover}; }}
+QPushButton:disabled {{ border-color: {mid}; border-style: dashed; }}
+QPushButton:flat {{ border: 2px solid transparent; padding: 2px 11px; }}
+QPushButton:flat:focus, QPushButton:flat:hover {{ border-color: {accent}; }}
+QTabBar::tab {{ border: 1px solid {mid}; padding: 4px 10px; color: {text}; background: {window}; }}
+QTabBar::tab:selected {{ border: 2px solid {accent}; }}
+QTabWidget::pane {{ border: 1px solid {mid}; }}
+QAbstractSpinBox {{ border: 1px solid {text}; border-radius: 3px; padding: 2px; background: {base}; }}
+QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ subcontrol-origin: padding; width: 16px; border: none; }}
+QAbstractSpinBox::up-button {{ subcontrol-position: top right; }}
+QAbstractSpinBox::down-button {{ subcontrol-position: bottom right; }}
+QAbstractSpinBox::up-arrow {{ image: url("{up}"); width: 8px; }}
+QAbstractSpinBox::down-arrow {{ image: url("{down}"); width: 8px; }}
+QAbstractSpinBox > QLineEdit {{ border: none; }}
+QComboBox {{ border: 1px solid {text}; border-radius: 3px; padding: 2px 6px; background: {base};
+  combobox-popup: 0; }}
+QComboBox:focus {{ border-color: {accent}; }}
+QComboBox:disabled {{ border-color: {mid}; border-style: dashed; }}
+QComboBox > QLineEdit {{ border: none; }}
+QComboBox QAbstractItemView {{ color: {text}; background: {base}; selection-color: {chosen_text};
+  selection-background-color: {chosen}; }}
+QComboBox QAbstractItemView::item {{ padding: 3px 6px; }}
+QComboBox QAbstractItemView::item:selected {{ color: {chosen_text}; background: {chosen}; }}
+QMenuBar::item:selected, QMenu::item:selected {{ background: {chosen}; color: {chosen_text}; }}
+QMenu {{ border: 1px solid {text}; }}
+QToolButton:hover {{ border-color: {accent}; }}
+QDockWidget::title {{ border-bottom: 1px solid {mid}; }}
+"""
+"""What Fusion would draw in a shade of the window, which is no edge where that is black or white."""
+
+
+def scheme(app: QApplication, theme: Theme) -> Scheme:
+    """What a theme looks like here and now."""
+    fixed = {
+        Theme.LIGHT: Scheme.LIGHT,
+        Theme.DARK: Scheme.DARK,
+        Theme.CONTRAST_LIGHT: Scheme.CONTRAST_LIGHT,
+        Theme.CONTRAST_DARK: Scheme.CONTRAST_DARK,
+    }
+    return fixed[theme] if theme in fixed else _of_system(app)
+
+
+def _of_system(app: QApplication) -> Scheme:
+    """What the system asks for: it says whether it is dark, and it says that it wants contrast, or its colours do."""
+    hints = app.styleHints()
+    access = _access(app)
+    sharp = access is not None and access.contrastPreference() is Qt.ContrastPreference.HighContrast
+    if hints.colorScheme() is Qt.ColorScheme.Dark:
+        return Scheme.CONTRAST_DARK if sharp or _black_system(app) else Scheme.DARK
+    return Scheme.CONTRAST_LIGHT if sharp else Scheme.LIGHT
+
+
+def _access(app: QApplication) -> Any:
+    """What the system says of the needs of its user; None before Qt 6.10."""
+    ask = getattr(app.styleHints(), "accessibility", None)
+    return ask() if ask is not None else None
+
+
+def _black_system(app: QApplication) -> bool:
+    """Whether the system's own colours are white on black: some systems say in no other way that contrast is wanted."""
+    own: QPalette = app.property(_OWN) or app.palette()
+    app.setProperty(_OWN, own)  # a later palette of the application is one of ours
+    return scheme_of(own.color(_R.Base).name(), own.color(_R.Text).name()) is Scheme.CONTRAST_DARK
+
+
+def follow(app: QApplication, again: Callable[[object], object]) -> None:
+    """Have ``again`` called when the system asks for another look."""
+    app.styleHints().colorSchemeChanged.connect(again)
+    if (access := _access(app)) is not None:
+        access.contrastPreferenceChanged.connect(again)
+
+
+def _picture(name: str, *, on_dark: bool) -> str:
+    return str(resource("icons", f"{name}-{'light' if on_dark else 'dark'}.svg")).replace("\\", "/")
+
+
+def apply(app: QApplication, theme: Theme) -> None:
+    """Make everything look like that; the style itself is chosen when the application is made, see STYLE."""
+    _black_system(app)
+    wanted = scheme(app, theme)
+    colours = WINDOW_COLOURS[wanted]
+    app.setPalette(palette(wanted))
+    dark = wanted in (Scheme.DARK, Scheme.CONTRAST_DARK)
+    rules = _RULES + (_SHARP_RULES if wanted in CONTRAST else "")
+    app.setStyleSheet(
+        rules.format(
+            mid=colours[_R.Mid],
+            hover=colours[_R.Midlight],
+            text=colours[_R.ToolTipText],
+            tip=colours[_R.ToolTipBase],
+            window=colours[_R.Window],
+            quiet=colours[_R.PlaceholderText],
+            edge=colours[_R.PlaceholderText if wanted is Scheme.DARK else _R.Shadow],
+            base=colours[_R.Base],
+            accent=colours[_R.Accent],
+            chosen=colours[_R.Highlight],
+            chosen_text=colours[_R.HighlightedText],
+            close=_picture("close", on_dark=dark),
+            float=_picture("float", on_dark=dark),
+            tick=_picture("tick", on_dark=wanted is not Scheme.CONTRAST_DARK),
+            up=_picture("up", on_dark=dark),
+            down=_picture("down", on_dark=dark),
+        )
+    )

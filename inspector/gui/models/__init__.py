@@ -1,1 +1,0 @@
-"""Disposable views of rows that the worker holds; they keep no facts of their own."""

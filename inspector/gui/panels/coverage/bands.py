@@ -1,0 +1,171 @@
+"""What each column of pixels of a band shows: exact for any number of ranges, in time that the columns alone cost.
+
+Pure: nothing here knows Qt. A column shows a *set*: the states of the ranges that it meets, whether keys between
+ranges are in none of them (a gap), whether keys are in two (an overlap), and whether metadata has lost its archive.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, groupby
+
+import numpy as np
+
+from inspector.gui.panels.coverage.keys import Keys
+from inspector.operations.session.coverage import RANGE_STATES, RangeState
+
+GAP, OVERLAP, ORPHAN = (1 << (len(RANGE_STATES) + at) for at in range(3))
+"""What a column may show beside states, as bits of its set."""
+_BITS = {state: 1 << at for at, state in enumerate(RANGE_STATES)}
+
+
+def bit(state: RangeState) -> int:
+    """The bit of a state in the set of a column."""
+    return _BITS[state]
+
+
+def states_in(shown: int) -> list[RangeState]:
+    """The states in a set."""
+    return [state for state in RANGE_STATES if shown & _BITS[state]]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The columns of pixels ``[left, right)``, which show the same set."""
+
+    left: int
+    right: int
+    shown: int
+
+
+class Stretches:
+    """Stretches of keys, both ends included, none of which meet: to be asked whether there is one in a column."""
+
+    def __init__(self, stretches: Iterable[tuple[int, int]]) -> None:
+        self.firsts: list[int] = []
+        self.lasts: list[int] = []
+        reached = -2
+        for first, last in sorted(stretches):
+            if first > reached + 1:
+                self.firsts.append(first)
+                self.lasts.append(last)
+                reached = last
+            elif last > reached:
+                self.lasts[-1] = reached = last
+
+    def meet(self, start: int, stop: int) -> bool:
+        """Whether any key of ``[start, stop)`` is in one of them."""
+        at = bisect_left(self.lasts, start)
+        return at < len(self.firsts) and self.firsts[at] < stop
+
+    def first(self, start: int, stop: int) -> tuple[int, int] | None:
+        """The first of them that has a key of ``[start, stop)``."""
+        at = bisect_left(self.lasts, start)
+        found = at < len(self.firsts) and self.firsts[at] < stop
+        return (self.firsts[at], self.lasts[at]) if found else None
+
+
+class Band:
+    """The ranges of one dataset, sorted by their first key; both ends are included."""
+
+    def __init__(
+        self,
+        firsts: Sequence[int],
+        lasts: Sequence[int],
+        overlaps: Iterable[tuple[int, int]] = (),
+        orphans: Iterable[tuple[int, int]] = (),
+    ) -> None:
+        self.firsts = list(firsts)
+        self.lasts = list(lasts)
+        self._reach = list(accumulate(self.lasts, max))
+        self.gaps = Stretches(
+            (reached + 1, first - 1)
+            for reached, first in zip(self._reach, self.firsts[1:], strict=False)
+            if first > reached + 1
+        )
+        self.overlaps = Stretches(overlaps)
+        self.orphans = Stretches(orphans)
+        by_last = sorted(range(len(self.lasts)), key=self.lasts.__getitem__)
+        self._ends = [self.lasts[at] for at in by_last]
+        self._order = np.asarray(by_last, np.int64)
+        self._begun, self._ended = self._sums(bytes(len(self.firsts)))
+
+    def __len__(self) -> int:
+        return len(self.firsts)
+
+    def set_states(self, states: bytes) -> None:
+        """What is known of each range, as positions in RANGE_STATES."""
+        self._begun, self._ended = self._sums(states)
+
+    def _sums(self, states: bytes) -> tuple[np.ndarray, np.ndarray]:
+        """For each state how many of the first ``i`` ranges have it: as they begin, and as they end."""
+        codes = np.frombuffer(states, np.uint8)
+        each = np.arange(len(RANGE_STATES), dtype=np.uint8)[:, None]
+        return tuple(
+            np.concatenate((np.zeros((len(each), 1), np.int64), np.cumsum(row == each, axis=1)), axis=1)
+            for row in (codes, codes[self._order])
+        )  # type: ignore[return-value]  # of two rows come two tables
+
+    # ---- columns -----------------------------------------------------------------------------------------------
+
+    def sets(self, keys: Keys) -> list[int]:
+        """The set that each column of pixels shows."""
+        columns = [keys.column(x) for x in range(keys.width)]
+        begun = [bisect_left(self.firsts, stop) for _, stop in columns]
+        ended = [bisect_left(self._ends, first) for first, _ in columns]
+        met = self._begun[:, begun] > self._ended[:, ended]
+        found = (met * np.array(list(_BITS.values()), np.int64)[:, None]).sum(axis=0).tolist()
+        more = ((self.gaps, GAP), (self.overlaps, OVERLAP), (self.orphans, ORPHAN))
+        for kind, mark in more:
+            if kind.firsts:
+                found = [each | mark * kind.meet(*column) for each, column in zip(found, columns, strict=True)]
+        return list(found)
+
+    def runs(self, keys: Keys) -> list[Run]:
+        """The columns as runs of those that show the same; columns that show nothing are left out."""
+        runs, left = [], 0
+        for shown, alike in groupby(self.sets(keys)):
+            right = left + sum(1 for _ in alike)
+            if shown:
+                runs.append(Run(left, right, shown))
+            left = right
+        return runs
+
+    def edges(self, keys: Keys, apart: int) -> list[int]:
+        """The pixels at which ranges begin, and at which they end within others.
+
+        None where ranges are narrower than ``apart`` pixels on the whole.
+        """
+        low = bisect_left(self.firsts, keys.start)
+        high = bisect_left(self.firsts, keys.stop)
+        if (high - low) * apart > keys.width:
+            return []
+        ends = (last + 1 for last in self.overlaps.lasts if keys.start <= last + 1 < keys.stop)
+        return sorted({keys.x(key) for key in (*self.firsts[low:high], *ends)})
+
+    # ---- ranges ------------------------------------------------------------------------------------------------
+
+    def among(self, first: int, stop: int) -> range:
+        """The numbers of the ranges among which all are that hold a key of ``[first, stop)``."""
+        return range(bisect_left(self._reach, first), bisect_left(self.firsts, stop))
+
+    def at(self, first: int, stop: int) -> int | None:
+        """The range that begins last of those that hold a key of ``[first, stop)``; None where no one does."""
+        return next((each for each in reversed(self.among(first, stop)) if self.lasts[each] >= first), None)
+
+    def count(self, first: int, stop: int) -> int:
+        """How many ranges hold a key of ``[first, stop)``."""
+        return bisect_left(self.firsts, stop) - bisect_left(self._ends, first)
+
+    def tally(self, first: int, stop: int) -> list[tuple[RangeState, int]]:
+        """How many ranges that hold a key of ``[first, stop)`` have each state."""
+        met = self._begun[:, bisect_left(self.firsts, stop)] - self._ended[:, bisect_left(self._ends, first)]
+        return [(state, number) for state, number in zip(RANGE_STATES, met.tolist(), strict=True) if number]
+
+    def near(self, key: int) -> int | None:
+        """The range that holds a key, or else the next one before it, or else the first."""
+        if not self.firsts:
+            return None
+        return max(0, bisect_right(self.firsts, key) - 1)

@@ -1,0 +1,186 @@
+"""How a band is painted: fills, hatching, outlines, icons and words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QBrush, QColor, QIcon, QPainter, QPen
+
+from inspector.core.kinds import Role
+from inspector.core.translation import tr
+from inspector.core.verdict import State
+from inspector.gui.hex.painting import hatching
+from inspector.gui.kit.icons import state_icon
+from inspector.gui.kit.palette import Colours
+from inspector.gui.kit.vocabulary import word
+from inspector.gui.panels.coverage.bands import GAP, ORPHAN, OVERLAP, Run, bit, states_in
+from inspector.operations.session.coverage import FAILED, RangeState
+
+_FILLS = {
+    RangeState.NOT_READ: (Role.PADDING, 0),
+    RangeState.NOT_CHECKED: (Role.DATA, 0),
+    RangeState.CHECKING: (Role.NAME, 0),
+    RangeState.VERIFIED: (Role.EXTENT, 0),
+    RangeState.SOUND: (Role.DIRECTORY, 0),
+    RangeState.WARNING: (Role.HEADER, 0),
+    RangeState.TORN: (Role.CONTROL, 0),
+    RangeState.DAMAGED: (Role.DIGEST, 0),
+    RangeState.UNREADABLE: (Role.DIGEST, 0),
+}
+_ICONS = {
+    RangeState.VERIFIED: State.SOUND,
+    RangeState.WARNING: State.WARNING,
+    RangeState.TORN: State.TORN,
+    RangeState.DAMAGED: State.DAMAGED,
+    RangeState.UNREADABLE: State.UNREADABLE,
+}
+_ICON = 14
+_SPACE = 4
+_NARROW = 3
+"""Pixels that a mark of something wrong is wide at least."""
+_TOP = 5
+"""Pixels of the mark of an overlap."""
+_FAILED = sum(bit(state) for state in FAILED)
+
+
+def short_word(state: RangeState) -> str:
+    """What a band calls a state: its word, or a shorter one where that is too long."""
+    return tr("sound") if state is RangeState.SOUND else word(state)
+
+
+def icon_of(state: RangeState) -> QIcon | None:
+    """The icon of a state; None where it has none."""
+    return state_icon(_ICONS[state]) if state in _ICONS else None
+
+
+def fill(state: RangeState, colours: Colours) -> QColor:
+    """The background of a state."""
+    return QColor(colours.fill(*_FILLS[state]))
+
+
+def overlap_brush(colours: Colours) -> QBrush:
+    """The strokes of an overlap, over a range's own colour."""
+    return QBrush(QColor(colours.text), Qt.BrushStyle.Dense4Pattern)
+
+
+class BandPainter:
+    """Paints runs of columns into ``box``."""
+
+    def __init__(self, painter: QPainter, box: QRect, colours: Colours) -> None:
+        self._painter = painter
+        self._box = box
+        self._colours = colours
+
+    def paint(self, runs: list[Run], edges: Iterable[int]) -> None:
+        """Paint all: what is there, where ranges begin, what is wrong, and words where there is room."""
+        for run in runs:
+            self._fill(run)
+        self._painter.setPen(QPen(QColor(self._colours.quiet), 1))  # also between ranges that are coloured alike
+        for x in edges:
+            left = self._box.left() + x
+            self._painter.drawLine(left, self._box.top(), left, self._box.bottom())
+        self._mark_failed(runs)
+        self._say(runs)
+
+    def _rect(self, run: Run) -> QRect:
+        return QRect(self._box.left() + run.left, self._box.top(), run.right - run.left, self._box.height())
+
+    def _fill(self, run: Run) -> None:
+        """States that share a column lie above each other, a gap beneath them."""
+        place = self._rect(run)
+        lanes = len(states := states_in(run.shown)) + bool(run.shown & GAP)
+        for at, state in enumerate(states):
+            self._painter.fillRect(_lane(place, at, lanes), fill(state, self._colours))
+        if run.shown & GAP:
+            strokes = hatching(Role.GAP, self._colours)
+            assert strokes is not None
+            self._painter.fillRect(_lane(place, lanes - 1, lanes), strokes)
+        if run.shown & OVERLAP:
+            place.setHeight(_TOP)
+            self._painter.fillRect(_widened(place), overlap_brush(self._colours))
+        if run.shown & ORPHAN:
+            self._painter.setPen(QPen(QColor(self._colours.damage), 1, Qt.PenStyle.DashLine))
+            self._painter.setBrush(Qt.BrushStyle.NoBrush)
+            self._painter.drawRect(_widened(self._rect(run)).adjusted(0, 0, -1, -1))
+
+    def _mark_failed(self, runs: list[Run]) -> None:
+        self._painter.setPen(QPen(QColor(self._colours.damage), 2))
+        self._painter.setBrush(Qt.BrushStyle.NoBrush)
+        for run in _joined(runs, _FAILED):
+            self._painter.drawRect(_widened(self._rect(run)).adjusted(1, 1, -1, -1))
+
+    def _say(self, runs: list[Run]) -> None:
+        """Icons of what is wrong come first, also where they reach beyond it; words where they fit."""
+        told = self._box.left() - 1
+        others = [run for run in _joined(runs, 0) if not run.shown & _FAILED]
+        for run in sorted((*_joined(runs, _FAILED), *others), key=lambda run: run.left):
+            told = self._tell(run, told)
+
+    def _tell(self, run: Run, told: int) -> int:
+        place = self._rect(run)
+        text, icon, wrong = _caption(run.shown)
+        width = self._painter.fontMetrics().horizontalAdvance(text)
+        needed = width + (_ICON + _SPACE if icon is not None else 0)
+        if needed + 2 * _SPACE <= place.width():
+            left = place.left() + (place.width() - needed) // 2
+            if len(states := states_in(run.shown)) == 1 and not run.shown & GAP:  # no edge runs through the word
+                behind = QRect(left, place.top(), needed, place.height()).adjusted(-_SPACE, _TOP, _SPACE, -_TOP)
+                self._painter.fillRect(behind, fill(states[0], self._colours))
+            if icon is not None:
+                self._icon(icon, left)
+                left += _ICON + _SPACE
+            self._painter.setPen(QColor(self._colours.text))
+            self._painter.drawText(
+                QRect(left, place.top(), width + 1, place.height()), Qt.AlignmentFlag.AlignVCenter, text
+            )
+            return place.right()
+        left = place.center().x() - _ICON // 2
+        if icon is not None and left > told and (wrong or place.width() >= _ICON):
+            self._icon(icon, left)
+            return left + _ICON
+        return told
+
+    def _icon(self, icon: QIcon, left: int) -> None:
+        top = self._box.top() + (self._box.height() - _ICON) // 2
+        icon.paint(self._painter, QRect(left, top, _ICON, _ICON))
+
+
+def _caption(shown: int) -> tuple[str, QIcon | None, bool]:
+    """The word for a run, its icon, and whether it is something wrong."""
+    states = states_in(shown)
+    failed = [state for state in states if state in FAILED]
+    if failed:
+        return short_word(failed[-1]), icon_of(failed[-1]), True
+    if shown & ORPHAN and not states:
+        return tr("orphan"), state_icon(State.DAMAGED), True
+    if shown & GAP and not states:
+        return tr("gap"), None, False
+    return (short_word(states[0]), icon_of(states[0]), False) if len(states) == 1 else ("", None, False)
+
+
+def _joined(runs: list[Run], wanted: int) -> list[Run]:
+    """Neighbours whose states are the same, whatever else they show; only those that show any of ``wanted``."""
+    joined: list[Run] = []
+    for run in runs:
+        shown = run.shown & (wanted or ~OVERLAP)
+        if wanted and not shown:
+            continue
+        before = joined[-1] if joined else None
+        if before is not None and before.right == run.left and before.shown == shown:
+            joined[-1] = Run(before.left, run.right, shown)
+        else:
+            joined.append(Run(run.left, run.right, shown))
+    return joined
+
+
+def _lane(place: QRect, at: int, lanes: int) -> QRect:
+    top, bottom = at * place.height() // lanes, (at + 1) * place.height() // lanes
+    return QRect(place.left(), place.top() + top, place.width(), bottom - top)
+
+
+def _widened(place: QRect) -> QRect:
+    """A mark that is seen although it is about less than a pixel."""
+    if place.width() < _NARROW:
+        place.setWidth(_NARROW)
+    return place

@@ -1,0 +1,178 @@
+"""The panel of a collection: a band for each dataset, a legend, and a line that says what is there."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from inspector.core.translation import tr, trn
+from inspector.gui.document.document import Document
+from inspector.gui.document.selection import Selection
+from inspector.gui.kit.parts import ElidedLabel, Emptiable, sentence_label
+from inspector.gui.panels.coverage.legend import Legend
+from inspector.gui.panels.coverage.source import RangeSource
+from inspector.gui.panels.coverage.view import BandView
+from inspector.operations.protocol.views import LayerKind
+from inspector.operations.session.coverage import DatasetRow, RangePlace, RangeRow
+
+MOST = 300
+"""Datasets that are shown; the rest is told."""
+_ORIGIN = "coverage"
+ROOM = 34
+"""Pixels around the text of a button, in any theme."""
+
+
+class CoveragePanel(QWidget):
+    """The coverage of all datasets of a collection."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__()
+        self._document = document
+        self.source = RangeSource(document)
+        self.bands: list[BandView] = []
+        self.said = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
+        self.said.setAccessibleName(tr("What the band shows"))
+        self.legend = Legend()
+        self._list = QWidget()
+        self._rows = QVBoxLayout(self._list)
+        self._rows.setContentsMargins(0, 0, 0, 0)
+        self._rows.setSpacing(0)
+        self._area = QScrollArea()
+        self._area.setWidgetResizable(True)
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._area.setWidget(self._list)
+        self._stack = Emptiable(self._area)
+        self._stack.show_sentence(tr("The ranges are being looked up."))
+        self.setFocusProxy(self._stack)
+        self._lay_out()
+        self.source.found.connect(self._take_datasets)
+        self.source.filled.connect(self._take_ranges)
+        self.source.judged.connect(self._take_states)
+        self.source.failed.connect(self._stack.show_sentence)
+        document.selected.connect(self._follow)
+        self.source.begin()
+
+    def _lay_out(self) -> None:
+        foot = QHBoxLayout()
+        foot.setContentsMargins(8, 2, 8, 2)
+        foot.setSpacing(4)
+        foot.addWidget(self.said, 1)
+        foot.addWidget(self.legend)
+        self.buttons = [
+            self._button("+", tr("Zoom In"), tr("Show fewer keys (+, or the wheel)"), 1),
+            self._button("−", tr("Zoom Out"), tr("Show more keys (-, or the wheel)"), -1),
+            self._button(tr("All"), tr("Show All Keys"), tr("Show all keys of the dataset (0)"), 0),
+        ]
+        for button in self.buttons:
+            foot.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._stack, 1)
+        layout.addLayout(foot)
+
+    def _button(self, text: str, name: str, tip: str, steps: int) -> QPushButton:
+        button = QPushButton(text)
+        button.setAccessibleName(name)
+        button.setToolTip(tip)
+        button.setFlat(True)
+        button.setMaximumWidth(button.fontMetrics().horizontalAdvance(text) + ROOM)
+        button.clicked.connect(lambda: self._zoom(steps))
+        return button
+
+    def _zoom(self, steps: int) -> None:
+        """Zoom the band that the keyboard was in last, all of them where it was in none."""
+        shown = [band for band in self.bands if band.at is not None] or self.bands
+        for band in shown:
+            if steps:
+                band.zoom(steps)
+            else:
+                band.show_all()
+
+    def height_for(self, bands: int) -> int:
+        """The height in which so many bands are seen with the line beneath them, 0 before there are any."""
+        shown = self.bands[:bands]
+        return sum(band.sizeHint().height() for band in shown) + self.said.sizeHint().height() + 12 if shown else 0
+
+    # ---- what has come -----------------------------------------------------------------------------------------
+
+    def _take_datasets(self, datasets: tuple[DatasetRow, ...]) -> None:
+        for dataset in datasets[:MOST]:
+            band = BandView(dataset)
+            band.chosen.connect(lambda at, band=band: self._open(band, at))
+            band.said.connect(self.said.setText)
+            band.marked.connect(lambda band=band: self._mark(band))
+            band.left.connect(lambda step, band=band: self._leave(band, step))
+            self.bands.append(band)
+            self._rows.addWidget(band)
+        if len(datasets) > MOST:
+            rest = trn(
+                "{number} more dataset not shown here; the members tree has all.",
+                "{number} more datasets not shown here; the members tree has all.",
+                len(datasets) - MOST,
+            )
+            self._rows.addWidget(sentence_label(rest))
+        self._rows.addStretch(1)
+        if self.bands:
+            self._stack.show_view(self._area)
+            self.setFocusProxy(self.bands[0])
+            self.said.setText(
+                tr("A click, or Enter, opens a range; arrows go from range to range; the wheel, + and - zoom.")
+            )
+        else:
+            self._stack.show_sentence(tr("There is no range here."))
+
+    def _take_ranges(self, rows: list[RangeRow]) -> None:
+        for band in self.bands:
+            start = band.dataset.start
+            band.set_ranges(rows[start : start + band.dataset.ranges])
+
+    def _take_states(self, states: bytes) -> None:
+        for band in self.bands:
+            start = band.dataset.start
+            band.set_states(states[start : start + band.dataset.ranges])
+        self.legend.show_bands([band.band for band in self.bands if band.band is not None], states)
+
+    # ---- going somewhere ---------------------------------------------------------------------------------------
+
+    def _open(self, band: BandView, at: int) -> None:
+        """Show a range: its first member, or else its first byte."""
+
+        def placed(place: RangePlace) -> None:
+            if place.member is not None:
+                self._document.select_member(place.member, _ORIGIN)
+            else:
+                self._document.go_to(place.layer, 0, 0, _ORIGIN)
+
+        self._document.client.call("range_place", band.dataset.start + at, done=placed, failed=self._document.said.emit)
+
+    def _mark(self, band: BandView) -> None:
+        """One range is marked in all bands."""
+        for other in self.bands:
+            if other is not band:
+                other.select(None)
+
+    def _leave(self, band: BandView, step: int) -> None:
+        at = self.bands.index(band) + step
+        if 0 <= at < len(self.bands):
+            self.bands[at].setFocus(Qt.FocusReason.OtherFocusReason)
+            self._area.ensureWidgetVisible(self.bands[at])
+
+    def _follow(self, selection: Selection) -> None:
+        """Mark the range whose bytes are shown; the layers of ranges are numbered as ranges are."""
+        info = self._document.layer_info(selection.layer)
+        if info is None or info.kind is not LayerKind.FILE:
+            return
+        for band in self.bands:
+            at = selection.layer - band.dataset.start
+            mine = 0 <= at < len(band.states) and self._document.status.collection
+            band.select(at if mine else None)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Qt override: the heights follow the font."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.FontChange:
+            for band in self.bands:
+                band.updateGeometry()

@@ -1,0 +1,334 @@
+"""One dataset of a collection as a band over its keys, with its name and what is known of it beside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
+
+from inspector.core.names import visible
+from inspector.core.translation import tr
+from inspector.gui.hex.painting import scheme_for
+from inspector.gui.kit.palette import COLOURS
+from inspector.gui.kit.words import plain
+from inspector.gui.panels.coverage.bands import Band, Run
+from inspector.gui.panels.coverage.keys import Keys, limits_of
+from inspector.gui.panels.coverage.painting import BandPainter
+from inspector.gui.panels.coverage.words import dataset_words, place_words, range_words, summary_words, trouble_words
+from inspector.operations.session.coverage import RANGE_STATES, DatasetRow, RangeRow
+
+_EDGE = 8
+_LABEL = 210
+"""Pixels of the words beside a band; less where the whole is narrow."""
+_APART = 5
+"""Pixels that ranges have on the whole where their edges are drawn."""
+_NOTCH = 120
+"""What a wheel says of one step."""
+_PART = 8
+"""Of the width of a band, what a pan by keys goes."""
+
+
+class BandView(QWidget):
+    """The band of one dataset; ranges are counted within it, from 0.
+
+    Signals:
+        chosen(int at): a range is to be shown.
+        said(str): what is under the pointer, or what the keyboard has come to.
+        marked(): the keyboard has come to another range, or a click.
+        left(int step): the keyboard goes on to the next dataset, or (-1) to the one before.
+    """
+
+    chosen = Signal(int)
+    said = Signal(str)
+    marked = Signal()
+    left = Signal(int)
+
+    def __init__(self, dataset: DatasetRow, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.dataset = dataset
+        self.band: Band | None = None
+        self.at: int | None = None
+        self._rows: list[RangeRow] = []
+        self._states = b""
+        self._keys: Keys | None = None
+        self._runs: list[Run] | None = None
+        self._pressed: tuple[int, Keys] | None = None
+        self._dragged = False
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(tr("Coverage of {dataset}", dataset=visible(dataset.name)))
+        self._describe()
+
+    # ---- what is shown -----------------------------------------------------------------------------------------
+
+    def set_ranges(self, rows: list[RangeRow]) -> None:
+        """Show these ranges, of which nothing is known yet."""
+        self._rows = rows
+        self._states = bytes(len(rows))
+        orphans = [(each.first, each.last) for each in self.dataset.orphans]
+        self.band = Band([row.first for row in rows], [row.last for row in rows], self.dataset.overlaps, orphans)
+        self._describe()
+        self._forget()
+
+    def set_states(self, states: bytes) -> None:
+        """What is known of each range, as positions in RANGE_STATES."""
+        if self.band is not None and states != self._states and len(states) == len(self.band):
+            self._states = states
+            self.band.set_states(states)
+            self._describe()
+            self._forget()
+
+    @property
+    def states(self) -> bytes:
+        """What is known of each range."""
+        return self._states
+
+    @property
+    def keys(self) -> Keys:
+        """The keys that are shown."""
+        width = max(1, self._box().width())
+        if self._keys is None:
+            self._keys = self._limits()
+        if self._keys.width != width:
+            self._keys = self._keys.sized(width)
+        return self._keys
+
+    def _limits(self) -> Keys:
+        return limits_of(self.dataset.first, self.dataset.last, self._box().width())
+
+    def _show_keys(self, keys: Keys) -> None:
+        self._keys = keys
+        self._forget()
+
+    def _forget(self) -> None:
+        self._runs = None
+        self.update()
+
+    def _describe(self) -> None:
+        words = dataset_words(self.dataset, self.band)
+        if self.at is not None:
+            words = f"{self._words_of(self.at)} {words}"
+        self.setAccessibleDescription(words)
+
+    def _words_of(self, at: int) -> str:
+        return range_words(self._rows[at], RANGE_STATES[self._states[at]], at + 1, len(self._rows))
+
+    def words_at(self, place: QPoint) -> str:
+        """What is at a place of this view, in words."""
+        x = place.x() - self._box().left()
+        if self.band is None or not 0 <= x < self.keys.width:
+            return dataset_words(self.dataset, self.band)
+        return place_words(self.band, self._rows, self._states, self.keys.column(x))
+
+    # ---- what can be done --------------------------------------------------------------------------------------
+
+    def zoom(self, steps: int, x: int | None = None) -> None:
+        """Show fewer keys (1), or more (-1), around a pixel of the band, else around the range or the middle."""
+        keys = self.keys
+        if x is None:
+            x = keys.width // 2
+            if self.at is not None and 0 <= (there := keys.x(self._rows[self.at].first)) < keys.width:
+                x = there
+        self._show_keys(keys.zoomed(steps, x, self._limits()))
+
+    def show_all(self) -> None:
+        """Show all keys."""
+        self._show_keys(self._limits())
+
+    def pan(self, pixels: int) -> None:
+        """Show keys further to the right."""
+        self._show_keys(self.keys.moved(pixels, self._limits()))
+
+    def select(self, at: int | None) -> None:
+        """Mark a range, and bring it into view."""
+        if at != self.at:
+            self.at = at
+            if at is not None:
+                row = self._rows[at]
+                self._show_keys(self.keys.showing(row.first, row.last, self._limits()))
+            self._describe()
+            self.update()
+
+    def _step_to(self, at: int) -> None:
+        if self._rows:
+            self.select(max(0, min(at, len(self._rows) - 1)))
+            assert self.at is not None
+            self.said.emit(self._words_of(self.at))
+            self.marked.emit()
+
+    # ---- painting ----------------------------------------------------------------------------------------------
+
+    def _box(self) -> QRect:
+        """Where the band is."""
+        line = self.fontMetrics().height()
+        label = min(_LABEL, self.width() * 3 // 10)
+        return QRect(label + _EDGE, _EDGE // 2, max(1, self.width() - label - 2 * _EDGE), 2 * line - 2)
+
+    def sizeHint(self) -> QSize:
+        """Qt override."""
+        return QSize(400, 3 * self.fontMetrics().height() + _EDGE)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - all of it is painted
+        """Qt override."""
+        colours = COLOURS[scheme_for(self.palette())]
+        painter = QPainter(self)
+        try:
+            painter.fillRect(self.rect(), QColor(colours.base))
+            self._paint_label(painter)
+            box = self._box()
+            if self.band is not None:
+                if self._runs is None:
+                    self._runs = self.band.runs(self.keys)
+                painter.setClipRect(box)
+                BandPainter(painter, box, colours).paint(self._runs, self.band.edges(self.keys, _APART))
+                self._paint_selected(painter, box)
+                painter.setClipping(False)
+            painter.setPen(QColor(colours.rule))
+            painter.drawRect(box.adjusted(-1, -1, 0, 0))
+            self._paint_ticks(painter, box)
+            if self.hasFocus():
+                painter.setPen(QPen(QColor(colours.selection), 2))
+                painter.drawRect(self.rect().adjusted(1, 1, -1, -1))
+        finally:
+            painter.end()
+
+    def _paint_label(self, painter: QPainter) -> None:
+        colours = COLOURS[scheme_for(self.palette())]
+        metrics, line = painter.fontMetrics(), self.fontMetrics().height()
+        width = self._box().left() - 2 * _EDGE
+        texts = (visible(self.dataset.name), summary_words(self.dataset), trouble_words(self.dataset, self.band))
+        plain_font = painter.font()
+        bold = QFont(plain_font)
+        bold.setBold(True)
+        for at, text in enumerate(texts):
+            painter.setFont(bold if at == 0 else plain_font)
+            painter.setPen(QColor(colours.quiet if at else colours.text))
+            elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, width - (_EDGE if at == 0 else 0))
+            painter.drawText(_EDGE, _EDGE // 2 + at * line + metrics.ascent(), elided)
+        painter.setFont(plain_font)
+
+    def _paint_selected(self, painter: QPainter, box: QRect) -> None:
+        if self.at is None:
+            return
+        row, keys = self._rows[self.at], self.keys
+        left, right = max(-4, keys.x(row.first)), min(keys.width + 4, keys.x(row.last + 1))
+        place = QRect(box.left() + left, box.top(), max(4, right - left), box.height())
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(QColor(COLOURS[scheme_for(self.palette())].outline), 2))
+        painter.drawRect(place.adjusted(1, 1, -1, -1))
+
+    def _paint_ticks(self, painter: QPainter, box: QRect) -> None:
+        colours = COLOURS[scheme_for(self.palette())]
+        metrics = painter.fontMetrics()
+        painter.setPen(QColor(colours.quiet))
+        widest = metrics.horizontalAdvance(f"{self.keys.stop:,}") + 2 * _EDGE
+        told = box.left() - _EDGE
+        for key in self.keys.ticks(widest):
+            x = box.left() + self.keys.x(key)
+            painter.drawLine(x, box.bottom() + 1, x, box.bottom() + 4)
+            text = f"{key:,}"
+            room = metrics.horizontalAdvance(text)
+            left = max(box.left(), min(x - room // 2, box.right() - room))
+            if left >= told + _EDGE:
+                painter.drawText(left, box.bottom() + 3 + metrics.ascent(), text)
+                told = left + room
+
+    # ---- pointer and keyboard ----------------------------------------------------------------------------------
+
+    def event(self, event: QEvent) -> bool:
+        """Qt override: tooltips."""
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            QToolTip.showText(event.globalPos(), plain(self.words_at(event.pos())), self)
+            return True
+        return super().event(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt override."""
+        super().resizeEvent(event)
+        self._runs = None
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Qt override: zoom around the pointer, sideways pan; beside the band the list scrolls."""
+        x = round(event.position().x()) - self._box().left()
+        turned = event.angleDelta()
+        if x < 0:
+            event.ignore()
+            return
+        if turned.x() or event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self.pan(-(turned.x() or turned.y()))
+        elif turned.y():
+            steps = turned.y() // _NOTCH or (1 if turned.y() > 0 else -1)
+            self.zoom(steps, min(x, self.keys.width - 1))
+        event.accept()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Qt override."""
+        if event.button() is Qt.MouseButton.LeftButton:
+            self._pressed = (round(event.position().x()), self.keys)
+            self._dragged = False
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Qt override: dragging pans; else what is under the pointer is told."""
+        if self._pressed is None:
+            self.said.emit(self.words_at(event.position().toPoint()))
+            return
+        x, keys = self._pressed
+        moved = x - round(event.position().x())
+        if self._dragged or abs(moved) >= QApplication.startDragDistance():
+            self._dragged = True
+            self._show_keys(keys.moved(moved, self._limits()))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Qt override: a click chooses a range."""
+        pressed, self._pressed = self._pressed, None
+        x = round(event.position().x()) - self._box().left()
+        if pressed is None or self._dragged or self.band is None or not 0 <= x < self.keys.width:
+            return
+        at = self.band.at(*self.keys.column(x))
+        self.said.emit(self.words_at(event.position().toPoint()))
+        if at is not None:
+            self.select(at)
+            self.marked.emit()
+            self.chosen.emit(at)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt override: arrows go from range to range, with Shift they pan; plus, minus and 0 zoom; Enter opens."""
+        if not self._press(Qt.Key(event.key()), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)):
+            super().keyPressEvent(event)
+
+    def _press(self, key: Qt.Key, shift: bool) -> bool:
+        at = -1 if self.at is None else self.at
+        by = self.keys.width // _PART
+        calls: dict[Qt.Key, Callable[[], object]] = {
+            Qt.Key.Key_Right: (lambda: self.pan(by)) if shift else (lambda: self._step_to(at + 1)),
+            Qt.Key.Key_Left: (lambda: self.pan(-by)) if shift else (lambda: self._step_to(at - 1)),
+            Qt.Key.Key_Home: lambda: self._step_to(0),
+            Qt.Key.Key_End: lambda: self._step_to(len(self._rows) - 1),
+            Qt.Key.Key_Plus: lambda: self.zoom(1),
+            Qt.Key.Key_Equal: lambda: self.zoom(1),
+            Qt.Key.Key_Minus: lambda: self.zoom(-1),
+            Qt.Key.Key_0: self.show_all,
+            Qt.Key.Key_Up: lambda: self.left.emit(-1),
+            Qt.Key.Key_Down: lambda: self.left.emit(1),
+        }
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.at is not None:
+            self.chosen.emit(self.at)
+            return True
+        call = calls.get(key)
+        if call is not None:
+            call()
+        return call is not None

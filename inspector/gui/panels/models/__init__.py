@@ -1,0 +1,1 @@
+"""Qt models of the rows that panels show; the worker holds the facts."""

@@ -1,0 +1,171 @@
+"""Members, flat and as a tree of paths: what the rows say. The rows themselves are the worker's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import Qt
+
+from inspector.core import counts
+from inspector.core.counts import in_bytes
+from inspector.core.numbers import grouped, hexadecimal, rounded
+from inspector.core.translation import marked, tr
+from inspector.core.verdict import Verdict
+from inspector.gui.ipc.client import Client
+from inspector.gui.kit.icons import icon, severity_icon, verdict_icon
+from inspector.gui.kit.vocabulary import word
+from inspector.gui.kit.words import plain, short
+from inspector.gui.panels.models.naming import Naming
+from inspector.operations.protocol.views import MemberRow, Page, SortKey, TreeRow
+
+TITLES = (
+    marked("Name"),
+    marked("Verdict"),
+    marked("Size"),
+    marked("Mark"),
+    marked("Stored"),
+    marked("Codec"),
+    marked("Digest"),
+    marked("Offset"),
+)
+SORT_KEYS: tuple[SortKey | None, ...] = (
+    SortKey.NAME,
+    None,
+    SortKey.SIZE,
+    None,
+    SortKey.STORED,
+    SortKey.CODEC,
+    SortKey.DIGEST,
+    SortKey.OFFSET,
+)
+NAME, VERDICT, SIZE, MARK, STORED, CODEC, DIGEST, OFFSET = range(len(TITLES))
+_VERDICTS = {
+    Verdict.VERIFIED: marked("Its bytes are those that a checksum was computed over."),
+    Verdict.MISMATCH: marked("Its bytes do not fit what was recorded of them."),
+    Verdict.NOT_CHECKABLE: marked("Nothing was recorded that its bytes could be compared with."),
+    Verdict.NOT_CHECKED: marked("Nothing is known of its bytes yet."),
+}
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+def member_data(row: MemberRow, name: str, column: int, role: int) -> Any:
+    """What a model says of a member that is shown as ``name``."""
+    if role == Qt.ItemDataRole.DisplayRole:
+        return _text(row, name, column)
+    if role == Qt.ItemDataRole.TextAlignmentRole and column in (SIZE, STORED, OFFSET):
+        return _RIGHT
+    if role == Qt.ItemDataRole.DecorationRole:
+        if row.wrong is not None and column in (NAME, MARK):
+            return severity_icon(row.wrong)
+        if column == VERDICT:
+            return verdict_icon(row.verdict)
+        return icon("folder" if row.folder else "file") if column == NAME else None
+    if role == Qt.ItemDataRole.ToolTipRole:
+        return _tip(row, column)
+    return None
+
+
+def _text(row: MemberRow, name: str, column: int) -> str:
+    texts: dict[int, Callable[[], str]] = {
+        NAME: lambda: short(name) if row.read else f"{short(name)}…",
+        SIZE: lambda: "…" if not row.read else "" if row.folder and not row.size else grouped(row.size),
+        VERDICT: lambda: word(row.verdict),
+        MARK: lambda: word(row.wrong) if row.wrong is not None else "",
+        STORED: lambda: "…" if not row.read else "" if row.folder and not row.stored else grouped(row.stored),
+        CODEC: lambda: row.codec,
+        DIGEST: lambda: row.digest,
+        OFFSET: lambda: hexadecimal(row.offset, 8) if row.offset >= 0 else "",
+    }
+    return texts[column]()
+
+
+def _tip(row: MemberRow, column: int) -> str | None:
+    if not row.read and column in (NAME, SIZE, STORED):
+        return tr("Its header has not come yet: the metadata beside the archive says where it is.")
+    if column == NAME:
+        return plain(short(row.name))
+    if column in (SIZE, STORED):
+        size = row.size if column == SIZE else row.stored
+        return f"{in_bytes(size)} ({rounded(size)})" if size >= 1024 else in_bytes(size)
+    if column == OFFSET and row.offset >= 0:
+        return tr("byte {offset} of the file", offset=grouped(row.offset))
+    if column == VERDICT:
+        return tr(_VERDICTS[row.verdict])
+    if column == DIGEST:
+        return row.digest
+    return None
+
+
+def renamed(named: dict[int, MemberRow], row: MemberRow | TreeRow) -> MemberRow | TreeRow:
+    """A row with the name of its member, where that is among those named; else the row as it is."""
+    if isinstance(row, MemberRow):
+        return named.get(row.index, row)
+    was = row.member
+    if was is None or was.index not in named:
+        return row
+    now = named[was.index]
+    name = now.name[len(was.name) - len(row.name) :] if was.name.endswith(row.name) else row.name
+    return replace(row, member=now, name=name)
+
+
+class MemberColumns:
+    """The flat table."""
+
+    titles: tuple[str, ...] = TITLES
+
+    def __init__(self, client: Client, naming: Naming) -> None:
+        self._client = client
+        self._naming = naming
+
+    def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
+        """See Columns."""
+        self._client.call("member_rows", first, count, done=deliver)
+
+    def data(self, row: MemberRow, column: int, role: int) -> Any:
+        """See Columns."""
+        self._naming.want(row)
+        return member_data(row, row.name, column, role)
+
+    def header(self, column: int, role: int) -> Any:
+        """See Columns."""
+        return _RIGHT if role == Qt.ItemDataRole.TextAlignmentRole and column in (SIZE, STORED, OFFSET) else None
+
+
+class MemberPaths:
+    """The tree of paths: folders first."""
+
+    titles: tuple[str, ...] = TITLES
+    root: Any = 0
+
+    def __init__(self, client: Client, naming: Naming) -> None:
+        self._client = client
+        self._naming = naming
+
+    def fetch(self, key: Any, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
+        """See Rows."""
+        self._client.call("tree_rows", key, first, count, done=deliver)
+
+    def key(self, row: TreeRow) -> Any | None:
+        """See Rows."""
+        return row.node if row.node >= 0 else None
+
+    def data(self, row: TreeRow, column: int, role: int) -> Any:
+        """See Rows."""
+        if row.node < 0 and row.member is not None:
+            self._naming.want(row.member)
+            return member_data(row.member, row.name, column, role)
+        if role == Qt.ItemDataRole.DisplayRole:
+            return {NAME: short(row.name), SIZE: counts.members(row.members)}.get(column, "")
+        if role == Qt.ItemDataRole.DecorationRole and column == NAME:
+            return icon("folder")
+        if role == Qt.ItemDataRole.ToolTipRole and column == NAME:
+            return plain(short(row.name))
+        if role == Qt.ItemDataRole.TextAlignmentRole and column == SIZE:
+            return _RIGHT
+        return None
+
+    def range_text(self, first: int, stop: int) -> str:
+        """See Rows."""
+        return f"{first + 1:,} – {stop:,}"

@@ -1,0 +1,188 @@
+"""The foot of the window: where the caret is, what is selected, which field; and the work that is going on."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton, QWidget
+
+from inspector.core import counts
+from inspector.core.counts import in_bytes
+from inspector.core.numbers import grouped, hexadecimal
+from inspector.core.translation import tr
+from inspector.gui.kit.icons import icon
+from inspector.gui.kit.pace import Pace
+from inspector.gui.kit.parts import ElidedLabel
+from inspector.gui.kit.words import path_text
+
+if TYPE_CHECKING:  # not for the first paint to wait for
+    from inspector.gui.document.document import Document
+    from inspector.gui.ipc.client import Job
+    from inspector.operations.protocol.views import Explanation, JobState
+
+PATIENCE = 400
+"""Milliseconds that work may take before it is shown."""
+STEPS = 1_000
+
+
+class StatusLine(QStatusBar):
+    """Follows one document at a time."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizeGripEnabled(False)
+        self.setContentsMargins(6, 0, 6, 0)
+        self.mode = QLabel(tr("EDIT"))
+        self.mode.setToolTip(tr("What is typed in the hex view overwrites bytes; nothing is kept until it is written"))
+        font = self.mode.font()
+        font.setBold(True)
+        self.mode.setFont(font)
+        self.offset = QLabel()
+        self.selection = QLabel()
+        self.path = ElidedLabel()
+        for label in (self.mode, self.offset, self.selection):
+            label.setContentsMargins(0, 0, 12, 0)
+        self.work = QLabel()
+        self.bar = QProgressBar()
+        self.bar.setFixedWidth(140)
+        self.bar.setTextVisible(False)
+        self.stop = QToolButton()
+        self.stop.setIcon(icon("close"))
+        self.stop.setAutoRaise(True)
+        self.stop.setToolTip(tr("Cancel this work (Esc)"))
+        self.stop.setAccessibleName(tr("Cancel this work"))
+        self.wait = QToolButton()
+        self.wait.setAutoRaise(True)
+        self.wait.clicked.connect(self._toggle_waiting)
+        self.addWidget(self.mode)
+        self.addWidget(self.offset)
+        self.addWidget(self.selection)
+        self.addWidget(self.path, 1)
+        for widget in (self.work, self.bar, self.wait, self.stop):
+            self.addPermanentWidget(widget)
+        self._document: Document | None = None
+        self._job: Job | None = None
+        self._pace = Pace(0.0)
+        self._patience = QTimer(self)
+        self._patience.setSingleShot(True)
+        self._patience.setInterval(PATIENCE)
+        self._patience.timeout.connect(self._show_work)
+        self.stop.clicked.connect(self._cancel)
+        self._hide_work()
+        self.show_mode(False)
+
+    def show_mode(self, editing: bool) -> None:
+        """Say whether bytes are overwritten."""
+        self.mode.setVisible(editing)
+
+    def set_document(self, document: Document | None) -> None:
+        """Follow another document, or none."""
+        if self._document is not None:
+            self._document.selected.disconnect(self.refresh)
+            self._document.explained.disconnect(self.refresh)
+            self._document.hovered.disconnect(self._hovered)
+            self._document.jobsChanged.disconnect(self._jobs_changed)
+        self._document = document
+        self._job = None
+        self._hide_work()
+        if document is not None:
+            document.selected.connect(self.refresh)
+            document.explained.connect(self.refresh)
+            document.hovered.connect(self._hovered)
+            document.jobsChanged.connect(self._jobs_changed)
+            self._jobs_changed()
+        self.refresh()
+
+    def show_selection(self, start: int, stop: int) -> None:
+        """Say how much is selected in the hex view."""
+        self.selection.setText(tr("selection {size}", size=in_bytes(stop - start)) if stop > start else "")
+        self.selection.setVisible(stop > start)
+
+    def refresh(self, *_: object) -> None:
+        """Say where the caret is."""
+        document = self._document
+        if document is None or not document.size:
+            for label in (self.offset, self.selection, self.path):
+                label.setText("")
+            return
+        caret = document.selection.caret
+        self.offset.setText(f"{hexadecimal(caret, 8)} ({grouped(caret)})")
+        explanation = document.explanation
+        self.path.setText(path_text(explanation.fields) if explanation is not None else "")
+
+    def _hovered(self, explanation: Explanation | None) -> None:
+        if explanation is None:
+            self.refresh()
+            return
+        leaf = explanation.fields[-1] if explanation.fields else None
+        value = f" = {leaf.value}" if leaf is not None and leaf.value else ""
+        field = f"{path_text(explanation.fields)}{value}"
+        offset = hexadecimal(explanation.offset)
+        self.path.setText(tr("under the pointer {offset}: {field}", offset=offset, field=field))
+
+    # ---- work --------------------------------------------------------------------------------------------------
+
+    def _jobs_changed(self) -> None:
+        jobs = self._document.client.jobs if self._document is not None else []
+        job = jobs[0] if jobs else None
+        if job is self._job:
+            return
+        self._job = job
+        if job is None:
+            self._hide_work()
+            return
+        self._pace = Pace(monotonic())
+        self._show_waiting()
+        job.progressed.connect(self._progressed)
+        if not self.bar.isVisible():
+            self._patience.start()
+
+    def _show_work(self) -> None:
+        for widget in (self.work, self.bar, self.stop):
+            widget.show()
+        self._show_waiting()
+        if self._job is not None and self._job.state is not None:
+            self._progressed(self._job.state)
+
+    def _hide_work(self) -> None:
+        self._patience.stop()
+        self.work.setText("")
+        self.bar.setRange(0, 0)
+        for widget in (self.work, self.bar, self.wait, self.stop):
+            widget.hide()
+
+    def _progressed(self, state: JobState) -> None:
+        if self.sender() not in (None, self._job):
+            return
+        self.work.setText(self._pace.tell(state, monotonic(), self._judged()))
+        self.bar.setRange(0, STEPS if state.total else 0)
+        if state.total:
+            self.bar.setValue(min(STEPS, state.done * STEPS // state.total))
+
+    def _judged(self) -> str:
+        """How many members a running check has judged."""
+        if self._document is None or self._job is None or self._job.method != "check":
+            return ""
+        status = self._document.status
+        members = counts.members(status.members)
+        return tr("{number} of {members}", number=grouped(status.judged), members=members) if status.judged else ""
+
+    def _show_waiting(self) -> None:
+        """A check can be paused: nothing waits for it."""
+        job = self._job
+        self.wait.setVisible(job is not None and job.method == "check" and not self.bar.isHidden())
+        paused = job is not None and job.paused
+        self.wait.setIcon(icon("resume" if paused else "pause"))
+        for tell in (self.wait.setToolTip, self.wait.setAccessibleName):
+            tell(tr("Go on with this work") if paused else tr("Pause this work"))
+
+    def _toggle_waiting(self) -> None:
+        if self._job is not None:
+            self._job.pause(not self._job.paused)
+            self._show_waiting()
+
+    def _cancel(self) -> None:
+        if self._document is not None:
+            self._document.cancel_jobs()

@@ -1,0 +1,149 @@
+"""The results of an audit: what the rows say, and in which order they stand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt
+
+from inspector.core.counts import in_bytes, members
+from inspector.core.names import visible
+from inspector.core.numbers import grouped, rounded
+from inspector.core.translation import marked, tr, trn
+from inspector.core.verdict import State
+from inspector.gui.ipc.client import Client
+from inspector.gui.kit.icons import badged, icon, state_icon
+from inspector.gui.kit.model_paged_table import PagedTable
+from inspector.gui.kit.palette import Mark
+from inspector.gui.kit.words import plain, short
+from inspector.operations.audit.audit_check import FINDINGS, NO_ARCHIVE, UNCHECKED, Result
+from inspector.operations.audit.audit_pages import Query
+from inspector.operations.protocol.views import Page
+
+TITLES = (
+    marked("Location"),
+    marked("State"),
+    marked("Format"),
+    marked("Size"),
+    marked("Members"),
+    marked("Errors"),
+    marked("Warnings"),
+    marked("What was found"),
+)
+LOCATION, STATE, FORMAT, SIZE, MEMBERS, ERRORS, WARNINGS, SENTENCE = range(len(TITLES))
+_CALLED = {
+    UNCHECKED: marked("content not read"),
+    State.WARNING.value: marked("with warnings"),
+    NO_ARCHIVE: marked("no archive"),
+}
+SORTS = ("location", "state", "format", "size", "members", "errors", "warnings", "code")
+"""What each column is sorted by."""
+_NUMBERS = frozenset((SIZE, MEMBERS, ERRORS, WARNINGS))
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+class AuditColumns:
+    """The table of results as a query says; ``start`` is the path that locations are told relative to."""
+
+    titles: tuple[str, ...] = TITLES
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.query = Query()
+        self.start = ""
+
+    def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
+        """See Columns."""
+        self.client.call("page", self.query, first, count, done=deliver)
+
+    def data(self, row: Result, column: int, role: int) -> Any:
+        """See Columns."""
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._text(row, column)
+        if role == Qt.ItemDataRole.DecorationRole and column == STATE:
+            return _icon(row.state)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            text = visible(row.location) if column == LOCATION else self._text(row, column)
+            return plain(short(in_bytes(row.size) if column == SIZE else text))
+        return _RIGHT if role == Qt.ItemDataRole.TextAlignmentRole and column in _NUMBERS else None
+
+    def header(self, column: int, role: int) -> Any:
+        """See Columns."""
+        if role == Qt.ItemDataRole.TextAlignmentRole and column in _NUMBERS:
+            return _RIGHT
+        return (
+            tr("Sort by {column}", column=tr(TITLES[column]).lower()) if role == Qt.ItemDataRole.ToolTipRole else None
+        )
+
+    def _text(self, row: Result, column: int) -> str:
+        texts: dict[int, Callable[[], str]] = {
+            LOCATION: lambda: visible(row.location.removeprefix(self.start)),
+            STATE: lambda: state_words(row.state),
+            FORMAT: lambda: row.format or "",
+            SIZE: lambda: rounded(row.size),
+            MEMBERS: lambda: grouped(row.members),
+            ERRORS: lambda: grouped(row.errors),
+            WARNINGS: lambda: grouped(row.warnings),
+            SENTENCE: lambda: _worst(row) or row.sentence,
+        }
+        return short(texts[column]())
+
+
+class AuditModel(PagedTable):
+    """The results; a click on a title sorts."""
+
+    def __init__(self, client: Client, parent: QObject | None = None) -> None:
+        self.results = AuditColumns(client)
+        super().__init__(self.results, parent)
+
+    def choose(self, **changes: Any) -> None:
+        """Show what the query says with these changes."""
+        query = replace(self.results.query, **changes)
+        if query != self.results.query:
+            self.results.query = query
+            self.refetch()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """See QAbstractItemModel."""
+        if 0 <= column < len(SORTS):
+            self.choose(sort=SORTS[column], descending=order is Qt.SortOrder.DescendingOrder)
+
+
+def state_words(state: str) -> str:
+    """What the window calls a state."""
+    return tr(_CALLED.get(state, state))
+
+
+def _worst(row: Result) -> str:
+    """What the worst finding says, empty where nothing is wrong."""
+    return visible(json.loads(row.findings)[0]["message"]) if row.errors or row.warnings else ""
+
+
+def line(row: Result) -> str:
+    """A result as a line of text."""
+    return f"{visible(row.location)}: {row.sentence}"
+
+
+def described(row: Result) -> str:
+    """A result in full: where, what was found, and the worst findings."""
+    findings = json.loads(row.findings)
+    lines = [visible(row.location), row.sentence]
+    lines += [visible(f"{tr(each['severity'])}: {each['message']} [{each['code']}]") for each in findings]
+    more = row.errors + row.warnings + row.infos - len(findings)
+    if more > 0:
+        rest = marked("{findings}; the worst {kept} are kept. Open the archive to see all.")
+        lines.append(tr(rest, findings=trn("{number} more finding", "{number} more findings", more), kept=FINDINGS))
+    text = marked("{size}, {members}; everything was read, in {seconds} s.")
+    if row.quick:
+        text = marked("{size}, {members}; the structure only was read, in {seconds} s.")
+    lines.append(tr(text, size=in_bytes(row.size), members=members(row.members), seconds=f"{row.seconds:,.2f}"))
+    return "\n".join(filter(None, lines))
+
+
+def _icon(state: str) -> Any:
+    if state == UNCHECKED:
+        return badged("not-checked", Mark.QUIET)
+    return icon("open") if state == NO_ARCHIVE else state_icon(State(state))

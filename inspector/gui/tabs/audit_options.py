@@ -1,0 +1,152 @@
+"""What is audited, and how: the fields over the results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDoubleSpinBox,
+    QFileDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QPushButton,
+    QSpinBox,
+    QWidget,
+)
+
+from inspector.core.translation import tr
+from inspector.gui.document.session import OpenTab
+from inspector.gui.kit.asking import ask_for_folder
+from inspector.gui.kit.door import absolute
+from inspector.gui.kit.dropping import PathField
+from inspector.gui.kit.form import said_in, say_again
+from inspector.gui.kit.parts import label_of
+from inspector.operations.worker.audit_server import Wanted
+from inspector.sources.s3.address import is_s3
+from inspector.sources.s3.connection import DEFAULT, Connection
+
+MOST_WORKERS = 64
+
+
+class AuditOptions(QWidget):
+    """The fields; ``wanted`` is what they say.
+
+    Signals:
+        changed(): something else is said.
+        submitted(): Enter was pressed in a field.
+    """
+
+    changed = Signal()
+    submitted = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.place = PathField()
+        self.place.setAccessibleName(tr("Folder or prefix to be audited"))
+        self.place.setPlaceholderText(tr("a folder, or s3://bucket/prefix/"))
+        self.results = PathField()
+        self.results.setAccessibleName(tr("File that keeps the results"))
+        self.results.setPlaceholderText(tr("none: results are kept until this tab is closed"))
+        self.results.setToolTip(
+            tr("With a file, an audit that was stopped goes on where it was: what is in it is skipped")
+        )
+        self.quick = QCheckBox(tr("Structure on&ly"))
+        self.quick.setToolTip(tr("Look at the structure and read no content: quicker, and finds less"))
+        self.sample = QDoubleSpinBox()
+        self.sample.setRange(0.01, 100.0)
+        self.sample.setValue(100.0)
+        self.sample.setDecimals(2)
+        self.sample.setSuffix(" %")
+        self.sample.setAccessibleName(tr("Share of the archives in per cent"))
+        self.sample.setToolTip(tr("Audit only this share of the archives, the same ones every time"))
+        self.workers = QSpinBox()
+        self.workers.setRange(0, MOST_WORKERS)
+        self.workers.setSpecialValueText(tr("as processors"))
+        self.workers.setAccessibleName(tr("Processes at a time"))
+        self.workers.setToolTip(tr("How many archives are checked at a time"))
+        self._browse = QPushButton(tr("&Browse…"))
+        self._choose = QPushButton(tr("Choose…"))
+        self._lay_out()
+        self._browse.clicked.connect(self._ask_place)
+        self._choose.clicked.connect(self._ask_results)
+        for field in (self.place, self.results):
+            field.textChanged.connect(self.changed)
+            field.returnPressed.connect(self.submitted)
+        for signal in (self.quick.toggled, self.sample.valueChanged, self.workers.valueChanged):
+            signal.connect(self.changed)
+        self.setFocusProxy(self.place)
+
+    def _lay_out(self) -> None:
+        grid = QGridLayout(self)
+        grid.setContentsMargins(10, 8, 8, 2)
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(4)
+        rows = ((tr("Fol&der or prefix"), self.place, self._browse), (tr("&Results file"), self.results, self._choose))
+        for at, (text, field, button) in enumerate(rows):
+            grid.addWidget(label_of(text, field), at, 0)
+            grid.addWidget(field, at, 1)
+            grid.addWidget(button, at, 2)
+        more = QHBoxLayout()
+        more.setSpacing(8)
+        more.addWidget(self.quick)
+        more.addSpacing(8)
+        more.addWidget(label_of(tr("&Share"), self.sample))
+        more.addWidget(self.sample)
+        more.addSpacing(8)
+        more.addWidget(label_of(tr("&Processes"), self.workers))
+        more.addWidget(self.workers)
+        more.addStretch(1)
+        grid.addLayout(more, len(rows), 1, 1, 2)
+
+    def wanted(self, connection: Connection = DEFAULT) -> Wanted:
+        """What is to be done; ``connection`` says how S3 is reached."""
+        place = self.place.text().strip()
+        results = self.results.text().strip()
+        return Wanted(
+            place if is_s3(place) else absolute(place),
+            self.quick.isChecked(),
+            self.sample.value(),
+            self.workers.value(),
+            absolute(results) if results else "",
+            connection,
+        )
+
+    def _fields(self) -> dict[str, QWidget]:
+        return {"results": self.results, "quick": self.quick, "sample": self.sample, "workers": self.workers}
+
+    def kept(self) -> OpenTab | None:
+        """What a session keeps, None where nothing was said."""
+        place = absolute(self.place.text().strip()) if self.place.text().strip() else ""
+        return OpenTab(place, side="audit", said=said_in(self._fields())) if place or self.results.text() else None
+
+    def take_up(self, kept: OpenTab) -> str:
+        """Say what an earlier session said; gives what starting does then."""
+        self.place.setText(kept.location)
+        say_again(self._fields(), kept.said)
+        if self.results.text().strip():
+            return tr("Start shows what is in the results file, and audits what is not in it yet.")
+        return tr("This was audited in an earlier session; Start audits it again.")
+
+    def trouble(self) -> str:
+        """Why this cannot be done, empty where it can."""
+        return "" if self.place.text().strip() else tr("Say which folder, or which prefix on S3, is to be audited.")
+
+    def _ask_place(self) -> None:
+        ask_for_folder(self, tr("Folder to Audit"), lambda found: self.place.setText(found[0]))
+
+    def _ask_results(self) -> None:
+        dialog = QFileDialog(self, tr("File That Keeps the Results"))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setFileMode(QFileDialog.FileMode.AnyFile)
+        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # one that is there is taken up
+        dialog.setLabelText(QFileDialog.DialogLabel.Accept, tr("Use"))
+        dialog.setNameFilters([tr("Results of audits (*.audit)"), tr("All files (*)")])
+        dialog.setDefaultSuffix("audit")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        known = self.results.text().strip()
+        if known:
+            dialog.setDirectory(str(Path(known).parent))
+        dialog.fileSelected.connect(self.results.setText)
+        dialog.open()

@@ -1,0 +1,254 @@
+"""Buckets, prefixes and objects as a tree that is listed page by page, each page only when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
+
+from inspector.core.counts import in_bytes
+from inspector.core.finding import Severity
+from inspector.core.names import visible
+from inspector.core.numbers import rounded
+from inspector.core.translation import marked, tr, trn
+from inspector.gui.kit.icons import icon, severity_icon
+from inspector.gui.kit.words import plain, short
+from inspector.operations.protocol.browse_views import EntryKind, RemoteEntry, RemotePage
+
+TITLES = (marked("Name"), marked("Size"), marked("Last changed (UTC)"))
+NAME, SIZE, CHANGED = range(len(TITLES))
+BUCKETS = ""
+"""The location that stands for all buckets."""
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_ICONS = {EntryKind.BUCKET: "folder", EntryKind.PREFIX: "folder", EntryKind.OBJECT: "file"}
+Index = QModelIndex | QPersistentModelIndex
+NOWHERE = QModelIndex()
+
+List = Callable[[str, str, Callable[[RemotePage], None], Callable[[str], None]], object]
+"""Asks for the page of a location that a token leads to; one of the two others gets the page, or a sentence."""
+
+
+class Note(StrEnum):
+    """A last row that is no entry: why there is nothing, or not all."""
+
+    LOADING = "loading"
+    NOTHING = "nothing"
+    MORE = "more"
+    FAILED = "failed"
+
+
+@dataclass(slots=True)
+class _Node:
+    parent: int
+    position: int
+    entry: RemoteEntry | None = None
+    note: Note | None = None
+    text: str = ""
+    children: list[int] = field(default_factory=list)
+    asked: bool = False
+    waiting: bool = False
+    following: str = ""
+
+
+class BrowserModel(QAbstractItemModel):
+    """The tree. ``begin`` says where it starts; what lies in a prefix is asked for when that is expanded.
+
+    Signals:
+        listed(object): a page has arrived, a RemotePage.
+        refused(str): a page could not be had.
+    """
+
+    listed = Signal(object)
+    refused = Signal(str)
+
+    def __init__(self, ask: List, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._list = ask
+        self._generation = 0
+        self._start = BUCKETS
+        self._nodes = [_Node(-1, 0)]
+
+    def begin(self, location: str) -> None:
+        """List a location anew: a bucket or a prefix, or BUCKETS."""
+        self.beginResetModel()
+        self._generation += 1
+        self._start = location
+        self._nodes = [_Node(-1, 0)]
+        self.endResetModel()
+        self._ask(0)
+
+    def entry(self, index: Index) -> RemoteEntry | None:
+        """The entry of a row, None for a note and for the root."""
+        return self._at(index).entry
+
+    def goes_on(self, index: Index) -> bool:
+        """Whether a row stands for more that can be asked for."""
+        return self._at(index).note in (Note.MORE, Note.FAILED)
+
+    def go_on(self, index: Index) -> None:
+        """Ask for what comes next, or again for what failed, where a row says that."""
+        if self.goes_on(index):
+            self._ask(self._at(index).parent)
+
+    # ---- listing -----------------------------------------------------------------------------------------------
+
+    def _ask(self, number: int) -> None:
+        node, generation = self._nodes[number], self._generation
+        node.asked = node.waiting = True
+        if self._note(node) is None:
+            # Views ask in the middle of taking up other rows, where further ones must not appear.
+            QTimer.singleShot(0, self, lambda: self._say_loading(number, generation))
+        else:
+            self._say_loading(number, generation)
+
+        def take(page: RemotePage) -> None:
+            if generation == self._generation:
+                node.waiting = False
+                self._take(number, page)
+
+        def fail(sentence: str) -> None:
+            if generation == self._generation:
+                node.waiting = False
+                self._set_note(
+                    number, Note.FAILED, tr("{sentence} (Activate this row to ask again.)", sentence=sentence)
+                )
+                self.refused.emit(sentence)
+
+        self._list(node.entry.location if node.entry is not None else self._start, node.following, take, fail)
+
+    def _say_loading(self, number: int, generation: int) -> None:
+        if generation == self._generation and self._nodes[number].waiting:
+            self._set_note(number, Note.LOADING, tr("Listing…"))
+
+    def _note(self, node: _Node) -> Note | None:
+        """What the last row beneath a node says where that is no entry."""
+        return self._nodes[node.children[-1]].note if node.children else None
+
+    def _take(self, number: int, page: RemotePage) -> None:
+        node = self._nodes[number]
+        self._set_note(number, None)
+        first = len(node.children)
+        if page.entries:
+            self.beginInsertRows(self._index(number), first, first + len(page.entries) - 1)
+            start = len(self._nodes)
+            self._nodes += [_Node(number, first + i, entry) for i, entry in enumerate(page.entries)]
+            node.children += range(start, len(self._nodes))
+            self.endInsertRows()
+        node.following = page.following
+        if page.following:
+            text = trn(
+                "{number} entry listed. Activate this row to list more.",
+                "{number} entries listed. Activate this row to list more.",
+                len(node.children),
+            )
+            self._set_note(number, Note.MORE, text)
+        elif not node.children:
+            self._set_note(number, Note.NOTHING, tr("There is nothing here."))
+        self.listed.emit(page)
+
+    def _set_note(self, number: int, note: Note | None, text: str = "") -> None:
+        """Let the last row under a node say something, or nothing."""
+        node, index = self._nodes[number], self._index(number)
+        if self._note(node) is not None:
+            last = len(node.children) - 1
+            self.beginRemoveRows(index, last, last)
+            node.children.pop()
+            self.endRemoveRows()
+        if note is not None:
+            at = len(node.children)
+            self.beginInsertRows(index, at, at)
+            self._nodes.append(_Node(number, at, note=note, text=text))
+            node.children.append(len(self._nodes) - 1)
+            self.endInsertRows()
+
+    # ---- overrides ---------------------------------------------------------------------------------------------
+
+    def index(self, row: int, column: int, parent: Index = NOWHERE) -> QModelIndex:
+        """See QAbstractItemModel."""
+        if not self.hasIndex(row, column, parent):
+            return QModelIndex()
+        return self.createIndex(row, column, self._at(parent).children[row])
+
+    def parent(self, index: Index = NOWHERE) -> Any:
+        """See QAbstractItemModel."""
+        return self._index(self._at(index).parent) if index.isValid() else QModelIndex()
+
+    def rowCount(self, parent: Index = NOWHERE) -> int:
+        """See QAbstractItemModel."""
+        return 0 if parent.column() > 0 else len(self._at(parent).children)
+
+    def columnCount(self, parent: Index = NOWHERE) -> int:  # noqa: ARG002 - the same everywhere
+        """See QAbstractItemModel."""
+        return len(TITLES)
+
+    def hasChildren(self, parent: Index = NOWHERE) -> bool:
+        """See QAbstractItemModel."""
+        return parent.column() <= 0 and (bool(self._at(parent).children) or self._is_folder(parent))
+
+    def canFetchMore(self, parent: Index) -> bool:
+        """See QAbstractItemModel: further pages have a row of their own, since each is a request."""
+        return not self._at(parent).asked and self._is_folder(parent)
+
+    def fetchMore(self, parent: Index) -> None:
+        """See QAbstractItemModel."""
+        if self.canFetchMore(parent):
+            self._ask(parent.internalId())
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """See QAbstractItemModel."""
+        if not index.isValid():
+            return None
+        node, column = self._at(index), index.column()
+        if role == Qt.ItemDataRole.DisplayRole:
+            return _text(node, column)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain(short(_tip(node, column)))
+        if role == Qt.ItemDataRole.DecorationRole and column == NAME:
+            return _icon(node)
+        return _RIGHT if role == Qt.ItemDataRole.TextAlignmentRole and column == SIZE else None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """See QAbstractItemModel."""
+        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return tr(TITLES[section])
+        return None
+
+    def _is_folder(self, index: Index) -> bool:
+        entry = self._at(index).entry
+        return entry is not None and entry.kind is not EntryKind.OBJECT
+
+    def _at(self, index: Index) -> _Node:
+        return self._nodes[index.internalId() if index.isValid() else 0]
+
+    def _index(self, number: int) -> QModelIndex:
+        return self.createIndex(self._nodes[number].position, 0, number) if number > 0 else QModelIndex()
+
+
+def _text(node: _Node, column: int) -> str:
+    entry = node.entry
+    if entry is None:
+        return short(node.text) if column == NAME else ""
+    if column == NAME:
+        return short(entry.name)
+    if column == SIZE:
+        return rounded(entry.size) if entry.kind is EntryKind.OBJECT else ""
+    return f"{datetime.fromtimestamp(entry.modified, UTC):%Y-%m-%d %H:%M:%S}" if entry.modified else ""
+
+
+def _tip(node: _Node, column: int) -> str:
+    if node.entry is None:
+        return node.text
+    if column == NAME:
+        return visible(node.entry.location)
+    is_object = node.entry.kind is EntryKind.OBJECT
+    return in_bytes(node.entry.size) if column == SIZE and is_object else _text(node, column)
+
+
+def _icon(node: _Node) -> Any:
+    if node.entry is not None:
+        return icon(_ICONS[node.entry.kind])
+    return severity_icon(Severity.ERROR) if node.note is Note.FAILED else None

@@ -1,0 +1,303 @@
+"""The tab that lists buckets and prefixes, and takes from them what is chosen."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from PySide6.QtCore import QModelIndex, Signal
+from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QProgressBar, QVBoxLayout
+
+from inspector.core.names import visible
+from inspector.core.source import SourceError
+from inspector.core.translation import marked, tr, trn
+from inspector.gui.document.connections import Connections
+from inspector.gui.document.session import SIDES, OpenTab
+from inspector.gui.ipc import worker
+from inspector.gui.ipc.client import Client, Done, Failed, Job
+from inspector.gui.kit.asking import ask_for_folder
+from inspector.gui.kit.dropping import PathField
+from inspector.gui.kit.message import Message
+from inspector.gui.kit.pace import Pace
+from inspector.gui.kit.parts import Emptiable, SelectableLabel, push_button, tree_view
+from inspector.gui.panels.connecting import ConnectDialog
+from inspector.gui.panels.tabs import SideTab
+from inspector.gui.tabs.browser_model import BUCKETS, CHANGED, NAME, SIZE, BrowserModel
+from inspector.operations.protocol.browse_views import Downloaded, EntryKind, RemoteEntry, RemotePage
+from inspector.operations.protocol.views import JobState
+from inspector.sources.s3.address import Address, parse, strip_credentials
+from inspector.sources.s3.connection import Connection
+
+WIDTHS = {NAME: 520, SIZE: 110, CHANGED: 170}
+STEPS = 1_000
+CANCELLED = marked("The listing was cancelled.")
+WELCOME = marked(
+    "Name a bucket or a prefix above and press List. All buckets are listed only when you ask for them: "
+    "many credentials have no right to."
+)
+
+
+class BrowserTab(SideTab):
+    """What lies on S3. ``location`` is listed at once where it names a bucket.
+
+    Signals:
+        openWanted(str, object): a location is to be opened with a Connection.
+        extractWanted(str, object): the members of the archive there are to be extracted.
+        checkWanted(list, object): the archives at these locations are to be checked.
+    """
+
+    openWanted = Signal(str, object)
+    extractWanted = Signal(str, object)
+    checkWanted = Signal(list, object)
+
+    def __init__(self, connections: Connections, location: str, connection: Connection) -> None:
+        super().__init__(tr(SIDES["browser"]))
+        self._connections = connections
+        self.connection = connection
+        self.client = self._new_client()
+        self._job: Job | None = None
+        self._pace = Pace(0.0)
+        self._told = ""
+        self.model = BrowserModel(self._list, self)
+        self.tree = tree_view(self.model, WIDTHS, tr("Buckets, prefixes and objects"))
+        self.tree.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.tree.setExpandsOnDoubleClick(False)  # activating a row does it, with the keyboard too
+        self.location = PathField()
+        self.location.setAccessibleName(tr("Bucket or prefix"))
+        self.location.setPlaceholderText("s3://bucket/prefix/")
+        self.list_ = push_button(tr("&List"), tr("List what lies at this address"))
+        self.buckets = push_button(tr("List &Buckets"), tr("List all buckets of these credentials"))
+        self.connect_ = push_button(tr("Connectio&n…"), tr("Choose profile, region and endpoint"))
+        self.open_ = push_button(tr("&Open"), tr("Open the object, or the dataset beneath the prefix (Return)"))
+        self.check = push_button(tr("Chec&k"), tr("Check what is selected, and all beneath it"))
+        self.extract = push_button(tr("E&xtract…"), tr("Extract the members of this archive to a folder"))
+        self.download = push_button(tr("&Download…"), tr("Copy what is selected, and all beneath it, to a folder"))
+        self.message = Message()
+        self.sentence = SelectableLabel()
+        self.sentence.setAccessibleName(tr("How far it is"))
+        self.bar = QProgressBar()
+        self.bar.setAccessibleName(tr("Bytes downloaded"))
+        self.bar.setTextVisible(False)
+        self.bar.setFixedWidth(160)
+        self.stop = push_button(tr("Cancel"), tr("Stop; files that are whole stay (Esc)"))
+        self.stack = Emptiable(self.tree)
+        self.stack.show_sentence(tr(WELCOME))
+        self._lay_out()
+        self._connect()
+        self._show_work()
+        self._enable()
+        self.location.setText(location)
+        self.setFocusProxy(self.location)
+        if location:
+            self.list_location()
+
+    @property
+    def kept(self) -> OpenTab | None:
+        """See SideTab."""
+        location = strip_credentials(self.location.text().strip())
+        return OpenTab(location, side="browser") if location else None
+
+    def _lay_out(self) -> None:
+        head, actions, foot = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
+        for widget in (self.list_, self.buckets, self.connect_):
+            head.addWidget(widget)
+        head.insertWidget(0, self.location, 1)
+        for widget in (self.open_, self.check, self.extract, self.download):
+            actions.addWidget(widget)
+        actions.addStretch(1)
+        foot.addWidget(self.sentence, 1)
+        foot.addWidget(self.bar)
+        foot.addWidget(self.stop)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 6, 8, 6)
+        layout.setSpacing(6)
+        layout.addLayout(head)
+        layout.addLayout(actions)
+        layout.addWidget(self.message)
+        layout.addWidget(self.stack, 1)
+        layout.addLayout(foot)
+
+    def _connect(self) -> None:
+        self.location.returnPressed.connect(self.list_location)
+        self.location.textChanged.connect(self.keptChanged)
+        self.list_.clicked.connect(self.list_location)
+        self.buckets.clicked.connect(self.list_buckets)
+        self.connect_.clicked.connect(self._ask_connection)
+        self.open_.clicked.connect(self._open)
+        self.check.clicked.connect(self._check)
+        self.extract.clicked.connect(self._extract)
+        self.download.clicked.connect(lambda: ask_for_folder(self, tr("Download To"), self._download_to))
+        self.stop.clicked.connect(self.cancel)
+        self.model.listed.connect(self._listed)
+        self.model.refused.connect(self._refused)
+        self.model.rowsInserted.connect(self._give_room)
+        self.tree.activated.connect(self._activate)
+        self.tree.selectionModel().selectionChanged.connect(self._enable)
+
+    def _new_client(self) -> Client:
+        client = Client(parent=self, target=worker.browse)
+        client.lost.connect(self._lost)
+        client.jobsChanged.connect(self._show_work)
+        return client
+
+    def _lost(self, sentence: str) -> None:
+        """The process has gone; what is asked next is asked of another one."""
+        self.message.say(sentence)
+        self.client = self._new_client()
+
+    @property
+    def settled(self) -> bool:
+        """See SideTab."""
+        return not self.client.outstanding
+
+    def cancel(self) -> None:
+        """See SideTab."""
+        for job in self.client.jobs:
+            job.cancel()
+
+    def end(self) -> None:
+        """See SideTab."""
+        self.client.close()
+
+    # ---- listing -----------------------------------------------------------------------------------------------
+
+    def list_location(self) -> None:
+        """List the bucket or the prefix that is entered."""
+        text = strip_credentials(self.location.text().strip())
+        if text and "://" not in text:
+            text = f"s3://{text}"
+        try:
+            bucket, key = parse(text)
+        except SourceError as error:
+            self.message.say(str(error))
+            return
+        location = Address(bucket, Address(bucket, key).prefix).location
+        self.location.setText(location)
+        self._begin(location)
+
+    def list_buckets(self) -> None:
+        """List all buckets."""
+        self._begin(BUCKETS)
+
+    def _begin(self, location: str) -> None:
+        self.message.hide()
+        self.stack.show_view(self.tree)
+        self.model.begin(location)
+        self._enable()
+
+    def _list(self, location: str, after: str, done: Done, failed: Failed) -> None:
+        if location == BUCKETS:
+            job = self.client.job("buckets", self.connection, done=done, failed=failed)
+        else:
+            job = self.client.job("page", self.connection, location, after, done=done, failed=failed)
+        job.finished.connect(lambda: failed(tr(CANCELLED)) if job.cancelled else None)
+
+    def _listed(self, page: RemotePage) -> None:
+        self._told = trn("{number} request for listings.", "{number} requests for listings.", page.totals.requests)
+        self._show_work()
+        if not self.tree.currentIndex().isValid():
+            self.tree.setCurrentIndex(self.model.index(0, 0))
+
+    def _give_room(self, parent: QModelIndex, first: int, last: int) -> None:
+        """What a row says that is no entry may take the room of all columns."""
+        for row in range(first, last + 1):
+            if self.model.entry(self.model.index(row, 0, parent)) is None:
+                self.tree.setFirstColumnSpanned(row, parent, True)
+
+    def _refused(self, sentence: str) -> None:
+        self.message.say(sentence)
+
+    def _ask_connection(self) -> None:
+        dialog = ConnectDialog(self, self.client, self._connections, self.connection)
+        dialog.chosen.connect(self.use)
+        dialog.open()
+
+    def use(self, connection: Connection) -> None:
+        """Reach S3 in another way from now on; what is listed is listed anew."""
+        self.connection = connection
+        self._connections.remember(self.location.text(), connection)
+        if self.location.text().strip() not in ("", "s3://"):
+            self.list_location()
+
+    # ---- what is selected --------------------------------------------------------------------------------------
+
+    def selected(self) -> list[RemoteEntry]:
+        """The entries that are selected, from the top."""
+        rows = self.tree.selectionModel().selectedRows()
+        return [entry for index in rows if (entry := self.model.entry(index)) is not None]
+
+    def _enable(self, *_: object) -> None:
+        chosen = self.selected()
+        kinds = {entry.kind for entry in chosen}
+        self.open_.setEnabled(len(chosen) == 1 and EntryKind.BUCKET not in kinds)
+        self.extract.setEnabled(len(chosen) == 1 and EntryKind.BUCKET not in kinds)
+        self.check.setEnabled(bool(chosen))
+        self.download.setEnabled(bool(chosen) and EntryKind.BUCKET not in kinds and self._job is None)
+
+    def _activate(self, index: QModelIndex) -> None:
+        entry = self.model.entry(index)
+        if entry is None:
+            self.model.go_on(index)
+        elif entry.kind is EntryKind.OBJECT:
+            self.openWanted.emit(entry.location, self.connection)
+        else:
+            first = index.siblingAtColumn(0)
+            self.tree.setExpanded(first, not self.tree.isExpanded(first))
+
+    def _open(self) -> None:
+        for entry in self.selected():
+            self.openWanted.emit(entry.location, self.connection)
+
+    def _extract(self) -> None:
+        for entry in self.selected():
+            self.extractWanted.emit(entry.location, self.connection)
+
+    def _check(self) -> None:
+        self.checkWanted.emit([entry.location for entry in self.selected()], self.connection)
+
+    # ---- downloading -------------------------------------------------------------------------------------------
+
+    def _download_to(self, folders: list[str]) -> None:
+        locations = tuple(entry.location for entry in self.selected())
+        self._pace = Pace(monotonic())
+        self._job = self.client.job(
+            "download", self.connection, locations, folders[0], done=self._downloaded, failed=self.message.say
+        )
+        self._job.progressed.connect(self._progressed)
+        self._job.finished.connect(self._over)
+        self.message.hide()
+        self._show_work()
+        self._enable()
+
+    def _progressed(self, state: JobState) -> None:
+        self.sentence.setText(self._pace.tell(state, monotonic()))
+        self.bar.setRange(0, STEPS if state.total else 0)
+        if state.total:
+            self.bar.setValue(min(STEPS, state.done * STEPS // state.total))
+
+    def _downloaded(self, result: Downloaded) -> None:
+        self.message.say(tr("Downloaded: {sentence}", sentence=result.sentence))
+
+    def _over(self) -> None:
+        if self._job is not None and self._job.cancelled:
+            self.message.say(tr("The download was cancelled; files that were whole by then stay."))
+        self._job = None
+        self._show_work()
+        self._enable()
+
+    def _show_work(self) -> None:
+        busy = self._job is not None
+        self.bar.setVisible(busy)
+        self.stop.setVisible(bool(self.client.jobs))
+        self.sentence.setText(tr("Downloading…") if busy else f"{_asked(self.connection)} {self._told}".strip())
+
+
+def _asked(connection: Connection) -> str:
+    """How S3 is asked, in a sentence."""
+    how = tr("with the default credentials")
+    if connection.anonymous:
+        how = tr("without signing")
+    elif connection.profile:
+        how = tr("with profile {name}", name=visible(connection.profile))
+    if connection.endpoint:
+        return tr("Asked {how} at {address}.", how=how, address=visible(connection.endpoint))
+    return tr("Asked {how}.", how=how)

@@ -1,0 +1,143 @@
+"""The locations of a check of many, and what each came to: what the rows say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt
+
+from inspector.core import counts
+from inspector.core.finding import Severity
+from inspector.core.names import visible
+from inspector.core.numbers import grouped
+from inspector.core.translation import marked, tr, trn
+from inspector.core.verdict import State
+from inspector.gui.kit.icons import icon, state_icon
+from inspector.gui.kit.model_titled_table import Index, TitledTable
+from inspector.gui.kit.vocabulary import word
+from inspector.gui.kit.words import plain, short
+from inspector.operations.check.many import Outcome
+from inspector.operations.open.folders import Wanted
+
+TITLES = (marked("Location"), marked("State"), marked("Errors"), marked("Warnings"), marked("What was found"))
+LOCATION, STATE, ERRORS, WARNINGS, SENTENCE = range(len(TITLES))
+WAITING, CHECKING = marked("waiting"), marked("being checked")
+LEFT_OUT, CANCELLED = marked("no archive"), marked("not checked")
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_COUNTED = {ERRORS: Severity.ERROR, WARNINGS: Severity.WARNING}
+
+
+@dataclass(slots=True)
+class _Row:
+    location: str
+    doing: str = WAITING
+    outcome: Outcome | None = None
+
+
+class CheckListModel(TitledTable):
+    """All locations, in their order; ``start`` is the path that they are told relative to."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(TITLES, parent)
+        self._rows: list[_Row] = []
+        self._start = ""
+
+    def fill(self, wanted: list[Wanted], start: str = "") -> None:
+        """Show these locations, about which nothing is known yet."""
+        self.beginResetModel()
+        self._rows = [_Row(each.location) for each in wanted]
+        self._start = start
+        self.endResetModel()
+
+    def begin(self, at: int) -> None:
+        """Say that one is being checked."""
+        self._rows[at].doing = CHECKING
+        self._changed(at, at)
+
+    def take(self, at: int, outcome: Outcome) -> None:
+        """Say what one came to."""
+        self._rows[at].outcome = outcome
+        self._rows[at].doing = LEFT_OUT if outcome.left_out else ""
+        self._changed(at, at)
+
+    def cancel(self) -> None:
+        """Say that the rest is not checked."""
+        for row in self._rows:
+            row.doing = CANCELLED if row.outcome is None else row.doing
+        if self._rows:
+            self._changed(0, len(self._rows) - 1)
+
+    def _changed(self, first: int, last: int) -> None:
+        self.dataChanged.emit(self.index(first, 0), self.index(last, len(TITLES) - 1))
+
+    def location(self, index: Index) -> str:
+        """The location in a row."""
+        return self._rows[index.row()].location
+
+    @property
+    def done(self) -> int:
+        """How many have been checked."""
+        return sum(row.outcome is not None for row in self._rows)
+
+    def summary(self) -> str:
+        """What is known, in a sentence."""
+        outcomes = [row.outcome for row in self._rows if row.outcome is not None]
+        states = Counter(outcome.state for outcome in outcomes if not outcome.left_out)
+        parts = [f"{grouped(states[state])} {_told(state)}" for state in State if states[state]]
+        archives, told = counts.archives(states.total()), ", ".join(parts)
+        words = (
+            tr("{archives} checked: {states}", archives=archives, states=told)
+            if parts
+            else tr("{archives} checked", archives=archives)
+        )
+        left_out = sum(outcome.left_out for outcome in outcomes)
+        rest = len(self._rows) - len(outcomes)
+        if left_out:
+            words += "; " + trn("{number} other file is no archive", "{number} other files are no archives", left_out)
+        return f"{words}; " + tr("{number} not checked.", number=grouped(rest)) if rest else f"{words}."
+
+    # ---- overrides ---------------------------------------------------------------------------------------------
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """See QAbstractItemModel."""
+        if role == Qt.ItemDataRole.TextAlignmentRole and section in _COUNTED:
+            return _RIGHT
+        return super().headerData(section, orientation, role)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """See QAbstractItemModel."""
+        if not index.isValid():
+            return None
+        row, column = self._rows[index.row()], index.column()
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._text(row, column)
+        if role == Qt.ItemDataRole.DecorationRole and column == STATE:
+            return _icon(row)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain(short(visible(row.location) if column == LOCATION else self._text(row, column)))
+        return _RIGHT if role == Qt.ItemDataRole.TextAlignmentRole and column in _COUNTED else None
+
+    def _text(self, row: _Row, column: int) -> str:
+        if column == LOCATION:
+            return short(visible(row.location.removeprefix(self._start)))
+        outcome = row.outcome
+        if column == STATE:
+            return tr(row.doing) if row.doing else (word(outcome.state) if outcome is not None else "")
+        if outcome is None:
+            return ""
+        if column in _COUNTED:
+            return grouped(dict(outcome.counts).get(_COUNTED[column], 0)) if not outcome.left_out else ""
+        said = outcome.worst or outcome.sentence
+        return tr("It is of no format that is known here.") if outcome.left_out else short(visible(said))
+
+
+def _told(state: State) -> str:
+    return tr("with warnings") if state is State.WARNING else word(state)
+
+
+def _icon(row: _Row) -> Any:
+    if row.outcome is not None and not row.outcome.left_out:
+        return state_icon(row.outcome.state)
+    return icon("reload") if row.doing == CHECKING else None

@@ -1,0 +1,344 @@
+"""A tab in which an archive is made: its kind, its place, what goes into it, its options."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFileDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QProgressBar,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector.core.progress import CANCELLED
+from inspector.core.translation import tr
+from inspector.gui.document.connections import Connections
+from inspector.gui.document.session import SIDES, OpenTab
+from inspector.gui.ipc import worker
+from inspector.gui.ipc.client import Client, Job
+from inspector.gui.kit.asking import ask_for_folder
+from inspector.gui.kit.door import absolute
+from inspector.gui.kit.dropping import PathField
+from inspector.gui.kit.form import said_in, say_again
+from inspector.gui.kit.message import Message
+from inspector.gui.kit.pace import Pace
+from inspector.gui.kit.parts import ElidedLabel, label_of
+from inspector.gui.panels.archive_options import ArchiveOptions, OptionError
+from inspector.gui.panels.inputs import InputsPanel
+from inspector.gui.panels.reach import Reach
+from inspector.gui.panels.status_line import STEPS
+from inspector.gui.panels.tabs import SideTab
+from inspector.operations.protocol.views import JobState
+from inspector.operations.protocol.workshop_views import ArchiveKind, Draft, Made
+from inspector.sources.s3.address import is_s3, strip_credentials
+
+KINDS = {
+    ArchiveKind.CAF: "CAF, Chunk Archive",
+    ArchiveKind.RCA: "RCA",
+    ArchiveKind.TACO: "TACO",
+    ArchiveKind.DATAS3T: "datas3t dataset",
+}
+SUFFIXES = {ArchiveKind.CAF: ".caf", ArchiveKind.RCA: ".rca", ArchiveKind.TACO: ".tacozip"}
+OFFERED = 1_000
+"""The most members that an entry of a TACO header is offered."""
+
+
+class NewArchiveTab(SideTab):
+    """Makes archives, one after another if that is wanted.
+
+    Signals:
+        chosen(str): an archive that was made is to be opened.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self, connections: Connections) -> None:
+        super().__init__(tr(SIDES["draft"]))
+        self.client = Client(parent=self, target=worker.make)
+        self.client.lost.connect(self._lose)
+        self._job: Job | None = None
+        self._pace = Pace(0.0)
+        self._made = ""
+        self._suffix = ""
+        self.kind = QComboBox()
+        for kind, words in KINDS.items():
+            self.kind.addItem(words, kind)
+        self.kind.setAccessibleName(tr("Kind of archive"))
+        self.target = PathField()
+        self.target.setAccessibleName(tr("Where the archive is to be written"))
+        self.browse = QPushButton(tr("&Browse…"))
+        self.reach = Reach(self.client, connections)
+        self.overwrite = QCheckBox(tr("&Replace what is there"))
+        self.remove_unfinished = QCheckBox(tr("Re&move what was never finished"))
+        self.remove_unfinished.hide()
+        self.inputs = InputsPanel(self.client, self._draft_as_far)
+        self.options = ArchiveOptions()
+        self._unsaid = said_in(self._fields())
+        self.trouble = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
+        self.trouble.setAccessibleName(tr("What is still missing, or how far the work is"))
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setFixedWidth(160)
+        self.bar.setAccessibleName(tr("How far the archive is"))
+        self.stop = QPushButton(tr("Cancel"))
+        self.stop.setToolTip(tr("Stop, and leave nothing half made (Esc)"))
+        self.begin = QPushButton(tr("&Create"))
+        self.message = Message()
+        self.setFocusProxy(self.target)
+        self._lay_out()
+        self._connect()
+        self._change_kind()
+
+    def _lay_out(self) -> None:
+        self._form = QWidget()
+        grid = QGridLayout(self._form)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.addWidget(label_of(tr("&Kind"), self.kind), 0, 0)
+        grid.addWidget(self.kind, 0, 1)
+        grid.addWidget(label_of(tr("&Write to"), self.target), 1, 0)
+        grid.addWidget(self.target, 1, 1)
+        grid.addWidget(self.browse, 1, 2)
+        grid.addWidget(self.overwrite, 0, 2)
+        grid.addWidget(self.reach, 2, 1, 1, 2)
+        grid.addWidget(self.inputs, 3, 0, 1, 3)
+        grid.addWidget(self.options, 4, 0, 1, 3)
+        grid.addWidget(self.remove_unfinished, 5, 0, 1, 3)
+        grid.setColumnStretch(1, 1)
+        grid.setRowStretch(3, 1)
+        foot = QHBoxLayout()
+        foot.addWidget(self.trouble, 1)
+        for widget in (self.bar, self.stop, self.begin):
+            foot.addWidget(widget)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.message)
+        layout.addWidget(self._form, 1)
+        layout.addLayout(foot)
+        self.bar.hide()
+        self.stop.hide()
+
+    def _connect(self) -> None:
+        self.kind.currentIndexChanged.connect(self._change_kind)
+        self.target.textChanged.connect(self._change_target)
+        self.target.editingFinished.connect(self._look_beside)
+        self.browse.clicked.connect(self.ask_target)
+        self.options.changed.connect(self.inputs.look_again)
+        self.inputs.looked.connect(self.keptChanged)
+        self.inputs.looked.connect(self._looked)
+        self.begin.clicked.connect(self.make)
+        self.stop.clicked.connect(self.cancel_making)
+        self.message.acted.connect(lambda: self.chosen.emit(self._made))
+
+    @property
+    def settled(self) -> bool:
+        """See SideTab."""
+        return self._job is None and self.inputs.settled
+
+    def _fields(self) -> dict[str, QWidget]:
+        # What agrees to a loss, such as replacing what is there, is agreed to anew in every session.
+        return {"kind": self.kind, **self.options.fields()}
+
+    @property
+    def kept(self) -> OpenTab | None:
+        """See SideTab."""
+        text, said = self.target.text().strip(), said_in(self._fields())
+        draft = OpenTab(absolute(text) if text else "", side="draft", places=tuple(self.inputs.locations), said=said)
+        return draft if text or draft.places or said != self._unsaid else None
+
+    def take_up(self, kept: OpenTab) -> None:
+        """Say what an earlier session said, and look at the files as they are now."""
+        say_again(self._fields(), kept.said)
+        self.target.setText(kept.location)
+        self._look_beside()
+        self.inputs.add(list(kept.places))
+
+    def cancel(self) -> None:
+        """See SideTab: the worker goes, and takes away first what is half made."""
+        self.inputs.stop()
+        self.client.close()
+
+    def escape(self) -> None:
+        """See SideTab: what is said of the archive stays."""
+        self.cancel_making()
+
+    # ---- what is to be made ------------------------------------------------------------------------------------
+
+    def draft(self) -> Draft:
+        """What is asked for; raises OptionError."""
+        text = self.target.text().strip()
+        draft = Draft(
+            ArchiveKind(self.kind.currentData()),
+            absolute(text) if text else "",
+            tuple(self.inputs.locations),
+            self.overwrite.isChecked(),
+            connection=self.reach.connection,
+        )
+        return replace(self.options.apply(draft), remove_unfinished=self.remove_unfinished.isChecked())
+
+    def _draft_as_far(self) -> Draft:
+        """What is asked for, as far as it can be meant: enough to look at the files."""
+        try:
+            return self.draft()
+        except OptionError:
+            return Draft(ArchiveKind(self.kind.currentData()), "", tuple(self.inputs.locations))
+
+    def _change_kind(self) -> None:
+        kind = ArchiveKind(self.kind.currentData())
+        self.options.show_kind(kind)
+        target, before, self._suffix = self.target.text(), self._suffix, SUFFIXES.get(kind, "")
+        if before and self._suffix and target.endswith(before):
+            self.target.setText(target.removesuffix(before) + self._suffix)
+        is_folder = kind is ArchiveKind.DATAS3T
+        self.overwrite.setVisible(not is_folder)
+        self.target.setPlaceholderText(
+            tr("the folder that is the root of the bucket, or s3://bucket/prefix")
+            if is_folder
+            else tr("a file, such as archive{suffix}, or s3://bucket/key{suffix}", suffix=SUFFIXES[kind])
+        )
+        self.inputs.look_again()
+
+    def _change_target(self, text: str) -> None:
+        self.keptChanged.emit()
+        location = strip_credentials(text.strip())
+        was_remote = not self.reach.isHidden()
+        self.reach.follow(location)
+        if is_s3(location) or was_remote:
+            self.inputs.look_again()  # which says, too, what is wrong with an address
+        self._enable()
+
+    def ask_target(self) -> None:
+        """Ask where the archive is to be written."""
+        kind = ArchiveKind(self.kind.currentData())
+        if kind is ArchiveKind.DATAS3T:
+            ask_for_folder(self, tr("Root of the Bucket"), lambda found: self.target.setText(found[0]))
+            return
+        dialog = QFileDialog(self, tr("New Archive"))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        # Whether something is replaced is for the box beside the name to say, once.
+        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)
+        dialog.setDefaultSuffix(SUFFIXES[kind][1:])
+        dialog.fileSelected.connect(self._take_target)
+        dialog.open()
+
+    def _take_target(self, path: str) -> None:
+        self.target.setText(path)
+        self._look_beside()
+
+    def _look_beside(self) -> None:
+        """Find out whether runs that were killed have left anything where the archive is to be."""
+        self.client.job("unfinished", self._draft_as_far(), done=self._tell_unfinished)
+
+    def _tell_unfinished(self, sentence: str) -> None:
+        self.remove_unfinished.setVisible(bool(sentence))
+        if sentence:
+            self.message.say(sentence)
+        else:
+            self.remove_unfinished.setChecked(False)
+
+    def _looked(self) -> None:
+        contents = self.inputs.contents
+        if contents is not None:
+            self.options.taco.offer([row.name for row in contents.rows[:OFFERED] if not row.trouble])
+        self._enable()
+
+    def missing(self) -> str:
+        """What still has to be said or changed before the archive can be made, empty where nothing."""
+        try:
+            draft = self.draft()
+        except OptionError as error:
+            return str(error)
+        if not draft.locations:
+            return tr("Add files or folders.")
+        if not draft.target:
+            return tr("Say where it is to be written.")
+        contents = self.inputs.contents
+        if contents is None:
+            return tr("The files are being looked at.")
+        return contents.obstacle
+
+    def _remark(self) -> str:
+        """What to know of the name of the archive, empty where it is as people expect it."""
+        suffix = Path(self.target.text().strip()).suffix.lower()
+        if not self._suffix or suffix == self._suffix or suffix not in SUFFIXES.values():
+            return ""
+        return tr(
+            "The name ends in {suffix}, but archives of this kind end in {usual}.", suffix=suffix, usual=self._suffix
+        )
+
+    def _enable(self, *_: object) -> None:
+        if self._job is None:
+            missing = self.missing()
+            self.trouble.setText(missing or self._remark())
+            self.begin.setEnabled(not missing)
+
+    # ---- making it ---------------------------------------------------------------------------------------------
+
+    def make(self) -> None:
+        """Make the archive, if nothing is missing; how a bucket is reached that is new is asked first."""
+        if self._job is not None or self.missing():
+            return
+        if not self.reach.is_sure:
+            self.reach.ask(self.make)
+            return
+        self.reach.remember()
+        draft = self.draft()
+        self.message.hide()
+        self._pace = Pace(monotonic())
+        self._job = job = self.client.job("create", draft, done=self._take, failed=self._fail)
+        job.binding = True  # what could not be taken away again has to be known
+        job.progressed.connect(self._progressed)
+        job.finished.connect(lambda: self._over(job))
+        self._show_work(True)
+
+    def cancel_making(self) -> None:
+        """Stop; nothing half made stays."""
+        if self._job is not None:
+            self._job.cancel()
+            self.trouble.setText(tr("Stopping…"))
+
+    def _show_work(self, running: bool) -> None:
+        self._form.setEnabled(not running)
+        self.bar.setRange(0, 0)
+        self.bar.setVisible(running)
+        self.stop.setVisible(running)
+        self.begin.setVisible(not running)
+        if running:
+            self.trouble.setText(tr("Beginning…"))
+            self.stop.setFocus()
+
+    def _progressed(self, state: JobState) -> None:
+        if self._job is None or self._job.cancelled:
+            return
+        self.trouble.setText(self._pace.tell(state, monotonic()))
+        self.bar.setRange(0, STEPS if state.total else 0)
+        if state.total:
+            self.bar.setValue(min(STEPS, state.done * STEPS // state.total))
+
+    def _over(self, job: Job) -> None:
+        self._job = None
+        self._show_work(False)
+        if job.cancelled:
+            self.message.say(tr("Making the archive was cancelled. Nothing of it is left."))
+        self._enable()
+
+    def _take(self, made: Made) -> None:
+        self._made = made.path
+        self.message.say(" ".join((made.sentence, *made.warnings)), tr("Open It"))
+
+    def _fail(self, sentence: str) -> None:
+        if sentence != CANCELLED:  # which has been said
+            self.message.say(sentence)
+
+    def _lose(self, sentence: str) -> None:
+        self._form.setEnabled(False)
+        self.begin.setEnabled(False)
+        self.message.say(tr("{sentence} Close this tab and begin again.", sentence=sentence))

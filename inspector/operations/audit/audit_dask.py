@@ -1,0 +1,143 @@
+"""An audit by the workers of a Dask cluster: some archives a task, one place where results are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import CancelledError
+from importlib import import_module
+from itertools import islice
+from typing import Any
+
+from inspector.core.names import visible
+from inspector.core.progress import Progress
+from inspector.core.translation import tr
+from inspector.operations.audit.audit import Plan
+from inspector.operations.audit.audit_check import Job, Result, examine, lost
+from inspector.operations.audit.audit_places import shard_of
+from inspector.operations.audit.audit_results import Results
+from inspector.operations.audit.audit_shards import ShardFiles
+from inspector.operations.jobs.pool import DIED, Lost, attempt
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.share import CHECKING
+
+CHUNK_FILES = 32
+"""Archives in a task, at most."""
+CHUNK_SIZE = 256 << 20
+"""Bytes from which on a task has enough."""
+_AHEAD = 3
+"""Tasks that a thread of a worker is given at a time."""
+_CONNECTING = 10
+"""Seconds to wait for the scheduler."""
+
+Chunk = tuple[Job, ...]
+Answer = tuple[Chunk, list[Result]]
+
+
+def run_on_cluster(
+    address: str, plan: Plan, results: Results, progress: Progress, shards: ShardFiles | None = None
+) -> Generator[Result]:
+    """Check what is left, see ``audit.run``. Locations have to be the same, and this program there, on every worker.
+
+    With ``shards`` a task has archives of one shard, whose file keeps its results before they are given. A task that
+    ends its worker is done again one archive at a time, so that the one that does it is known. Raises Refused where the
+    cluster cannot be had, too.
+    """
+    left = results.amount(done=False)
+    progress.begin(tr(CHECKING), left.size)
+    with _client(address) as client:
+        count = shards.count if shards is not None else 1
+        chunks = _chunks((Job(found, plan.quick, plan.connection) for found in results.missing()), count)
+        for chunk, came in _while_it_is_there(_came(client, chunks)):
+            if shards is not None:
+                shards.keep(shard_of(chunk[0].found.name, count), came)
+            for result in came:
+                results.keep(result)
+                yield result
+            progress.advance(sum(job.found.size for job in chunk))
+
+
+def _while_it_is_there(came: Iterator[Answer]) -> Iterator[Answer]:
+    try:
+        yield from came
+    except CancelledError as error:
+        raise Refused("The Dask scheduler has gone, and with it what was left to do.") from error
+
+
+def _dask() -> Any:
+    """The library, which is an optional extra and has no types."""
+    try:
+        return import_module("distributed")
+    except ImportError as error:
+        raise Refused("--dask needs Dask: install archive-inspector[dask].") from error
+
+
+def _client(address: str) -> Any:
+    dask = _dask()
+    try:
+        return dask.Client(address, timeout=_CONNECTING, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise Refused(f"No Dask scheduler answers at {visible(address)}: {error}.") from error
+
+
+def _chunks(jobs: Iterable[Job], shards: int) -> Iterator[Chunk]:
+    """The jobs of each shard, some at a time: many small archives, or a few large ones."""
+    open_ones: dict[int, list[Job]] = {}
+    for job in jobs:
+        shard = shard_of(job.found.name, shards)
+        chunk = open_ones.setdefault(shard, [])
+        chunk.append(job)
+        if len(chunk) == CHUNK_FILES or sum(each.found.size for each in chunk) >= CHUNK_SIZE:
+            yield tuple(open_ones.pop(shard))
+    yield from map(tuple, open_ones.values())
+
+
+def _came(client: Any, chunks: Iterator[Chunk]) -> Iterator[Answer]:
+    """What comes of the chunks, as it comes; only so many are with the cluster at a time."""
+    asked: dict[Any, Chunk] = {}
+    suspects: list[Job] = []
+    ready = _dask().as_completed(loop=client.loop)
+
+    def ask(number: int) -> None:
+        for chunk in islice(chunks, number):
+            future = _ask(client, chunk)
+            asked[future] = chunk
+            ready.add(future)
+
+    ask(_AHEAD * max(1, sum(client.nthreads().values())))
+    for future in ready:
+        ask(1)
+        chunk = asked.pop(future)
+        came = _outcome(future)
+        if came is None:
+            suspects += chunk
+        else:
+            yield chunk, came
+    # A worker that ends takes along what else it was given, so suspects are alone with the cluster, one after another.
+    for job in suspects:
+        yield (job,), _outcome(_ask(client, (job,))) or [lost(job, DIED)]
+
+
+def _ask(client: Any, chunk: Chunk) -> Any:
+    return client.submit(examine_chunk, chunk, pure=False)
+
+
+def _outcome(future: Any) -> list[Result] | None:
+    """The results of a chunk, once they are there, or None where its worker has ended, and so did others after it."""
+    error = future.exception()
+    if error is None:
+        came: list[Result] = future.result()
+        return came
+    if isinstance(error, _dask().KilledWorker):
+        return None
+    raise Refused(
+        f"The Dask cluster could not do this: {error!r}. This program has to be installed on all of its workers."
+    ) from error
+
+
+def examine_chunk(chunk: Chunk) -> list[Result]:
+    """What a worker of the cluster does: check these archives, one after another."""
+    results = []
+    for job in chunk:
+        answer = attempt(examine, job, Progress())
+        results.append(lost(job, answer.sentence) if isinstance(answer, Lost) else answer)
+    return results

@@ -1,0 +1,142 @@
+"""What an audit came to, in numbers and in its worst findings: text for a person, an object for programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from inspector.core.names import visible
+from inspector.core.numbers import count, rounded
+from inspector.operations.audit.audit_check import NO_ARCHIVE, STATES, UNCHECKED, Result
+from inspector.operations.audit.audit_pages import RANK
+from inspector.operations.audit.audit_results import Amount, Results
+
+WORST = 20
+"""Archives that are named because something is wrong with them; the rest is counted."""
+_CODES = 10
+"""Kinds of findings that are counted, those of most archives first."""
+_FINE = ("sound", UNCHECKED)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What this audit itself did, apart from what was finished earlier: so much, in so many seconds."""
+
+    done: Amount
+    seconds: float
+    earlier: Amount = Amount()  # noqa: RUF009 - it cannot change
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of finding: how bad it is, its code, and how many archives have it."""
+
+    severity: str
+    code: str
+    archives: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Archives by state (the best first) and by format; ``None`` is one that could not be told.
+
+    ``others`` are no archives.
+    ``kinds`` are the errors and warnings that most archives have, ``worst`` the worst archives, up to WORST of them,
+    ``wrong`` how many have anything wrong.
+    """
+
+    states: dict[str, Amount]
+    formats: dict[str | None, Amount]
+    others: Amount
+    kinds: tuple[Kind, ...]
+    worst: tuple[Result, ...]
+    wrong: int
+    run: Run
+
+    @property
+    def all(self) -> Amount:
+        """All archives."""
+        amounts = self.states.values()
+        return Amount(sum(each.files for each in amounts), sum(each.size for each in amounts))
+
+
+def summary(results: Results, run: Run) -> Summary:
+    """Sum up the chosen results; raises Refused where they cannot be read."""
+    states = _amounts(results, "state")
+    others = states.pop(NO_ARCHIVE, Amount())
+    kinds = results.rows(
+        "SELECT json_extract(value, '$.severity') AS severity, json_extract(value, '$.code') AS code, "
+        "count(DISTINCT location) AS archives FROM chosen, json_each(chosen.findings) "
+        "WHERE severity <> 'info' GROUP BY code, severity ORDER BY archives DESC, severity, code LIMIT ?",
+        (_CODES,),
+    )
+    order = f"WHERE {RANK} > 1 ORDER BY {RANK} DESC, errors DESC, warnings DESC, location LIMIT ?"
+    worst = results.results(order, (WORST,))
+    return Summary(
+        {state: states[state] for state in STATES if state in states},
+        _amounts(results, "format", f"WHERE state <> '{NO_ARCHIVE}'"),
+        others,
+        tuple(Kind(*row) for row in kinds),
+        tuple(worst),
+        sum(amount.files for state, amount in states.items() if state not in _FINE),
+        run,
+    )
+
+
+def _amounts(results: Results, column: str, where: str = "") -> dict[Any, Amount]:
+    query = f"SELECT {column}, count(*), sum(size) FROM chosen {where} GROUP BY {column} ORDER BY 2 DESC, {column}"  # noqa: S608 - own names
+    return {value: Amount(files, size) for value, files, size in results.rows(query)}
+
+
+def as_text(summed: Summary) -> str:
+    """Lines for a person; every name is visible text."""
+    everything = summed.all
+    states = ", ".join(f"{amount.files:,} {state}" for state, amount in summed.states.items())
+    lines = [f"{count(everything.files, 'archive')}, {rounded(everything.size)}: {states or 'nothing was audited'}"]
+    lines += [
+        f"  {name or 'unreadable, or of no known format'}: {amount.files:,}, {rounded(amount.size)}"
+        for name, amount in summed.formats.items()
+    ]
+    if summed.others.files:
+        lines.append(f"  {count(summed.others.files, 'file')} of no known format left out")
+    if summed.run.earlier.files:
+        lines.append(f"  {count(summed.run.earlier.files, 'file')} finished earlier, and unchanged since")
+    lines.append(f"  {_pace(summed.run)}")
+    lines += [f"  {kind.severity} in {count(kind.archives, 'archive')}: {kind.code}" for kind in summed.kinds]
+    for each in summed.worst:
+        code = f" [{each.code}]" if each.code else ""
+        lines.append(f"{visible(each.location)}: {each.sentence}{code}")
+    if more := summed.wrong - len(summed.worst):
+        lines.append(f"... and {count(more, 'more archive')} with something wrong")
+    return "\n".join(lines) + "\n"
+
+
+def _pace(run: Run) -> str:
+    done = f"{count(run.done.files, 'file')}, {rounded(run.done.size)} read in {run.seconds:,.1f} s"
+    if not run.done.files or run.seconds <= 0:
+        return done
+    return f"{done}: {run.done.files / run.seconds:,.1f} files and {rounded(int(run.done.size / run.seconds))} a second"
+
+
+def as_object(summed: Summary) -> dict[str, Any]:
+    """The object that scripts read, after those of the archives."""
+    run = summed.run
+    return {
+        "summary": {
+            "archives": summed.all.files,
+            "bytes": summed.all.size,
+            "states": {state: _object(amount) for state, amount in summed.states.items()},
+            "formats": [{"format": name, **_object(amount)} for name, amount in summed.formats.items()],
+            "left_out": summed.others.files,
+            "kinds": [
+                {"severity": kind.severity, "code": kind.code, "archives": kind.archives} for kind in summed.kinds
+            ],
+            "worst": [each.location for each in summed.worst],
+            "earlier": _object(run.earlier),
+            "done": {**_object(run.done), "seconds": round(run.seconds, 3)},
+        }
+    }
+
+
+def _object(amount: Amount) -> dict[str, int]:
+    return {"archives": amount.files, "bytes": amount.size}

@@ -1,1 +1,0 @@
-"""Checking very many archives, with results that are kept."""

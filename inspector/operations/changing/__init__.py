@@ -1,1 +1,0 @@
-"""Edits of archives in place: the TACO header, bytes, repairs."""

@@ -1,0 +1,298 @@
+"""Checking: everything that can be compared, and the one word that sums it up."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from inspector.core.archive import Archive, Emitter
+from inspector.core.edit import EditError
+from inspector.core.finding import Finding, Severity
+from inspector.core.format import Format
+from inspector.core.numbers import in_bytes
+from inspector.core.progress import Progress
+from inspector.core.source import Source, SourceError, is_sparing
+from inspector.core.translation import marked, tr
+from inspector.core.verdict import VERDICTS, State, Verdict
+from inspector.formats.datas3t.check import summary
+from inspector.operations.check.digest_check import check_manifests
+from inspector.operations.check.name_rules import report_names
+from inspector.operations.check.repairable import mark_repairs
+from inspector.operations.jobs.share import CHECKING, shares, together
+from inspector.operations.open.collection import OVERLAP
+from inspector.operations.open.location import Location, NoRangeError, open_location
+from inspector.operations.open.opening import UNREADABLE, Opened, decode_anew
+from inspector.sources.file import FileSource
+from inspector.sources.recovery import pending
+from inspector.sources.s3.address import strip_credentials
+from inspector.sources.s3.answers import Seen
+from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.prefix import S3Prefix
+from inspector.sources.s3.source import cancelling
+from inspector.sources.survey import Kind
+
+_READING = 4
+"""Of the work of checking a location so many parts are counted, of which reading its structure is one."""
+INTERRUPTED = "interrupted-change"
+"""The code of the finding that a change by this program was cut short."""
+PARTLY = marked("not all of it could be read, so nothing is known of the rest.")
+STATES = {
+    State.SOUND: marked("Sound"),
+    State.WARNING: marked("Warning"),
+    State.TORN: marked("Torn"),
+    State.DAMAGED: marked("Damaged"),
+    State.UNREADABLE: marked("Unreadable"),
+}
+"""What a sentence about an archive begins with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What checking a location found.
+
+    ``archives`` are what was opened, with their findings; ``findings`` say why nothing was. ``state`` is None where
+    nothing wrong was seen but not all was read. ``size`` is in bytes, ``verdicts`` counts members, ``sentence`` sums
+    up for a person.
+    """
+
+    location: str
+    format: str | None
+    state: State | None
+    members: int
+    size: int
+    archives: Sequence[Opened]
+    findings: Sequence[Finding]
+    verdicts: dict[Verdict, int]
+    sentence: str
+
+    @property
+    def no_archive(self) -> bool:
+        """Whether it was read, and is of no format that is known."""
+        return self.format is None and len(self.archives) > 0 and not not_read(self.archives)
+
+
+def check_location(
+    location: str,
+    progress: Progress,
+    connection: Connection = DEFAULT,
+    *,
+    seen: Seen | None = None,
+    place: Source | S3Prefix | None = None,
+) -> Report:
+    """Open, decode and check what is at ``location``; what cannot be opened is a report too. Raises Cancelled.
+
+    ``seen`` and ``place`` are as in open_location.
+    """
+    try:
+        with cancelling(progress):
+            opened = open_location(location, connection, seen=seen, place=place)
+    except NoRangeError as error:
+        return _lost(location, error)
+    except SourceError as error:
+        return unreadable(location, str(error))
+    opened.at_once = True
+    return check_opened(location, opened, progress)
+
+
+def read_location(
+    location: str, progress: Progress, connection: Connection = DEFAULT, *, seen: Seen | None = None
+) -> Report:
+    """What opening and decoding alone say: its state is None where they see nothing wrong. Raises Cancelled."""
+    try:
+        with cancelling(progress):
+            opened = open_location(location, connection, seen=seen)
+    except SourceError as error:
+        return unreadable(location, str(error))
+    deque(opened.read_all(progress), maxlen=0)
+    report = report_of(location, opened, "")
+    if report.state is not State.SOUND:
+        return report
+    return replace(report, state=None, sentence=tr("Nothing is wrong with the structure; the content was not read."))
+
+
+def unreadable(location: str, sentence: str) -> Report:
+    """The report on what could not be opened."""
+    finding = Finding(Severity.ERROR, UNREADABLE, sentence)
+    return Report(strip_credentials(location), None, State.UNREADABLE, 0, 0, (), (finding,), {}, sentence)
+
+
+def _lost(location: str, error: NoRangeError) -> Report:
+    """The report on a folder of which it is known that all the bytes of its ranges are missing."""
+    sentence, name = judgement(State.DAMAGED, str(error)), strip_credentials(location)
+    return Report(name, "datas3t", State.DAMAGED, 0, 0, (), error.collection.findings, {}, sentence)
+
+
+def check_opened(location: str, opened: Location, progress: Progress) -> Report:
+    """Check archives, those that have not been decoded after that; several at a time. Raises Cancelled."""
+    sentences: list[str] = []
+    for at, said in enumerate(
+        together(progress, CHECKING, opened.sizes, partial(_check_one, opened), opened.at_a_time)
+    ):
+        opened.open(at)
+        sentences.append(said)
+    return report_of(location, opened, sentences[0] if opened.collection is None else summary(opened.archives))
+
+
+def _check_one(opened: Location, at: int, progress: Progress) -> str:
+    parts = iter((progress,))
+    if not opened.ahead(at).complete:
+        reading = opened.sizes[at] // _READING
+        parts = shares(progress, CHECKING, (reading, opened.sizes[at] - reading))
+        opened.read(at, next(parts))
+    archive, progress = opened.known(at), next(parts)
+    archive.checking = True
+    try:
+        said = check_archive(archive, progress)
+        mark_repairs(archive, progress)
+        archive.checked = True
+    finally:
+        archive.checking = False
+    return said
+
+
+def check_archive(archive: Opened, progress: Progress) -> str:
+    """Check one archive that has been decoded and give the sentence that sums it up; raises Cancelled.
+
+    An earlier check of it, finished or not, is forgotten first.
+    """
+    forget_check(archive)
+    if is_sparing(archive.source) and not archive.cut_short:
+        try:
+            decode_anew(archive, progress)
+        except SourceError as error:
+            Emitter(archive).error(UNREADABLE, str(error))
+            return ""
+    if archive.decoder is None or archive.cut_short:
+        return ""
+    with cancelling(progress):
+        return _check(archive, archive.decoder, progress)
+
+
+def _check(archive: Opened, decoder: Format, progress: Progress) -> str:
+    emitter = Emitter(archive)
+    try:
+        sentence = decoder.check(archive, emitter, progress)
+        records = len(archive.checksums) > 0
+        report_names(archive, emitter, progress)
+        compared = check_manifests(archive, emitter, progress)
+        _report_shrinking(archive, emitter)
+        _report_interrupted(archive, emitter)
+    except SourceError as error:
+        emitter.error(UNREADABLE, f"{error} What follows could not be checked.")
+        return ""
+    # Of a format without checksums there is nothing more to be said than what its manifests tell.
+    return " ".join(filter(None, (sentence if records or not compared else "", compared)))
+
+
+def _report_shrinking(archive: Opened, emitter: Emitter) -> None:
+    """A file that others cut off meanwhile gives short reads, which look like an end to whoever reads to the end."""
+    last = archive.source.size - 1
+    if last >= 0 and not archive.source.read(last, 1):
+        emitter.error(
+            "file-became-shorter",
+            f"The file became shorter while it was open: it had {in_bytes(last + 1)}, and its last byte is gone. "
+            "Open it again to see what is left.",
+            (last, last + 1),
+        )
+
+
+def _report_interrupted(archive: Opened, emitter: Emitter) -> None:
+    if not isinstance(archive.source, FileSource):
+        return
+    try:
+        found = pending(archive.source.path)
+    except EditError as error:
+        emitter.warning(INTERRUPTED, str(error))
+    else:
+        if found is not None and found.kind is Kind.BUSY:
+            emitter.info("change-under-way", found.story, *found.spans)
+        elif found is not None:
+            emitter.find(Severity.WARNING, INTERRUPTED, found.story, found.spans, repair="finish-interrupted-change")
+
+
+def forget_check(archive: Opened) -> None:
+    """Leave only what decoding has said."""
+    del archive.findings[archive.decoded_findings :]
+    archive.findings_dropped = archive.decoded_dropped
+    archive.verdicts = bytearray()
+    archive.checksums = archive.decoded_checksums
+    archive.checked = False
+
+
+def report_of(location: str, opened: Location, sentence: str) -> Report:
+    """The report on archives as they are now."""
+    state = state_of(opened.archives)
+    counted: Counter[Verdict] = Counter()
+    for archive in opened.archives:
+        counted.update(verdict_counts(archive))
+    if not sentence and not_read(opened.archives):
+        sentence = tr(PARTLY)
+    first = opened.archives[0] if opened.archives else None
+    known = first is not None and first.decoder is not None
+    return Report(
+        location,
+        first.format if first is not None and known else None,
+        state,
+        sum(len(archive.members) for archive in opened.archives),
+        opened.size,
+        opened.archives,
+        (),
+        dict(counted),
+        judgement(state, sentence),
+    )
+
+
+def judgement(state: State, why: str) -> str:
+    """A sentence that says what an archive is, and why where that is known."""
+    return tr("{state}: {why}", state=tr(STATES[state]), why=why) if why else f"{tr(STATES[state])}."
+
+
+def not_read(archives: Iterable[Archive]) -> bool:
+    """Whether bytes of them could not be had."""
+    return any(finding.code == UNREADABLE for archive in archives for finding in archive.findings)
+
+
+def verdict_counts(archive: Archive) -> Counter[Verdict]:
+    """How many members have each verdict."""
+    counted = Counter({verdict: archive.verdicts.count(at) for at, verdict in enumerate(VERDICTS)})
+    counted[Verdict.NOT_CHECKED] += len(archive.members) - len(archive.verdicts)
+    return +counted
+
+
+def state_of(archives: Iterable[Opened]) -> State:
+    """The state that the findings spell: the worst of all archives'."""
+    states = [State.SOUND]
+    for archive in archives:
+        if archive.decoder is None or archive.unreadable:
+            return State.UNREADABLE
+        states.append(state_said(archive.decoder.torn, archive.findings))
+    return max(states, key=list(State).index)
+
+
+def own_state(archive: Opened) -> State:
+    """The state of one range by itself: what the names of others tell of it says nothing of its bytes."""
+    if archive.decoder is None or archive.unreadable:
+        return State.UNREADABLE
+    aside = frozenset(map(id, archive.foretold))
+    own = (each for each in archive.findings if each.code != OVERLAP and id(each) not in aside)
+    return state_said(archive.decoder.torn, own)
+
+
+def state_said(torn: frozenset[str], findings: Iterable[Finding]) -> State:
+    """The state that these findings spell; ``torn`` are the codes of an update cut short."""
+    state = State.SOUND
+    for finding in findings:
+        if finding.severity is Severity.INFO:
+            continue
+        state = max(state, _said_by(finding, torn), key=list(State).index)
+    return state
+
+
+def _said_by(finding: Finding, torn: frozenset[str]) -> State:
+    if finding.code == UNREADABLE:
+        return State.UNREADABLE
+    if finding.code in torn or finding.code == INTERRUPTED:
+        return State.TORN
+    return State.DAMAGED if finding.severity is Severity.ERROR else State.WARNING

@@ -1,0 +1,43 @@
+"""Which repairs a checked archive offers, and which findings they answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from inspector.core.finding import Finding, Severity
+from inspector.core.progress import Progress
+from inspector.core.repair import Repair
+from inspector.core.source import Source, SourceError
+from inspector.operations.open.opening import Opened
+
+
+def left(archive: Opened) -> tuple[Finding, ...]:
+    """What is wrong with an archive: its findings above info, the worst first."""
+    wrong = [finding for finding in archive.findings if finding.severity is not Severity.INFO]
+    return tuple(sorted(wrong, key=lambda finding: finding.severity.rank))
+
+
+def offered(archive: Opened, progress: Progress) -> tuple[Repair, ...]:
+    """The ways of mending an archive that has been checked, the best first. Raises SourceError and Cancelled."""
+    if archive.decoder is None or archive.cut_short or not left(archive) or not _whole(archive.source):
+        return ()
+    return tuple(archive.decoder.repairs(archive, progress))
+
+
+def _whole(source: Source) -> bool:
+    """Whether the file is as long as it was: of one that others cut off, nothing is planned before it is read again."""
+    return source.size == 0 or len(source.read(source.size - 1, 1)) == 1
+
+
+def mark_repairs(archive: Opened, progress: Progress) -> None:
+    """Say of every finding of a checked archive which repair answers it. Raises Cancelled."""
+    try:
+        repairs = offered(archive, progress)
+    except SourceError:  # checking has already said that it cannot be read
+        return
+    by_code = {code: each.code for each in reversed(repairs) for code in each.mends}
+    archive.findings[:] = [_marked(finding, by_code.get(finding.code)) for finding in archive.findings]
+
+
+def _marked(finding: Finding, repair: str | None) -> Finding:
+    return replace(finding, repair=repair) if repair is not None and finding.repair is None else finding

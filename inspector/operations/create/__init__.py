@@ -1,0 +1,1 @@
+"""New archives, archives that grow, and catalogues of them."""

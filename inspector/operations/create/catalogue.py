@@ -1,0 +1,153 @@
+"""A catalogue of members, an SQLite file: in which archive each is, and where (CAF.md, "Database Integration").
+
+The table is the specification's ``file_locations`` with the place in the archive added, so that one range read gives a
+member. Archives are recorded relative to the catalogue's folder where they lie in it, so both may be moved together.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from inspector.core.names import visible
+from inspector.core.source import SourceError
+from inspector.operations.jobs.refused import Refused
+from inspector.sources.s3.address import is_s3
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS file_locations (
+    file_path VARCHAR(512) PRIMARY KEY,
+    caf_file_id VARCHAR(50) NOT NULL,
+    offset INTEGER NOT NULL,
+    length INTEGER NOT NULL
+)"""
+_ROW = "file_path, caf_file_id, offset, length"
+_COLUMNS = set(_ROW.split(", "))
+_PATIENCE = 10.0
+"""Seconds to wait for another program that is writing into the catalogue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a member is: its data are the ``length`` bytes from ``offset`` on in the file ``archive``."""
+
+    path: str
+    archive: str
+    offset: int
+    length: int
+
+
+def see_that_it_is_usable(catalogue: Path) -> None:
+    """Refuse a catalogue that could not be kept up after the work. Raises Refused."""
+    if not catalogue.parent.is_dir():
+        raise Refused(f"The catalogue {visible(str(catalogue))} cannot be written: its folder does not exist.")
+    if not os.path.lexists(catalogue):
+        return
+    with _opened(catalogue, "rw") as connection:
+        connection.execute("BEGIN IMMEDIATE")  # also takes back what a run that was killed had begun
+        if connection.execute("SELECT count(*) FROM main.sqlite_master").fetchone() != (0,):
+            _see_the_table(connection, catalogue)
+        connection.rollback()
+
+
+def record(catalogue: Path, archives: Sequence[str], places: Iterable[Place]) -> int:
+    """Keep the catalogue up with archives that were made, in one transaction; how many names had another place.
+
+    ``places`` are those of all their members. What was known of these archives before is forgotten. Raises Refused
+    where the catalogue stays as it was.
+    """
+    new = not os.path.lexists(catalogue)
+    try:
+        with _opened(catalogue, "rwc") as connection:
+            return _record(connection, catalogue, archives, places)
+    except BaseException:
+        if new:
+            catalogue.unlink(missing_ok=True)
+        raise
+
+
+def _record(connection: sqlite3.Connection, catalogue: Path, archives: Sequence[str], places: Iterable[Place]) -> int:
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute(_TABLE)
+    _see_the_table(connection, catalogue)
+    connection.execute(
+        "CREATE TEMP TABLE fresh (file_path TEXT PRIMARY KEY, caf_file_id TEXT, offset INTEGER, length INTEGER)"
+    )
+    rows = ((each.path, _identifier(catalogue, each.archive), each.offset, each.length) for each in places)
+    connection.executemany("INSERT INTO fresh VALUES (?, ?, ?, ?)", rows)
+    forgotten = [(_identifier(catalogue, each),) for each in archives]
+    connection.executemany("DELETE FROM main.file_locations WHERE caf_file_id = ?", forgotten)
+    had = "SELECT count(*) FROM fresh JOIN main.file_locations USING (file_path)"
+    moved: int = connection.execute(had).fetchone()[0]
+    insert = f"INSERT OR REPLACE INTO main.file_locations ({_ROW}) SELECT {_ROW} FROM fresh ORDER BY file_path"  # noqa: S608
+    connection.execute(insert)
+    connection.commit()
+    return moved
+
+
+def find(catalogue: Path, name: str) -> Iterator[Place]:
+    """The member of that name, or, where a ``*`` ends it, all whose names begin so, in the order of the names.
+
+    Raises SourceError where there is no such file, and Refused where it is no catalogue.
+    """
+    if not catalogue.is_file():
+        raise SourceError(f"{visible(str(catalogue))} is no file, so it is no catalogue.")
+    # Not read only: after a run that was killed SQLite has to tidy up before it reads.
+    with _opened(catalogue, "rw") as connection:
+        connection.execute("PRAGMA query_only = ON")
+        _see_the_table(connection, catalogue)
+        beginning = name[:-1] if name.endswith("*") else None
+        condition, asked = ("=", name) if beginning is None else (">=", beginning)
+        query = f"SELECT {_ROW} FROM main.file_locations WHERE file_path {condition} ? ORDER BY file_path"  # noqa: S608
+        for row in connection.execute(query, (asked,)):
+            if beginning and isinstance(row[0], str) and not row[0].startswith(beginning):
+                return
+            yield _place(catalogue, row)
+
+
+def _identifier(catalogue: Path, archive: str) -> str:
+    """What the catalogue calls an archive: its path from the catalogue's folder, or the whole where it is elsewhere."""
+    if is_s3(archive):
+        return archive
+    path = Path(archive).resolve()
+    folder = catalogue.parent.resolve()
+    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.as_posix()
+
+
+def _place(catalogue: Path, row: tuple[Any, ...]) -> Place:
+    if list(map(type, row)) != [str, str, int, int]:
+        raise Refused(f"The catalogue {visible(str(catalogue))} is damaged: {row!r:.200} is no place of a member.")
+    path, identifier, offset, length = row
+    archive = identifier if is_s3(identifier) else str(catalogue.parent / identifier)
+    return Place(path, archive, offset, length)
+
+
+def _see_the_table(connection: sqlite3.Connection, catalogue: Path) -> None:
+    kind = connection.execute("SELECT type FROM main.sqlite_master WHERE name = 'file_locations'").fetchone()
+    columns = {row[1] for row in connection.execute("PRAGMA main.table_info(file_locations)")}
+    if kind != ("table",) or not columns >= _COLUMNS:
+        raise Refused(
+            f"{visible(str(catalogue))} is a database, but no catalogue: it has no table file_locations with the "
+            f"columns {', '.join(sorted(_COLUMNS))}."
+        )
+
+
+@contextmanager
+def _opened(catalogue: Path, mode: str) -> Iterator[sqlite3.Connection]:
+    """A connection without transactions of its own; what SQLite says against it is Refused."""
+    name = visible(str(catalogue))
+    try:
+        with closing(
+            sqlite3.connect(f"{catalogue.absolute().as_uri()}?mode={mode}", _PATIENCE, uri=True)
+        ) as connection:
+            connection.isolation_level = None
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA synchronous = FULL")
+            yield connection
+    except sqlite3.Error as error:
+        raise Refused(f"The catalogue {name} cannot be used: {error}.") from error

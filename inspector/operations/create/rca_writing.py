@@ -1,0 +1,294 @@
+"""Making RCA archives, and growing them in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from inspector.core import counts
+from inspector.core.archive import Emitter
+from inspector.core.edit import EditError
+from inspector.core.finding import Severity
+from inspector.core.format import Likeness
+from inspector.core.names import visible
+from inspector.core.numbers import in_bytes
+from inspector.core.progress import Progress
+from inspector.core.translation import tr, trn
+from inspector.formats import rca, recognise
+from inspector.formats._zstd import LEVEL
+from inspector.formats.rca import explain
+from inspector.formats.rca.chain import Piece, header, heads
+from inspector.formats.rca.chunks import ChunkLayer
+from inspector.formats.rca.hashes import Convention, Hashes, compare
+from inspector.formats.rca.layout import Layout
+from inspector.formats.rca.ledger import Ledger
+from inspector.formats.rca.size import mend_size
+from inspector.formats.rca.write import Room, Writer
+from inspector.operations.create.creating import (
+    Created,
+    NewArchive,
+    Target,
+    created,
+    new_archives,
+    see_that_it_may_be_written,
+    target_of,
+)
+from inspector.operations.create.inputs import Input, check_names, gather, not_of_itself
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.open.opening import Opened, decode, local_path
+from inspector.sources.appending import appending
+from inspector.sources.disk import Disk, Unsynced
+from inspector.sources.file import FileSource
+from inspector.sources.s3.address import is_s3
+from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.temporary import TemporarySource
+
+CONVENTIONS = {"spec": Convention.SPECIFICATION, "rcarch": Convention.RCARCH}
+"""How a user calls what the hash of a segment covers."""
+LEVELS = range(1, 23)
+"""The levels of zstd; those above 19 need a lot of memory."""
+
+_JOINED = 1 << 20
+"""Bytes that are written at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class RcaOptions:
+    """How blobs are written. ``sync`` is whether to wait until the disk holds them.
+
+    ``convention`` is that of the hashes; None for the archive's own, and the specification's where it has none.
+    """
+
+    level: int = LEVEL
+    convention: Convention | None = None
+    sync: bool = True
+
+
+def create_rca(
+    progress: Progress,
+    target: str,
+    locations: Sequence[str],
+    options: RcaOptions,
+    *,
+    overwrite: bool = False,
+    connection: Connection = DEFAULT,
+) -> Created:
+    """Make a new archive of what is at the locations, whole or not at all.
+
+    Raises Refused, EditError, SourceError and Cancelled.
+    """
+    place = target_of(target)
+    see_that_it_may_be_written([place], overwrite=overwrite, connection=connection)
+    inputs = gather(locations, progress, [place], connection)
+    made = make(place, inputs, options, progress, overwrite=overwrite, connection=connection)
+    return replace(made, warnings=(*made.warnings, *not_of_itself([place], locations)))
+
+
+def make(
+    target: Target,
+    inputs: Sequence[Input],
+    options: RcaOptions,
+    progress: Progress,
+    *,
+    overwrite: bool = False,
+    connection: Connection = DEFAULT,
+) -> Created:
+    """See create_rca."""
+    _check_level(options)
+    warnings = check_names(inputs)
+    with new_archives(target, progress, overwrite=overwrite, connection=connection, disk=_disk(options)) as files:
+        out = files.add(target)
+        for head in heads():
+            out.keep(head.start, head.size)
+        nothing = ChunkLayer((), (), False)
+        writer = Writer(nothing, options.convention or Convention.SPECIFICATION, _room(target), options.level)
+        for piece in _pieces(writer, inputs, progress):
+            assert piece.offset == out.size
+            out.write(piece.data)
+        commit = writer.commit()
+        for piece in (*commit.headers, *([commit.last] if commit.last else [])):
+            out.overwrite(*piece)
+    return created((NewArchive(str(target), len(inputs), commit.size),), warnings)
+
+
+def append_rca(
+    progress: Progress, target: str, locations: Sequence[str], options: RcaOptions, *, connection: Connection = DEFAULT
+) -> Created:
+    """Add what is at the locations to an archive in place, all of it or nothing.
+
+    Whatever happens on the way, its own blobs stay readable, and what is left behind its end is overwritten by the
+    next append, unless a hash proves that it is whole: then it is to be mended first. Raises Refused where it is no
+    RCA archive, EditError where it cannot be written or is damaged, SourceError and Cancelled: the archive then holds
+    what it held.
+    """
+    if is_s3(target):
+        raise Refused(
+            f"{visible(target)} cannot be added to: an object on S3 does not grow, a new one would have to take its "
+            "place. Download it, add to it here and put it back, or make another archive beside it."
+        )
+    path = local_path(target)
+    grown = grow(path, gather(locations, progress, [path.resolve()], connection), options, progress)
+    return replace(grown, warnings=(*grown.warnings, *not_of_itself([path], locations)))
+
+
+def grow(
+    target: Path, inputs: Sequence[Input], options: RcaOptions, progress: Progress, disk: Disk | None = None
+) -> Created:
+    """See append_rca."""
+    _check_level(options)
+    name = visible(str(target))
+    with appending(target, disk or _disk(options)) as file:
+        ready = _examined(target, progress)
+        file.begin(ready.source.identity, ready.end)
+        warnings = (*file.warnings, *ready.warnings(options), *check_names(inputs, ready.names))
+        if not inputs:
+            return Created((), f"Nothing was added to {name}: there is nothing to add.", warnings)
+        writer = Writer(ready.chunks, options.convention or ready.convention, _room(target), options.level)
+        for piece in _pieces(writer, inputs, progress):
+            file.write(*piece)
+        commit = writer.commit()
+        assert commit.last is not None
+        file.commit(commit.headers, commit.last, ready.header, commit.size)
+    sentence = trn(
+        "{name} has {number} blob more, and has grown by {size}.",
+        "{name} has {number} blobs more, and has grown by {size}.",
+        len(inputs),
+        name=name,
+        size=counts.in_bytes(commit.size - ready.end),
+    )
+    archive = NewArchive(str(target), ready.members + len(inputs), commit.size)
+    return Created((archive,), sentence, warnings)
+
+
+def _check_level(options: RcaOptions) -> None:
+    if options.level not in LEVELS:
+        raise Refused(f"The compression level is {LEVELS[0]} to {LEVELS[-1]}, not {options.level}.")
+
+
+def _disk(options: RcaOptions) -> Disk:
+    return Disk() if options.sync else Unsynced()
+
+
+def _room(target: Target) -> Callable[[str], Room]:
+    """Room for large blobs beside the archive: that disk has to have it anyway, another might not."""
+    return lambda name: TemporarySource(name, target.resolve().parent if isinstance(target, Path) else None)
+
+
+def _pieces(writer: Writer, inputs: Sequence[Input], progress: Progress) -> Iterator[Piece]:
+    """What is to be written for the blobs; many are small, so what belongs together is joined up to some size."""
+    progress.begin(tr("Compressing"), sum(each.size or 0 for each in inputs))
+    start, joined = 0, bytearray()
+    for each in inputs:
+        for offset, data in writer.blob(each.name, _counted(each, progress)):
+            progress.advance(0)  # what a large blob has been compressed to takes its time too
+            if joined and (offset != start + len(joined) or len(joined) >= _JOINED):
+                yield Piece(start, bytes(joined))
+                joined.clear()
+            if not joined:
+                start = offset
+            joined += data
+    if joined:
+        yield Piece(start, bytes(joined))
+
+
+def _counted(each: Input, progress: Progress) -> Iterator[bytes]:
+    progress.advance(0)
+    for piece in each.pieces():
+        yield piece
+        progress.advance(len(piece))
+
+
+# ---- what is there already ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """An archive that can be added to. ``convention`` is its own, ``told`` whether a hash has told it."""
+
+    source: FileSource
+    chunks: ChunkLayer
+    convention: Convention
+    told: bool
+    members: int
+    names: Collection[bytes]
+
+    @property
+    def end(self) -> int:
+        """Where the archive ends in the file."""
+        return self.chunks.chunks[-1].stop if self.chunks.chunks else 0
+
+    @property
+    def header(self) -> bytes:
+        """The header that the append will replace; nothing where that will stand behind the end."""
+        last = self.chunks.chunks[-1] if self.chunks.chunks else None
+        return header(last.size, last.bits, last.metadata) if last and not last.full else b""
+
+    def warnings(self, options: RcaOptions) -> tuple[str, ...]:
+        """What to know of adding to it, as sentences."""
+        found: tuple[str, ...] = ()
+        left = self.source.size - self.end
+        if left:
+            found += (f"An earlier append was interrupted; the {in_bytes(left)} that it left are overwritten.",)
+        if self.told and options.convention not in (None, self.convention):
+            found += (
+                "The archive's other hashes follow another convention than the chosen one: no reader accepts both.",
+            )
+        return found
+
+
+def names_in(source: FileSource, progress: Progress) -> frozenset[bytes]:
+    """The names of the blobs of an archive, as far as it can be read. Raises SourceError and Cancelled."""
+    archive = Opened(source, rca.FORMAT.name, rca.FORMAT.title, (), decoder=rca.FORMAT)
+    decode(archive, progress)
+    return frozenset(archive.members.path(index) for index in range(len(archive.members)))
+
+
+def _examined(target: Path, progress: Progress) -> _Ready:
+    """Read an archive as far as adding to it needs. Raises Refused, EditError, SourceError and Cancelled."""
+    source = FileSource(target)
+    name = visible(target.name)
+    if source.size and recognise(source) is not rca.FORMAT:
+        raise Refused(f"Nothing was added to {name}: it is no RCA archive.")
+    archive = Opened(source, rca.FORMAT.name, rca.FORMAT.title, (), decoder=rca.FORMAT)
+    decode(archive, progress)
+    layout = archive.detail
+    if isinstance(layout, Layout):
+        hashes = _hashes(archive, layout, progress)
+    wrong = next((each for each in archive.findings if each.severity is Severity.ERROR), None)
+    if wrong is not None:
+        raise EditError(f"{name} is damaged; repair it first. {wrong.message}")
+    lost = mend_size(source, hashes, progress)
+    if lost is not None:
+        raise EditError(
+            f"{name} is damaged; repair it first. What looks like the rest of an interrupted append is a chunk of it, "
+            f"which the repair brings back: {lost.title}."
+        )
+    if source.size and not layout.chunks.chunks and rca.probe(source) is Likeness.NO:
+        raise Refused(
+            f"Nothing was added to {name}: it holds no blob, and its {in_bytes(source.size)} do not look like what an "
+            "interrupted append leaves, so they may be something else. Make a new archive instead."
+        )
+    if layout.blocks.left_off:
+        raise Refused(f"Nothing was added to {name}: it holds more blocks than can be looked at.")
+    told, members = hashes.convention, archive.members
+    names = {members.path(index) for index in range(len(members))}
+    return _Ready(source, layout.chunks, told or Convention.SPECIFICATION, told is not None, len(members), names)
+
+
+def _hashes(archive: Opened, layout: Layout, progress: Progress) -> Hashes:
+    """Hashes that are compared: all of a small archive, of a large one that of the end and one for the convention.
+
+    The hash of the end proves that it is the end: a chunk header that was changed to end earlier would else make good
+    blobs look like what an interrupted append has left.
+    """
+    if layout.inner.size <= rca.HASHED:
+        assert isinstance(archive.checksums, Ledger)
+        return archive.checksums.hashes
+    hashes = Hashes(layout)
+    last = len(hashes) - 1
+    telling = [row for row in range(last) if hashes.tells(row)]
+    smallest = min(telling, key=lambda row: hashes.bounds(row)[1] - hashes.bounds(row)[0], default=last)
+    hashes = compare(layout, progress, sorted({smallest, last}))
+    explain.report(hashes, Emitter(archive))
+    return hashes

@@ -1,0 +1,1 @@
+"""Changes in place: the TACO header, bytes, repairs."""

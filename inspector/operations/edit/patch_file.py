@@ -1,0 +1,71 @@
+"""Edits as files: JSON, so that a patch can be read, reviewed and applied by other programs too.
+
+One object: ``format`` (``archive-inspector-patch``), ``version`` (1), ``label``, ``old_size`` and ``new_size`` of the
+archive in bytes, and ``patches``, a list of objects with ``offset``, ``old`` and ``new`` (hex) in the order of writing.
+``new`` is as long as ``old``, or longer where the file grows at its end; a ``new_size`` below ``old_size`` cuts the end
+off.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from inspector.core.edit import Edit, Patch
+from inspector.core.names import visible
+from inspector.core.source import Source
+from inspector.operations.jobs.refused import Refused
+
+FORMAT = "archive-inspector-patch"
+LARGEST = 64 << 20
+"""The most bytes of a patch file that is read."""
+
+_Size = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class _Patch(msgspec.Struct, forbid_unknown_fields=True):
+    offset: _Size
+    old: str
+    new: str
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    format: str
+    version: int
+    label: str
+    old_size: _Size
+    new_size: _Size
+    patches: list[_Patch]
+
+
+def encoded(edit: Edit) -> bytes:
+    """The file of an edit."""
+    patches = [_Patch(patch.offset, patch.old.hex(), patch.new.hex()) for patch in edit.patches]
+    file = _File(FORMAT, 1, edit.label, edit.old_size, edit.new_size, patches)
+    return msgspec.json.format(msgspec.json.encode(file), indent=1) + b"\n"
+
+
+def decoded(source: Source, archive: Source) -> Edit:
+    """The edit that a file holds, if it is one of ``archive``. Raises Refused with a sentence, and SourceError."""
+    if source.size > LARGEST:
+        raise Refused(f"{visible(source.name)} is too large to be a patch of an archive.")
+    try:
+        file = msgspec.json.decode(source.read(0, source.size), type=_File)
+        if (file.format, file.version) != (FORMAT, 1):
+            raise Refused(f"{visible(source.name)} is a patch of another kind or of a later version.")
+        patches = tuple(Patch(each.offset, bytes.fromhex(each.old), bytes.fromhex(each.new)) for each in file.patches)
+        edit = Edit(file.label[:200], patches, file.old_size, file.new_size)
+    except ValueError as error:  # what msgspec raises too
+        raise Refused(f"{visible(source.name)} is no patch that can be read: {error}.") from error
+    see_that_it_fits(edit, archive)
+    return edit
+
+
+def see_that_it_fits(edit: Edit, archive: Source, what: str = "The patch") -> None:
+    """Raise Refused where an edit, which is ``what`` in the sentence, is not one of ``archive``; and SourceError."""
+    if edit.old_size != archive.size:
+        raise Refused(f"{what} is for a file of {edit.old_size:,} bytes, and this one has {archive.size:,}.")
+    for patch in edit.patches:
+        if archive.read(patch.offset, len(patch.old)) != patch.old:
+            raise Refused(f"{what} does not fit: at byte {patch.offset:,} other bytes stand than those it replaces.")

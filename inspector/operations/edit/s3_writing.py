@@ -1,0 +1,122 @@
+"""Changing archives that are on S3: what will be sent, and the sending."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from inspector.core.edit import Edit, OverlaySource
+from inspector.core.names import visible
+from inspector.core.numbers import count, rounded
+from inspector.core.progress import Progress
+from inspector.core.source import Source, SourceError, blocks
+from inspector.core.translation import tr, trn
+from inspector.operations.edit.repairing import Beside
+from inspector.operations.protocol.edit_views import WriteResult, done_sentence
+from inspector.sources.journal import KEPT
+from inspector.sources.s3.address import Address
+from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.ledger import Ledger
+from inspector.sources.s3.pieces import Piece, joined, moved, pieces_of
+from inspector.sources.s3.source import S3Source, cancelling
+
+
+def sent_bytes(edit: Edit, *, whole: bool = False) -> int:
+    """How many bytes of an object writing an edit would send; about as many are read before."""
+    return moved(pieces_of(edit, whole=whole))
+
+
+def sending_lines(source: S3Source, edit: Edit, *, whole: bool = False, planned: bool = True) -> list[str]:
+    """What writing an edit sends, what the server copies by itself, and how, in lines; ``planned``: would send."""
+    pieces = pieces_of(edit, whole=whole)
+    sent = moved(pieces)
+    lines = [f"bytes {piece.start:,} to {piece.stop:,}: {_does(piece)}" for piece in joined(pieces)]
+    are, is_ = ("would be", "would be") if planned else ("are", "is")
+    total = f"In all {sent:,} of {edit.new_size:,} bytes {are} read and sent again."
+    is_one = not any(piece.copied for piece in pieces) and len(pieces) < 2
+    how = "one request" if is_one else f"a multipart upload of {count(len(pieces), 'part')}"
+    return [
+        *lines,
+        total if sent else f"No byte of {edit.new_size:,} {is_} sent.",
+        f"It takes {how}, and counts only if the object still has the ETag {visible(source.etag)} (If-Match).",
+    ]
+
+
+def _does(piece: Piece) -> str:
+    size = rounded(piece.size)
+    return f"{size}, copied by the server itself" if piece.copied else f"{size}, read and sent again"
+
+
+def write_edit_to_s3(source: S3Source, edit: Edit, progress: Progress, *, whole: bool = False) -> WriteResult:
+    """Make a change of an object; see write_object for ``whole``. Raises EditError and Cancelled."""
+    from inspector.sources.s3.writing import write_object  # loads boto3
+
+    keeps = edit.dropped.size <= KEPT
+    with cancelling(progress):
+        dropped = source.read(*_run(edit)) if keeps else b""
+    sent = write_object(source, edit, progress, whole=whole)
+    warnings = sent.warnings
+    if not keeps:
+        size = rounded(edit.dropped.size)
+        warnings += (f"It cannot be taken back: the {size} that were cut off are more than is kept.",)
+    back = edit.reverted(dropped) if keeps else None
+    return WriteResult(done_sentence(edit.label, _words(sent.pieces)), warnings, back)
+
+
+def put_beside(address: Address, connection: Connection, ledger: Ledger, beside: Beside, progress: Progress) -> None:
+    """Put a repaired file beside the object at an address. Raises SourceError and Cancelled."""
+    from inspector.sources.s3.new_objects import NewObjects  # loads boto3
+
+    key = address.key.removesuffix(beside.instead_of) + beside.suffix
+    with cancelling(progress), NewObjects(connection, replace=True, ledger=ledger) as objects:
+        out = objects.add(Address(address.bucket, key))
+        for piece in blocks(beside.content, 0, beside.content.size):
+            out.write(piece)
+            progress.advance(0)
+
+
+def put_copy(
+    source: Source, edit: Edit, address: Address, connection: Connection, progress: Progress, over: bool
+) -> None:
+    """Make an object of what ``source`` would be with an edit; see put_pieces."""
+
+    def pieces() -> Iterator[bytes]:
+        for piece in blocks(OverlaySource(source, edit), 0, edit.new_size):
+            yield piece
+            progress.advance(len(piece))
+        if progress.done != edit.new_size:
+            raise SourceError(f"No copy was written: {visible(source.name)} ends after {progress.done:,} bytes now.")
+
+    put_pieces(pieces(), address, connection, progress, over)
+
+
+def put_pieces(
+    pieces: Iterable[bytes], address: Address, connection: Connection, progress: Progress, over: bool
+) -> None:
+    """Make an object of pieces, ``over`` what is there.
+
+    Raises Refused, SourceError and Cancelled: then none is made.
+    """
+    # It comes with all that makes archives, which opening one need not wait for.
+    from inspector.operations.create.creating import new_archives, see_that_it_may_be_written
+
+    with cancelling(progress):
+        see_that_it_may_be_written([address], overwrite=over, connection=connection)
+    with new_archives(address, progress, overwrite=over, connection=connection) as objects:
+        out = objects.add(address)
+        for piece in pieces:
+            out.write(piece)
+
+
+def _run(edit: Edit) -> tuple[int, int]:
+    return edit.dropped.start, edit.dropped.size
+
+
+def _words(pieces: tuple[Piece, ...]) -> str:
+    copied = sum(piece.size for piece in pieces if piece.copied)
+    words = trn(
+        "{size} sent in {number} part",
+        "{size} sent in {number} parts",
+        sum(not piece.copied for piece in pieces),
+        size=rounded(moved(pieces)),
+    )
+    return tr("{sent}, {size} copied by the server", sent=words, size=rounded(copied)) if copied else words

@@ -1,0 +1,80 @@
+"""The TACO header of an archive as a face shows it, and the edit that makes it what a draft says."""
+
+from __future__ import annotations
+
+from inspector.core.archive import Archive
+from inspector.core.edit import Edit, EditError
+from inspector.formats.taco.decode import TacoDetail
+from inspector.formats.taco.edit import header_edit, why_not
+from inspector.formats.taco.header import HEADER_SIZE, target_words
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.protocol.header_draft import (
+    EMPTY,
+    MOST_ENTRIES,
+    Entry,
+    EntryView,
+    HeaderDraft,
+    HeaderView,
+    Pointing,
+    span_target,
+)
+
+
+def header_draft(archive: Archive) -> HeaderDraft:
+    """The header as it stands in the file; raises Refused where the archive has none."""
+    header = _detail(archive).header
+    if header is None:
+        raise Refused(why_not(archive))
+    return HeaderDraft(min(header.count, MOST_ENTRIES), header.entries)
+
+
+def header_view(archive: Archive, draft: HeaderDraft | None = None) -> HeaderView:
+    """The header to be shown, with where each entry leads; raises Refused where there is none."""
+    detail = _detail(archive)
+    stands = header_draft(archive)
+    wanted = stands if draft is None else draft
+    count = detail.header.count if draft is None and detail.header is not None else wanted.count
+    changed = frozenset(i for i in range(MOST_ENTRIES) if wanted.entries[i] != stands.entries[i])
+    entries = tuple(_entry_view(archive, index, entry, index < count) for index, entry in enumerate(wanted.entries))
+    return HeaderView(count, entries, why_not(archive), changed)
+
+
+def _entry_view(archive: Archive, index: int, entry: Entry, used: bool) -> EntryView:
+    size = archive.source.size
+    words = target_words(_detail(archive).directory, size, entry) if entry != EMPTY else "holds nothing"
+    pointing = _pointing(entry, size, words)
+    doubtful = used and pointing in (Pointing.OUTSIDE, Pointing.HEADER)
+    return EntryView(index, *entry, used, pointing, words, doubtful)
+
+
+def _pointing(entry: Entry, size: int, words: str) -> Pointing:
+    offset, length = entry
+    if entry == EMPTY:
+        return Pointing.NOWHERE
+    if words.startswith("the data of "):
+        return Pointing.MEMBER
+    if offset + length > size:
+        return Pointing.OUTSIDE
+    return Pointing.HEADER if offset < HEADER_SIZE and length else Pointing.ELSEWHERE
+
+
+def member_target(archive: Archive, index: int) -> Entry:
+    """The entry that leads to a member's stored bytes; raises Refused where it is not known where they are."""
+    if not 0 <= index < len(archive.members) or not archive.members[index].readable:
+        raise Refused("It is not known where the data of that member is.")
+    return span_target(archive.members[index].spans[0])
+
+
+def preview(archive: Archive, draft: HeaderDraft) -> Edit:
+    """The three writes that make the header what the draft says; raises Refused and SourceError."""
+    try:
+        return header_edit(archive, draft.entries, draft.count)
+    except EditError as error:
+        raise Refused(str(error)) from error
+
+
+def _detail(archive: Archive) -> TacoDetail:
+    detail = archive.detail
+    if not isinstance(detail, TacoDetail):
+        raise Refused("This is no TACO archive, so it has no TACO header.")
+    return detail

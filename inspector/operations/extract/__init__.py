@@ -1,0 +1,1 @@
+"""Members written into a folder, safely."""

@@ -1,1 +1,0 @@
-"""Members on the disk, safely."""

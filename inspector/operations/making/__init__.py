@@ -1,1 +1,0 @@
-"""New archives, and archives that grow."""

@@ -1,0 +1,1 @@
+"""From a location to decoded archives and the bytes of their members."""

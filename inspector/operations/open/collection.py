@@ -1,0 +1,171 @@
+"""Folders that hold the ranges of datasets: a bucket's root or a part of it.
+
+S3 Storage Layout for datas3t, Overall Structure: ``dataset/<name>/datapoints/<from>-<to>.tar`` and ``.tar.metadata``;
+the later layout is ``datas3t/<name>/dataranges/<from>-<to>-<counter>.tar`` and ``.index``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+from inspector.core import counts
+from inspector.core.archive import Archive
+from inspector.core.collection import Collection, Orphan, Overlap, Range
+from inspector.core.finding import Finding, Severity
+from inspector.core.kept import KEPT
+from inspector.core.names import visible
+from inspector.core.translation import trn
+from inspector.formats.datas3t.datapoints import headers_of
+from inspector.formats.datas3t.keys import RangeName, range_name
+from inspector.operations.open.opening import HOLDERS, ROOTS
+from inspector.sources.folder import Entry, Folder, LocalFolder
+
+OVERLAP = "datas3t-range-overlap"
+"""The code of the finding that two ranges share keys."""
+
+_BESIDE = (".tar.metadata", ".index")
+
+
+def open_collection(folder: Path) -> Collection | None:
+    """The ranges in a folder of this machine, see collection_in."""
+    return collection_in(LocalFolder(folder.resolve()))
+
+
+def collection_in(folder: Folder) -> Collection | None:
+    """The ranges in ``folder``, or None where it holds none; raises SourceError where a folder cannot be read.
+
+    It may be a bucket's root, its ``dataset`` folder, one dataset, or the folder of its ranges. Only names are read.
+    """
+    ranges: list[Range] = []
+    orphans: list[Orphan] = []
+    holders = list(_holders(folder))
+    for dataset, holder in holders:
+        found, left = _ranges(dataset, holder.entries())
+        ranges += found
+        orphans += left
+    if not ranges and not orphans:
+        return None
+    ranges.sort(key=lambda each: (each.dataset, each.first, each.last, each.name))
+    datasets = tuple(dict.fromkeys(sorted(dataset for dataset, _ in holders)))
+    findings = [*map(_finding, orphans), *_gaps(ranges)]
+    title = trn("{number} dataset", "{number} datasets", len(datasets)) + f", {counts.ranges(len(ranges))}"
+    return Collection(
+        folder.location, title, datasets, tuple(ranges), tuple(findings), tuple(_overlaps(ranges)), tuple(orphans)
+    )
+
+
+def overlaps_in(collection: Collection, at: int, archive: Archive) -> Iterator[Finding]:
+    """What is to be said of range ``at``, which has been decoded: the keys it shares, with their headers as spans."""
+    for overlap in collection.overlaps:
+        if overlap.later == at:
+            spans = tuple(islice(headers_of(archive, overlap.first, overlap.last), KEPT))
+            here = "" if spans else " Their names say so: this one holds no such key."
+            yield replace(overlap.finding, message=overlap.finding.message + here, spans=spans)
+
+
+def _holders(folder: Folder) -> Iterator[tuple[str, Folder]]:
+    """The folders of ranges in ``folder``, each with the name of its dataset."""
+    inside = folder.entries()
+    if any(range_name(entry.name) for entry in inside) or (folder.name in HOLDERS and _beside(inside)):
+        yield folder.above if folder.name in HOLDERS else folder.name, folder
+        return
+    if any(entry.folder and entry.name in HOLDERS for entry in inside):
+        yield from ((folder.name, holder) for holder in _inside(folder, HOLDERS))
+        return
+    for root in _inside(folder, ROOTS):
+        yield from _datasets(root, root.entries())
+    yield from _datasets(folder, (entry for entry in inside if entry.name not in ROOTS))
+
+
+def _inside(folder: Folder, names: Iterable[str]) -> Iterator[Folder]:
+    return (found for name in names if (found := folder.inside(name)) is not None)
+
+
+def _datasets(folder: Folder, inside: Iterable[Entry]) -> Iterator[tuple[str, Folder]]:
+    for entry in inside:
+        dataset = folder.inside(entry.name) if entry.folder else None
+        if dataset is not None:
+            yield from ((dataset.name, holder) for holder in _inside(dataset, HOLDERS))
+
+
+def _beside(inside: Iterable[Entry]) -> dict[str, Entry]:
+    """Metadata and index files, by the name of the tar they describe."""
+    found: dict[str, Entry] = {}
+    for suffix in reversed(_BESIDE):
+        for entry in inside:
+            tar = entry.name.removesuffix(suffix) + ".tar"
+            if not entry.folder and entry.name.endswith(suffix) and range_name(tar):
+                found[tar] = entry
+    return found
+
+
+def _ranges(dataset: str, inside: Sequence[Entry]) -> tuple[list[Range], list[Orphan]]:
+    """The ranges in one folder, and what stands in it without its tar."""
+    beside = _beside(inside)
+    ranges: list[Range] = []
+    for entry in inside:
+        named: RangeName | None = None if entry.folder else range_name(entry.name)
+        if named is not None:
+            other = beside.pop(entry.name, None)
+            where = other.location if other else ""
+            ranges.append(Range(dataset, named.first, named.last, entry.name, entry.location, where, entry.size))
+    orphans = [
+        Orphan(dataset, named.first, named.last, entry.name)
+        for tar, entry in beside.items()
+        if (named := range_name(tar)) is not None
+    ]
+    return ranges, orphans
+
+
+def _finding(orphan: Orphan) -> Finding:
+    return Finding(
+        Severity.ERROR,
+        "datas3t-metadata-orphan",
+        f"{visible(orphan.name)} in the dataset {visible(orphan.dataset)} is an orphan: the tar that this metadata "
+        "describes is missing.",
+    )
+
+
+def _neighbours(ranges: Sequence[Range]) -> Iterator[tuple[Range, int]]:
+    """Each range that has others of its dataset before it: the one of those that reaches farthest, and its number."""
+    widest: Range | None = None
+    for number, each in enumerate(ranges):
+        if widest is not None and widest.dataset == each.dataset:
+            yield widest, number
+        if widest is None or widest.dataset != each.dataset or each.last > widest.last:
+            widest = each
+
+
+def _overlaps(ranges: Sequence[Range]) -> Iterator[Overlap]:
+    """The keys that two ranges of one dataset share."""
+    for before, number in _neighbours(ranges):
+        each = ranges[number]
+        last = min(each.last, before.last)
+        if each.first <= last:
+            message = (
+                f"Two ranges of the dataset {visible(each.dataset)} overlap: {before.name} and {each.name} share "
+                f"{_keys(each.first, last)}."
+            )
+            finding = Finding(Severity.ERROR, OVERLAP, message)
+            yield Overlap(finding, number, each.first, last)
+
+
+def _gaps(ranges: Sequence[Range]) -> Iterator[Finding]:
+    """The keys between ranges of one dataset."""
+    for before, number in _neighbours(ranges):
+        each = ranges[number]
+        if each.first > before.last + 1:
+            missing = _keys(before.last + 1, each.first - 1)
+            yield Finding(
+                Severity.INFO,
+                "datas3t-range-gap",
+                f"There is a gap between ranges of the dataset {visible(each.dataset)}: {missing} are in none of them, "
+                "which is allowed.",
+            )
+
+
+def _keys(first: int, last: int) -> str:
+    return f"key {first:,}" if first == last else f"the keys {first:,} to {last:,}"

@@ -1,0 +1,168 @@
+"""From the locations a user names to the archives that are to be checked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from inspector.core.collection import Collection
+from inspector.core.source import Source, SourceError
+from inspector.formats import FORMATS
+from inspector.operations.open.collection import collection_in, open_collection
+from inspector.operations.open.digest_manifest import SUFFIXES
+from inspector.operations.open.opening import open_place
+from inspector.sources.s3.address import is_s3, parse
+from inspector.sources.s3.answers import Seen
+from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.prefix import S3Prefix
+from inspector.sources.s3.source import S3Source
+
+_ENDINGS = frozenset(suffix for each in FORMATS for suffix in each.suffixes)
+_BESIDE = (".metadata", *SUFFIXES)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A location to be checked. ``found``: it was found in a folder, so nobody says that it is an archive.
+
+    ``beside`` are the files that stand beside it and belong to it, as far as a folder was listed. ``seen`` is what a
+    listing on S3 told of it, ``place`` what it is where that was opened to see whether it stands for others.
+    """
+
+    location: str
+    found: bool = False
+    beside: tuple[str, ...] = ()
+    connection: Connection = DEFAULT
+    seen: Seen | None = None
+    place: Source | S3Prefix | None = field(default=None, compare=False)
+
+    @property
+    def size(self) -> int | None:
+        """In bytes; None where no listing told it."""
+        return None if self.seen is None else self.seen.head.size
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Whatever is open stays in its process."""
+        return Wanted, (self.location, self.found, self.beside, self.connection, self.seen)
+
+
+def expanded(
+    locations: Iterable[str], connection: Connection = DEFAULT, passed: list[str] | None = None
+) -> Iterator[Wanted]:
+    """The locations to check: a folder stands for the files in it and beneath, in sorted order.
+
+    One that is a collection is a location itself, and stands for what else is in it too.
+
+    A file beside an archive that belongs to it (metadata, an index, a digest manifest) is checked with that archive,
+    not by itself; what is no regular file is left out, and added to ``passed``. A folder that cannot be listed is a
+    location: opening it says why.
+    """
+    for location in locations:
+        path = Path(location)
+        if is_s3(location):
+            yield from _on_s3(location, connection)
+        elif path.is_dir():
+            yield from _in_folder(location, path, passed)
+        else:
+            yield Wanted(location)
+
+
+def _in_folder(location: str, path: Path, passed: list[str] | None) -> Iterator[Wanted]:
+    try:
+        collection = open_collection(path)
+    except SourceError:
+        yield Wanted(location)  # opening it says what is wrong
+        return
+    if collection is None:
+        yield from beneath(path, passed)
+        return
+    yield Wanted(location)
+    base = path.resolve()
+    is_else = _is_else(collection)
+    for each in beneath(path, passed):
+        if is_else(str(base / Path(each.location).relative_to(path))):
+            yield each
+
+
+def _is_else(collection: Collection) -> Callable[[str], bool]:
+    """Whether a file in the folder of a collection is none of its own."""
+    theirs = {name for each in collection.ranges for name in (each.location, each.beside)}
+    orphans = {each.name for each in collection.orphans}
+    return lambda location: location not in theirs and Path(location).name not in orphans
+
+
+def beneath(path: Path, passed: list[str] | None = None) -> Iterator[Wanted]:
+    """The files in a folder and beneath it, in sorted order, each with those that belong to it, see ``expanded``."""
+    closed: list[OSError] = []
+    for folder, folders, names in os.walk(path, onerror=closed.append):
+        folders.sort()
+        there = frozenset(names)
+        beside = {name: _beside(name, there) for name in names}
+        theirs = set(chain.from_iterable(beside.values()))
+        for name in sorted(set(names) - theirs):
+            file = Path(folder, name)
+            if file.is_file():
+                yield Wanted(str(file), found=True, beside=tuple(str(Path(folder, other)) for other in beside[name]))
+            elif passed is not None:
+                passed.append(str(file))
+    yield from (Wanted(str(error.filename)) for error in closed)
+
+
+def _on_s3(location: str, connection: Connection) -> Iterator[Wanted]:
+    place = _place(location, connection)
+    if not isinstance(place, S3Prefix):
+        yield Wanted(location, connection=connection, place=place)
+        return
+    try:
+        collection = collection_in(place)
+    except SourceError:
+        yield Wanted(location, connection=connection)  # opening it says what is wrong
+        return
+    if collection is None:
+        yield from beneath_prefix(place, connection)
+        return
+    yield Wanted(location, connection=connection, place=place)
+    is_else, there = _is_else(collection), place.told() if place.partly else place.beneath()
+    yield from (each for each in _among(there, place, connection) if is_else(each.location))
+
+
+def beneath_prefix(prefix: S3Prefix, connection: Connection) -> Iterator[Wanted]:
+    """The objects beneath a prefix, in sorted order, see ``beneath``. Raises SourceError."""
+    return _among(prefix.beneath(), prefix, connection)
+
+
+def _among(locations: Iterable[str], prefix: S3Prefix, connection: Connection) -> Iterator[Wanted]:
+    names: dict[str, list[str]] = {}
+    for each in locations:
+        folder, slash, name = each.rpartition("/")
+        names.setdefault(folder + slash, []).append(name)
+    for folder in sorted(names):
+        there = frozenset(names[folder])
+        beside = {name: _beside(name, there) for name in there}
+        theirs = set(chain.from_iterable(beside.values()))
+        for name in sorted(there - theirs):
+            others = tuple(folder + other for other in beside[name])
+            yield Wanted(folder + name, True, others, connection, prefix.seen(folder + name, others))
+
+
+def _place(location: str, connection: Connection) -> S3Source | S3Prefix | None:
+    """What is at a location; None where opening it again says what there is."""
+    try:
+        if parse(location).suffix.lower() in _ENDINGS:
+            return None  # what is called an archive is opened when it is its turn
+        place = open_place(location, connection)
+    except SourceError:
+        return None
+    return place if isinstance(place, (S3Source, S3Prefix)) else None
+
+
+def _beside(name: str, names: frozenset[str]) -> list[str]:
+    """Those of ``names`` that belong to the archive ``name``."""
+    others = [name + suffix for suffix in _BESIDE]
+    if name.endswith(".tar"):
+        others.append(name.removesuffix(".tar") + ".index")
+    return [other for other in others if other in names]

@@ -1,1 +1,0 @@
-"""From a location to archives: opening, recognising, decoding, listing and reading them."""

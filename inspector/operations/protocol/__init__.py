@@ -1,0 +1,1 @@
+"""Values that cross between the window and its workers; nothing here decodes."""

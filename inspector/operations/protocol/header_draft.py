@@ -1,0 +1,195 @@
+"""A TACO header as it is to become: plain values, and what a face does with them before anything is decoded or written.
+
+A HeaderDraft is what the header is to hold; every operation gives a new one, so undoing is going back to the last.
+Offsets and lengths are in bytes. See ``taco_header`` for how drafts meet archives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from inspector.core.names import visible
+from inspector.core.span import Span
+from inspector.operations.jobs.refused import Refused
+
+MOST_ENTRIES = 7
+LARGEST_NUMBER = 2**64 - 1
+"""The largest offset or length that an entry can hold."""
+Entry = tuple[int, int]
+"""Offset and length."""
+EMPTY: Entry = (0, 0)
+
+_NUMBER = re.compile(r"(?:0[xX](?P<hex>[0-9a-fA-F_]+)|(?P<decimal>[0-9][0-9,_]*))")
+_LONGEST_NUMBER = 64
+_QUOTED = 40
+
+
+class Pointing(StrEnum):
+    """Where an entry leads."""
+
+    NOWHERE = "nowhere"
+    MEMBER = "a member's data"
+    ELSEWHERE = "elsewhere"
+    OUTSIDE = "outside the file"
+    HEADER = "in the header"
+
+
+@dataclass(frozen=True, slots=True)
+class EntryView:
+    """One of the seven entries. ``words`` say where it leads, also where it is not in use.
+
+    ``doubtful`` marks one in use that readers of this file could not follow: it leaves the file, or lies in the header
+    itself. The specification allows it: an entry may be about another file.
+    """
+
+    index: int
+    offset: int
+    length: int
+    used: bool
+    pointing: Pointing
+    words: str
+    doubtful: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderDraft:
+    """What a header is to hold: seven entries, of which the first ``count`` are in use."""
+
+    count: int
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderView:
+    """A header, as the file has it or as a draft. ``why_not`` says why it cannot be edited, empty where it can.
+
+    ``count`` is the number as it stands: more than seven in a damaged header. ``changed`` are the entries in which a
+    draft differs from the file; ``stood`` are all seven as the file has them, empty where that is not asked.
+    """
+
+    count: int
+    entries: tuple[EntryView, ...]
+    why_not: str
+    changed: frozenset[int] = frozenset()
+    stood: tuple[Entry, ...] = ()
+
+
+def parse_number(text: str) -> int:
+    """A number as people type it: ``5000``, ``5,000``, ``0x1388``. Raises Refused, with a sentence, for others."""
+    typed = text.strip()
+    if not typed:
+        raise Refused("Type a number: decimal (5000) or hexadecimal (0x1388).")
+    match = _NUMBER.fullmatch(typed) if len(typed) <= _LONGEST_NUMBER else None
+    if match is None:
+        shown = visible(typed[:_QUOTED].encode(errors="replace")) + ("..." if len(typed) > _QUOTED else "")
+        raise Refused(f"{shown} is no number; type it in decimal (5000) or hexadecimal (0x1388).")
+    digits = (match["hex"] or match["decimal"]).replace("_", "").replace(",", "")
+    if not digits:
+        raise Refused(f"{typed} has no digits.")
+    number = int(digits, 16 if match["hex"] else 10)
+    if number > LARGEST_NUMBER:
+        raise Refused(f"{typed} does not fit: the largest number an entry can hold is {LARGEST_NUMBER:,} (64 bits).")
+    return number
+
+
+def parse_entry(text: str) -> Entry:
+    """``OFFSET,LENGTH``; raises Refused for anything else."""
+    parts = text.split(",")
+    if len(parts) != 2:
+        shown = visible(text[:_QUOTED].encode(errors="replace"))
+        raise Refused(f"An entry is OFFSET,LENGTH, two numbers without commas in them; {shown} has {len(parts)}.")
+    return parse_number(parts[0]), parse_number(parts[1])
+
+
+def set_offset(draft: HeaderDraft, index: int, offset: int) -> HeaderDraft:
+    """The draft with another offset in entry ``index``."""
+    return set_entry(draft, index, (offset, _at(draft, index)[1]))
+
+
+def set_length(draft: HeaderDraft, index: int, length: int) -> HeaderDraft:
+    """The draft with another length in entry ``index``."""
+    return set_entry(draft, index, (_at(draft, index)[0], length))
+
+
+def set_entry(draft: HeaderDraft, index: int, entry: Entry) -> HeaderDraft:
+    """The draft with another entry ``index``, which comes into use when it holds something."""
+    _at(draft, index)
+    for number in entry:
+        if not 0 <= number <= LARGEST_NUMBER:
+            raise Refused(f"{number:,} does not fit: an entry holds numbers from 0 to {LARGEST_NUMBER:,} (64 bits).")
+    entries = (*draft.entries[:index], entry, *draft.entries[index + 1 :])
+    count = max(draft.count, index + 1) if entry != EMPTY else draft.count
+    return HeaderDraft(count, entries)
+
+
+def set_count(draft: HeaderDraft, count: int) -> HeaderDraft:
+    """The draft with the first ``count`` entries in use; those that go out of use become zero, as tacozip has it."""
+    if not 0 <= count <= MOST_ENTRIES:
+        raise Refused(f"The count of a TACO header is 0 to {MOST_ENTRIES}; {count:,} is not.")
+    emptied = (EMPTY,) * max(0, draft.count - count)
+    return HeaderDraft(count, (*draft.entries[:count], *emptied, *draft.entries[count + len(emptied) :]))
+
+
+def add(draft: HeaderDraft, entry: Entry = EMPTY) -> HeaderDraft:
+    """The draft with one more entry in use, behind the others."""
+    if draft.count >= MOST_ENTRIES:
+        raise Refused(f"All {MOST_ENTRIES} entries are in use; remove one first.")
+    return replace(set_entry(draft, draft.count, entry), count=draft.count + 1)
+
+
+def remove(draft: HeaderDraft, index: int) -> HeaderDraft:
+    """The draft without entry ``index``: those in use behind it move up."""
+    _used(draft, index)
+    kept = [*draft.entries[:index], *draft.entries[index + 1 : draft.count], EMPTY]
+    return HeaderDraft(draft.count - 1, (*kept, *draft.entries[draft.count :]))
+
+
+def move(draft: HeaderDraft, index: int, to: int) -> HeaderDraft:
+    """The draft with entry ``index`` at position ``to``: those between them make room."""
+    _used(draft, index)
+    _used(draft, to)
+    entries = list(draft.entries)
+    entries.insert(to, entries.pop(index))
+    return HeaderDraft(draft.count, tuple(entries))
+
+
+def clear(draft: HeaderDraft) -> HeaderDraft:
+    """The draft of a header without any entry."""
+    return replace(draft, count=0, entries=(EMPTY,) * MOST_ENTRIES)
+
+
+def replaced(entries: Sequence[Entry]) -> HeaderDraft:
+    """The draft that holds exactly these entries, and zeros behind them."""
+    draft = HeaderDraft(0, (EMPTY,) * MOST_ENTRIES)
+    for index, entry in enumerate(entries):
+        draft = set_entry(draft, index, entry)
+    return replace(draft, count=len(entries))
+
+
+def with_changes(draft: HeaderDraft, entries: Mapping[int, Entry], count: int | None = None) -> HeaderDraft:
+    """The draft with some entries set and another count; what is set keeps its value also behind the count."""
+    if count is not None:
+        draft = set_count(draft, count)
+    for index, entry in entries.items():
+        draft = set_entry(draft, index, entry)
+    return draft if count is None else replace(draft, count=count)
+
+
+def span_target(span: Span) -> Entry:
+    """The entry that leads to a stretch of the file."""
+    return span.start, span.size
+
+
+def _at(draft: HeaderDraft, index: int) -> Entry:
+    if not 0 <= index < MOST_ENTRIES:
+        raise Refused(f"There is no entry {index:,}: a TACO header has the entries 0 to {MOST_ENTRIES - 1}.")
+    return draft.entries[index]
+
+
+def _used(draft: HeaderDraft, index: int) -> None:
+    if not 0 <= index < draft.count:
+        words = f"entries 0 to {draft.count - 1} are" if draft.count > 1 else "entry 0 is" if draft.count else "none is"
+        raise Refused(f"Entry {index:,} is not in use; {words}.")

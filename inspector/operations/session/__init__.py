@@ -1,0 +1,1 @@
+"""One open location: its layers, members, fields, edits and jobs."""

@@ -1,0 +1,230 @@
+"""Checking what is open in a session: the check as a job, and what it has found so far."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from inspector.core import counts
+from inspector.core.archive import Archive
+from inspector.core.finding import Finding, Severity
+from inspector.core.names import visible
+from inspector.core.numbers import grouped
+from inspector.core.progress import Cancelled, Progress
+from inspector.core.translation import marked, tr, trn
+from inspector.core.verdict import VERDICTS, Checksum, State, Verdict
+from inspector.operations.check.checking import (
+    PARTLY,
+    Report,
+    check_opened,
+    forget_check,
+    judgement,
+    not_read,
+    report_of,
+    state_of,
+    verdict_counts,
+)
+from inspector.operations.check.report import write_report
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.open.location import Location
+from inspector.operations.protocol.report_kind import ReportKind
+from inspector.operations.protocol.views import CheckResult, ChecksumRow, FindingRow, Page
+from inspector.operations.session.members_view import LARGEST_PAGE
+from inspector.operations.session.shelf import Shelf
+
+Thing = TypeVar("Thing")
+ALL = tuple(Severity)
+_NOT_CHECKED = VERDICTS.index(Verdict.NOT_CHECKED)
+
+
+class Checks:
+    """What is known of whether the archives of a location are right. ``running``: a check is going on."""
+
+    def __init__(self, name: str, location: Location, shelf: Shelf) -> None:
+        self._name = name
+        self._location = location
+        self._shelf = shelf
+        self._report: Report | None = None
+        self._cancelled = ""
+        self.running = False
+
+    # ---- what is known -----------------------------------------------------------------------------------------
+
+    @property
+    def checked(self) -> bool:
+        """Whether a check has come to its end."""
+        return self._report is not None
+
+    def counts(self) -> tuple[tuple[Severity, int], ...]:
+        """How many findings there are by severity, the worst first."""
+        found = Counter(
+            finding.severity for archive in tuple(self._location.archives) for finding in tuple(archive.findings)
+        )
+        return tuple((severity, found[severity]) for severity in Severity if found[severity])
+
+    def state(self) -> State | None:
+        """What the decoded archives are; None where nothing wrong was seen and not all was read."""
+        if self._report is not None:
+            return self._report.state
+        seen = state_of(self._location.archives)
+        return None if seen is State.SOUND else seen
+
+    def sentence(self) -> str:
+        """What is known, in words."""
+        if self._report is not None:
+            return self._report.sentence
+        if self.running:
+            return tr("The contents are being checked.")
+        return self._cancelled or self._structure()
+
+    def _structure(self) -> str:
+        state = self.state()
+        if state is None:
+            return tr("Nothing wrong was seen in the structure; contents are not verified.")
+        if state is State.UNREADABLE:
+            why = (
+                PARTLY if not_read(self._location.archives) else marked("there is nothing here that could be checked.")
+            )
+            return judgement(state, tr(why))
+        seen = tr("{findings} in the structure; contents are not verified.", findings=self._counted())
+        return judgement(state, seen)
+
+    def _counted(self) -> str:
+        found = dict(self.counts())
+        errors, warnings = found.get(Severity.ERROR, 0), found.get(Severity.WARNING, 0)
+        words = [trn("{number} error", "{number} errors", errors)] if errors else []
+        words += [trn("{number} warning", "{number} warnings", warnings)] if warnings else []
+        return tr("{first} and {second}", first=words[0], second=words[1]) if len(words) > 1 else "".join(words)
+
+    # ---- checking ----------------------------------------------------------------------------------------------
+
+    def run(self, progress: Progress) -> CheckResult:
+        """Check everything; what was found before is forgotten. Cancelling leaves what was judged until then."""
+        self._report = None
+        self._cancelled = ""
+        self.running = True
+        try:
+            for archive in self._location.archives:
+                forget_check(archive)
+            self._report = check_opened(self._name, self._location, progress)
+        except Cancelled:
+            self._cancelled = self._so_far()
+        finally:
+            self.running = False
+        return self._result()
+
+    def judged(self) -> int:
+        """How many members there is a verdict on."""
+        archives = tuple(self._location.archives)
+        return sum(len(archive.verdicts) - archive.verdicts.count(_NOT_CHECKED) for archive in archives)
+
+    def _so_far(self) -> str:
+        verdicts, judged = self._verdicts(), self.judged()
+        state = self.state()
+        text = marked(
+            "The check was cancelled: what was found until then says {state}; {judged} of {members} were judged, the "
+            "rest is not checked."
+        )
+        if state is None:
+            text = marked(
+                "The check was cancelled: nothing wrong was seen until then; {judged} of {members} were judged, the "
+                "rest is not checked."
+            )
+        said = "" if state is None else tr(state.value)
+        return tr(text, state=said, judged=grouped(judged), members=counts.members(verdicts.total()))
+
+    def _verdicts(self) -> Counter[Verdict]:
+        return sum(map(verdict_counts, self._location.archives), Counter[Verdict]())
+
+    def _result(self) -> CheckResult:
+        from inspector.operations.session.verdict_overview import compared_size  # brings numpy
+
+        verdicts = self._verdicts()
+        return CheckResult(
+            self.state(),
+            self.sentence(),
+            self.counts(),
+            tuple((verdict, verdicts[verdict]) for verdict in Verdict if verdicts[verdict]),
+            verdicts.total() - verdicts[Verdict.NOT_CHECKED],
+            sum(map(compared_size, self._location.archives)),
+            bool(self._cancelled),
+        )
+
+    def export(self, path: Path, kind: ReportKind) -> None:
+        """Write what is known to a file; raises Refused where that is one that is open here, and SourceError."""
+        for archive in self._location.archives:
+            own = Path(archive.source.name)
+            if path.exists() and own.exists() and path.samefile(own):
+                raise Refused(f"{visible(path.name)} is the archive itself: choose another name for the report.")
+        report = self._report or replace(
+            report_of(self._name, self._location, ""), state=self.state(), sentence=self.sentence()
+        )
+        write_report(report, path, kind)
+
+    # ---- rows --------------------------------------------------------------------------------------------------
+
+    def findings(self, first: int, count: int, severities: Collection[Severity] = ALL) -> Page[FindingRow]:
+        """Findings of these severities in the order in which they were made."""
+        whole = len(set(severities)) == len(ALL)
+
+        def chosen(archive: Archive) -> Sequence[Finding]:
+            return archive.findings if whole else [each for each in archive.findings if each.severity in severities]
+
+        total, first, rows = self._page(first, count, chosen)
+        return Page(total, first, tuple(self._finding(at, finding) for at, finding in rows))
+
+    def _finding(self, at: int, finding: Finding) -> FindingRow:
+        member, name = self._member(at, finding.member)
+        return FindingRow(
+            finding.severity, finding.code, finding.message, at, finding.spans, member, name, finding.repair
+        )
+
+    def checksums(self, first: int, count: int) -> Page[ChecksumRow]:
+        """Checksums that the archives record, in their order; raises SourceError where they cannot be read."""
+        total, first, rows = self._page(first, count, lambda archive: archive.checksums)
+        return Page(total, first, tuple(self._checksum(at, checksum) for at, checksum in rows))
+
+    def _checksum(self, at: int, checksum: Checksum) -> ChecksumRow:
+        return ChecksumRow(
+            visible(checksum.name),
+            visible(checksum.algorithm),
+            visible(checksum.stored),
+            visible(checksum.computed),
+            checksum.place,
+            checksum.covers,
+            checksum.omits,
+            checksum.verdict,
+            visible(checksum.note),
+            at,
+            self._member(at, checksum.member)[0],
+        )
+
+    def _member(self, at: int, local: int | None) -> tuple[int | None, str]:
+        """The number of an archive's member among all, and its whole path as visible text."""
+        if local is None:
+            return None, ""
+        member = self._shelf.number(at, local)
+        return member, visible(self._shelf.path(member))
+
+    def _page(
+        self, first: int, count: int, things: Callable[[Archive], Sequence[Thing]]
+    ) -> tuple[int, int, Iterator[tuple[int, Thing]]]:
+        """Of all archives' things the page of at most ``count`` from ``first`` on, each with its archive's number."""
+        parts = [things(archive) for archive in tuple(self._location.archives)]
+        sizes = [len(part) for part in parts]
+        total = sum(sizes)
+        first = max(0, min(first, total))
+        return total, first, _through(parts, sizes, first, max(0, min(count, LARGEST_PAGE)))
+
+
+def _through(
+    parts: Sequence[Sequence[Thing]], sizes: Sequence[int], first: int, count: int
+) -> Iterator[tuple[int, Thing]]:
+    for at, (part, size) in enumerate(zip(parts, sizes, strict=True)):
+        for thing in part[min(first, size) : min(first + count, size)]:
+            count -= 1
+            yield at, thing
+        first = max(0, first - size)

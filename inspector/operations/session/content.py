@@ -1,0 +1,103 @@
+"""A member's decoded content as a source of its own, and what kind of content it is."""
+
+from __future__ import annotations
+
+import codecs
+
+from inspector.core.format import MemberError
+from inspector.core.limits import CONTENT
+from inspector.core.member import Codec, Member
+from inspector.core.names import visible
+from inspector.core.numbers import rounded
+from inspector.core.progress import Progress
+from inspector.core.source import Source, SourceError, SplicedSource
+from inspector.core.translation import tr
+from inspector.operations.open.listing import content as pieces_of
+from inspector.operations.open.opening import Opened
+from inspector.sources.temporary import TemporarySource
+
+SAMPLE = 64 * 1024
+"""Bytes that the encoding is told from."""
+LARGEST_IMAGE = 64 << 20
+"""Bytes of the largest image that is shown as one."""
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_CONTROLS = bytes(set(range(0x20)) - set(b"\t\n\f\r\x1b")) + b"\x7f"
+_IMAGES = (
+    (b"\x89PNG\r\n\x1a\n", "png"),
+    (b"\xff\xd8\xff", "jpeg"),
+    (b"GIF87a", "gif"),
+    (b"GIF89a", "gif"),
+    (b"BM", "bmp"),
+)
+
+
+def decoded_content(archive: Opened, index: int, progress: Progress, largest: int = 0) -> tuple[Source, str]:
+    """The content of a member and a sentence about what is missing of it, empty where nothing is.
+
+    At most ``largest`` bytes are decoded, 0 for what the user has set. A stored member is a view of the file and copied
+    nowhere. Raises SourceError and Cancelled.
+    """
+    member = archive.members[index]
+    name = visible(member.path)
+    largest = largest or CONTENT.value
+    if not member.readable:
+        return TemporarySource(name), "Its entry does not say where its content is."
+    if _is_whole(archive, member):
+        return SplicedSource(archive.source, member.spans, name), ""
+    target = TemporarySource(name)
+    progress.begin(tr("Decoding {name}", name=name), member.size)
+    try:
+        for piece in pieces_of(archive, index, progress):
+            target.append(piece[: largest - target.size])
+            if target.size >= largest and target.size < member.size:
+                return target, f"Only the first {rounded(largest)} are shown."
+            progress.done = target.size
+            progress.advance(0)
+    except (MemberError, SourceError) as error:
+        return target, str(error)
+    return target, ""
+
+
+def _is_whole(archive: Opened, member: Member) -> bool:
+    stored = sum(span.size for span in member.spans)
+    inside = all(0 <= span.start <= span.stop <= archive.source.size for span in member.spans)
+    return member.codec is Codec.STORED and inside and stored == member.size
+
+
+def encoding_of(sample: bytes, whole: bool) -> str | None:
+    """The encoding of text, or None for what is binary; ``whole`` says that nothing follows the sample."""
+    for mark, name in _MARKS:
+        if sample.startswith(mark):
+            return name
+    if sample.translate(None, _CONTROLS) != sample:
+        return None
+    if sample.isascii():
+        return "ascii"
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(sample, final=whole)
+    except UnicodeDecodeError:
+        return _guessed(sample)
+    return "utf-8"
+
+
+def _guessed(sample: bytes) -> str | None:
+    from charset_normalizer import from_bytes  # here because it takes long to import and is seldom needed
+
+    best = from_bytes(sample).best()
+    return None if best is None else best.encoding
+
+
+def image_of(start: bytes, size: int) -> str | None:
+    """The format of an image, told from its first bytes; None for anything else and for images too large to show."""
+    if size > LARGEST_IMAGE:
+        return None
+    if start[:4] == b"RIFF" and start[8:12] == b"WEBP":
+        return "webp"
+    return next((name for magic, name in _IMAGES if start.startswith(magic)), None)

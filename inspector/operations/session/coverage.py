@@ -1,0 +1,200 @@
+"""A collection as it covers the keys of its datasets: which range has which keys, and what is known of each."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from inspector.core.collection import Collection, Orphan
+from inspector.core.verdict import State, Verdict
+from inspector.operations.check.checking import own_state, verdict_counts
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.open.opening import Opened
+from inspector.operations.protocol.views import Page
+
+if TYPE_CHECKING:  # a scene knows checks, which know what is open
+    from inspector.operations.session.scene import Scene
+
+LARGEST_PAGE = 10_000
+"""The most ranges given at once."""
+
+
+class RangeState(StrEnum):
+    """What is known of one range. VERIFIED: all of its datapoints were compared with something, and are right."""
+
+    NOT_READ = "not read yet"
+    NOT_CHECKED = "not checked"
+    CHECKING = "being checked"
+    VERIFIED = "verified"
+    SOUND = "sound, but without hashes for all of it"
+    WARNING = "with warnings"
+    TORN = "torn"
+    DAMAGED = "damaged"
+    UNREADABLE = "unreadable"
+
+
+RANGE_STATES = tuple(RangeState)
+"""All states in a fixed order: states are given as positions in it, a byte each."""
+FAILED = frozenset((RangeState.TORN, RangeState.DAMAGED, RangeState.UNREADABLE))
+"""The states that say that something is wrong with the bytes."""
+_OF_STATE = {
+    State.WARNING: RangeState.WARNING,
+    State.TORN: RangeState.TORN,
+    State.DAMAGED: RangeState.DAMAGED,
+    State.UNREADABLE: RangeState.UNREADABLE,
+}
+
+
+class Beside(StrEnum):
+    """What stands beside a range and describes it: rows with hashes, the index of the later layout, or nothing."""
+
+    METADATA = "with metadata"
+    INDEX = "with an index, the later layout"
+    NOTHING = "without metadata"
+
+
+@dataclass(frozen=True, slots=True)
+class RangeRow:
+    """One range: the keys ``first`` to ``last``, both included, in an archive of ``size`` bytes."""
+
+    first: int
+    last: int
+    name: str
+    size: int
+    beside: Beside
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetRow:
+    """One dataset: its ``ranges`` ranges are those from number ``start`` on, of ``size`` bytes together.
+
+    ``first`` and ``last`` are its least and greatest key, of ranges or orphans. ``overlaps`` are shared keys, first and
+    last included. ``beside`` counts ranges by what stands beside them.
+    """
+
+    name: str
+    start: int
+    ranges: int
+    size: int
+    first: int
+    last: int
+    overlaps: tuple[tuple[int, int], ...]
+    orphans: tuple[Orphan, ...]
+    beside: tuple[tuple[Beside, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RangePlace:
+    """Where a range is: its layer, and the number of its first member; None where it has none."""
+
+    layer: int
+    member: int | None
+
+
+class Covering:
+    """What a session answers about the ranges of its location; there are none where it is no collection."""
+
+    _now: Scene
+
+    def datasets(self) -> tuple[DatasetRow, ...]:
+        """All datasets, in the order of their ranges; those that have only orphans last."""
+        collection = self._now.location.collection
+        return () if collection is None else _datasets(collection)
+
+    def ranges(self, first: int, count: int) -> Page[RangeRow]:
+        """Up to ``count`` ranges from number ``first`` on, sorted by dataset and key."""
+        collection = self._now.location.collection
+        every = () if collection is None else collection.ranges
+        first = max(0, min(first, len(every)))
+        rows = every[first : first + max(0, min(count, LARGEST_PAGE))]
+        return Page(
+            len(every),
+            first,
+            tuple(RangeRow(each.first, each.last, each.name, each.size, _beside(each.beside)) for each in rows),
+        )
+
+    def range_states(self, first: int, count: int) -> bytes:
+        """The states of ``count`` ranges from number ``first`` on, as positions in RANGE_STATES."""
+        now = self._now
+        archives = now.archives
+        stop = min(first + count, now.location.total)
+        codes = bytearray(RANGE_STATES.index(_state(archive)) for archive in archives[first:stop])
+        return bytes(codes) + bytes(max(0, stop - first - len(codes)))
+
+    def range_place(self, at: int) -> RangePlace:
+        """Where range ``at`` is; raises Refused where it is not read yet."""
+        archives = self._now.archives
+        if not 0 <= at < len(archives):
+            raise Refused("This range has not been read yet: it can be shown in a moment.")
+        before = sum(len(archive.members) for archive in archives[:at])
+        return RangePlace(at, before if len(archives[at].members) else None)
+
+
+COVERING = frozenset(("datasets", "ranges", "range_states", "range_place"))
+"""The methods of Covering, all of which answer at once."""
+
+
+def _state(archive: Opened) -> RangeState:
+    if not archive.complete:
+        return RangeState.NOT_READ
+    state = own_state(archive)
+    if archive.checking and _OF_STATE.get(state) not in FAILED:
+        return RangeState.CHECKING
+    if state is not State.SOUND:
+        return _OF_STATE[state]
+    if not archive.checked:
+        return RangeState.NOT_CHECKED
+    return RangeState.VERIFIED if set(verdict_counts(archive)) <= {Verdict.VERIFIED} else RangeState.SOUND
+
+
+def _beside(location: str) -> Beside:
+    if not location:
+        return Beside.NOTHING
+    return Beside.INDEX if location.endswith(".index") else Beside.METADATA
+
+
+def _datasets(collection: Collection) -> tuple[DatasetRow, ...]:
+    names = [each.dataset for each in collection.ranges]
+    shared: dict[str, list[tuple[int, int]]] = {}
+    for overlap in collection.overlaps:
+        shared.setdefault(names[overlap.later], []).append((overlap.first, overlap.last))
+    orphans: dict[str, list[Orphan]] = {}
+    for orphan in collection.orphans:
+        orphans.setdefault(orphan.dataset, []).append(orphan)
+    found = []
+    for name in dict.fromkeys((*names, *orphans)):
+        start, stop = _stretch(names, name)
+        found.append(_dataset(collection, name, (start, stop), shared.get(name, ()), orphans.get(name, ())))
+    return tuple(found)
+
+
+def _stretch(names: Sequence[str], name: str) -> tuple[int, int]:
+    """Where the ranges of a dataset begin and stop: they are sorted by its name."""
+    start = bisect_left(names, name)
+    stop = bisect_left(names, name + "\0")
+    return start, stop
+
+
+def _dataset(
+    collection: Collection,
+    name: str,
+    numbers: tuple[int, int],
+    overlaps: Sequence[tuple[int, int]],
+    orphans: Sequence[Orphan],
+) -> DatasetRow:
+    ranges = collection.ranges[slice(*numbers)]
+    kinds = [_beside(each.beside) for each in ranges]
+    return DatasetRow(
+        name,
+        numbers[0],
+        len(ranges),
+        sum(each.size for each in ranges),
+        min((*(each.first for each in ranges), *(each.first for each in orphans))),
+        max((*(each.last for each in ranges), *(each.last for each in orphans))),
+        tuple(overlaps),
+        tuple(orphans),
+        tuple((kind, kinds.count(kind)) for kind in Beside if kind in kinds),
+    )

@@ -1,0 +1,182 @@
+"""Expressions that lead to a byte.
+
+``1024``, ``0x400``, ``+16`` and ``-16`` from the caret, ``start``, ``end``, ``end-4``, the name of a field (``footer``,
+``central directory``; upper or lower case, spaces or underscores), one of several (``block[10]``, ``entry[3]``),
+``member[5]``, ``member:path/name`` (without ``member:`` where nothing else has the name), and sums of these with
+numbers: ``index + 0x10``. Chunks and segments are counted from 1, as the specification of RCA and the field tree do;
+everything else from 0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from inspector.core.field import Field
+from inspector.core.kinds import Kind
+from inspector.core.names import visible
+from inspector.core.numbers import in_bytes
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.protocol.views import Target
+
+LOOKED_AT = 20_000
+"""Fields that are looked at for a name."""
+SCANNED = 1_000
+"""Fields of the same parent that are looked at one by one."""
+SUGGESTED = 8
+"""Words that are named where one leads nowhere."""
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<sign>[+-])"
+    r"|(?P<number>0[xX][0-9a-fA-F]{1,32}|[0-9][0-9,]{0,63})(?![\w,])"
+    r"|(?P<name>[^\W\d][^+\-\[\]]*)(?:\[\s*(?P<at>[0-9]{1,18})\s*\])?)\s*"
+)
+_SHORT = {
+    "eocd": (Kind.END_OF_DIRECTORY,),
+    "cd": (Kind.CENTRAL_DIRECTORY,),
+    "chunk": (Kind.CHUNK_HEADER,),
+    "block": (Kind.BLOB_BLOCK, Kind.RESET_BLOCK, Kind.CONTROL_BLOCK),
+    "blob": (Kind.BLOB_BLOCK,),
+    "reset": (Kind.RESET_BLOCK,),
+    "entry": (Kind.INDEX_ENTRY, Kind.TACO_ENTRY),
+    "header": (Kind.LOCAL_HEADER, Kind.TAR_HEADER, Kind.CHUNK_HEADER),
+    "data": (Kind.DATA,),
+}
+"""Words people use for kinds of fields."""
+_FROM_ONE = ("chunk", "chunk header", "segment")
+
+
+class Nonsense(Refused):
+    """The expression leads nowhere."""
+
+
+class UnknownName(Nonsense):
+    """The expression names a field that is not in the layer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What an expression may speak of: the fields of a layer, members, and of all layers the size and what they are."""
+
+    layer: int
+    fields: Sequence[Field]
+    size: Callable[[int], int]
+    what: Callable[[int], str]
+    member: Callable[[int], Target]
+    named: Callable[[str], Target]
+
+
+def resolve(expression: str, places: Places, caret: int) -> Target:
+    """Where the expression leads, ``start == stop`` for a mere position. Raises Refused with a sentence."""
+    text = expression.strip()
+    if not text:
+        raise Nonsense("Type an offset, the name of a field, or an expression such as end-4.")
+    if text.lower().startswith("member:"):
+        return places.named(text[len("member:") :].strip())
+    try:
+        found = _evaluate(text, places, caret)
+    except UnknownName:
+        # A name may hold a sign itself: crc-32.
+        field = _find(places.fields, _folded(text), 0)
+        if field is None:
+            raise
+        found = Target(places.layer, *field.spans[0])
+    size = places.size(found.layer)
+    if not 0 <= found.start <= size:
+        raise Nonsense(f"Byte {found.start:,} is not there: {places.what(found.layer)} has {in_bytes(size)}.")
+    return found
+
+
+def _evaluate(text: str, places: Places, caret: int) -> Target:
+    """A sum of terms; one that begins with a sign counts from the caret."""
+    found = Target(places.layer, caret, caret) if text[0] in "+-" else None
+    sign = 0 if found is not None else 1
+    at = 0
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        # Signs and terms take turns: after a sign (``sign`` is not 0) comes a term.
+        if match is None or bool(match["sign"]) is bool(sign):
+            raise Nonsense(f"“{text[at:].strip()}” is not understood.")
+        if match["sign"]:
+            sign = 1 if match["sign"] == "+" else -1
+        else:
+            found, sign = _sum(found, sign, _term(match, places)), 0
+        at = match.end()
+    if sign or found is None:
+        raise Nonsense(f"Something is missing at the end of “{text}”.")
+    return found
+
+
+def _sum(known: Target | None, sign: int, term: Target) -> Target:
+    """A mere number counts from the start, so that it can be added as it is."""
+    if known is None:
+        return term
+    start = known.start + sign * term.start
+    return Target(known.layer, start, start)
+
+
+def _term(match: re.Match[str], places: Places) -> Target:
+    if match["number"]:
+        digits = match["number"].replace(",", "")
+        number = int(digits, 16 if digits[:2].lower() == "0x" else 10)
+        return Target(places.layer, number, number)
+    name, at = _folded(match["name"]), None if match["at"] is None else int(match["at"])
+    if at is None and name in ("start", "end"):
+        end = places.size(places.layer) if name == "end" else 0
+        return Target(places.layer, end, end)
+    if name == "member" and at is not None:
+        return places.member(at)
+    field = _find(places.fields, name, (at or 0) - (at is not None and name in _FROM_ONE))
+    if field is None:
+        which = match["name"].strip() + ("" if at is None else f"[{at}]")
+        known = ", ".join(_words(places.fields))
+        more = f" There is: {known}." if known else ""
+        raise UnknownName(f"There is no “{visible(which)}” in {places.what(places.layer)}.{more}")
+    return Target(places.layer, *field.spans[0])
+
+
+def _folded(name: str) -> str:
+    return " ".join(name.replace("_", " ").lower().split())
+
+
+def _find(fields: Sequence[Field], name: str, wanted: int) -> Field | None:
+    """The field that is number ``wanted`` (from 0) of those with the name, level by level."""
+    for siblings in _groups(fields) if wanted >= 0 else ():
+        like = [field for field in siblings[:SCANNED] if field.spans and _is_called(field, name)]
+        if wanted < len(like):
+            return like[wanted]
+        wanted -= len(like)
+        if like and wanted < len(siblings) - SCANNED:
+            # The rows of a table as long as this one are alike.
+            return siblings[SCANNED + wanted]
+        wanted -= max(0, len(siblings) - SCANNED) if like else 0
+    return None
+
+
+def _is_called(field: Field, name: str) -> bool:
+    return name in (_folded(field.name), field.kind.value.lower()) or field.kind in _SHORT.get(name, ())
+
+
+def _words(fields: Sequence[Field]) -> list[str]:
+    """Some of the words that lead to fields, those for the outer ones first."""
+    words: dict[str, None] = {}
+    for siblings in _groups(fields):
+        words |= dict.fromkeys(field.kind.value.lower() for field in siblings[:SUGGESTED] if field.spans)
+        if len(words) >= SUGGESTED:
+            break
+    return list(words)[:SUGGESTED]
+
+
+def _groups(fields: Sequence[Field]) -> Iterator[Sequence[Field]]:
+    """Siblings, level by level."""
+    level: list[Sequence[Field]] = [fields]
+    left = LOOKED_AT
+    while level and left > 0:
+        below: list[Sequence[Field]] = []
+        for siblings in level:
+            yield siblings
+            looked_at = siblings[: min(left, SCANNED)]
+            left -= len(looked_at)
+            below += [field.children for field in looked_at if field.children]
+        level = below

@@ -1,0 +1,152 @@
+"""Members as rows: the flat table in its arrangement and the tree of what it shows."""
+
+from __future__ import annotations
+
+import threading
+from array import array
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from inspector.core.progress import Progress
+from inspector.operations.open.listing import learn_all
+from inspector.operations.protocol.views import Chosen, MemberRow, Page, SortKey, TreeRow
+from inspector.operations.session.marks import Marks
+from inspector.operations.session.shelf import Shelf
+
+if TYPE_CHECKING:  # numpy comes with these, which the first look at an archive need not wait for
+    from inspector.operations.session.arrangement import Arrangement, Arranger
+    from inspector.operations.session.path_tree import PathTree
+
+LARGEST_PAGE = 10_000
+"""The most rows given at once."""
+
+DEEPEST = 128
+"""Folders above a member that a face is led through: a view opens them one by one."""
+
+
+_EXACT = (SortKey.SIZE, SortKey.STORED)
+"""What is known of members to the byte only once their headers have been read."""
+
+
+class MembersView:
+    """The members of a shelf, arranged; ``marks`` gives the findings of an archive by its number.
+
+    Arranging and planting happen in threads of their own, one at a time; their results are put in place whole.
+    """
+
+    def __init__(self, shelf: Shelf, marks: Callable[[int], Marks]) -> None:
+        self._shelf = shelf
+        self._marks = marks
+        self._arranger: Arranger | None = None
+        self._arrangement: Arrangement | None = None
+        self._tree: PathTree | None = None
+        self._one_at_a_time = threading.Lock()
+
+    def arrange(self, filter_text: str, key: SortKey, descending: bool, progress: Progress) -> int:
+        """See Session.arrange."""
+        if not filter_text and key is SortKey.ARCHIVE and not descending:
+            self._arrangement = None
+            return len(self._shelf)
+        with self._one_at_a_time:
+            if filter_text or key in _EXACT:
+                learn_all(tuple(self._shelf.archives), progress)
+            arrangement = self._names().arrange(filter_text, key, descending, progress)
+            self._arrangement = arrangement
+        return len(arrangement.order)
+
+    def plant(self, progress: Progress) -> None:
+        """See Session.plant."""
+        from inspector.operations.session.columns import names_of
+        from inspector.operations.session.name_order import kept
+        from inspector.operations.session.path_tree import PathTree
+
+        with self._one_at_a_time:
+            arrangement = self._arrangement
+            count = len(self._shelf) if arrangement is None else len(arrangement.rows)
+            names = names_of(self._shelf, count)
+            order = self._names().name_order(names, progress)
+            if arrangement is not None and len(arrangement.order) < count:
+                order = kept(order, arrangement.rows >= 0)
+            tree = PathTree(names, order, self._shelf.path, progress)
+            tree.count(0)  # cuts the root here rather than while somebody waits for its rows
+            self._tree = tree
+
+    def _names(self) -> Arranger:
+        from inspector.operations.session.arrangement import Arranger
+
+        if self._arranger is None:
+            self._arranger = Arranger(self._shelf)
+        return self._arranger
+
+    def row(self, index: int) -> MemberRow:
+        """The member as a row; raises Refused where there is none."""
+        return self._shelf.row(index, self._marks)
+
+    def rows(self, first: int, count: int) -> Page[MemberRow]:
+        """Rows of the flat table."""
+        order = None if self._arrangement is None else self._arrangement.order
+        total = len(self._shelf) if order is None else len(order)
+        chosen = _clipped(first, count, total)
+        return Page(total, chosen.start, tuple(self.row(at if order is None else int(order[at])) for at in chosen))
+
+    def tree_rows(self, node: int, first: int, count: int) -> Page[TreeRow]:
+        """Rows of a folder of the tree; none before it is planted."""
+        tree = self._tree
+        if tree is None:
+            return Page(0, 0, ())
+        total = tree.count(node)
+        chosen = _clipped(first, count, total)
+        return Page(total, chosen.start, tuple(self._tree_row(tree, node, at) for at in chosen))
+
+    def _tree_row(self, tree: PathTree, node: int, at: int) -> TreeRow:
+        leaf = tree.row(node, at)
+        return TreeRow(leaf.name, leaf.node, leaf.members, None if leaf.member is None else self.row(leaf.member))
+
+    def numbers(self, chosen: Chosen) -> array[int]:
+        """The numbers of what is chosen, those beneath folders included."""
+        found, nodes = self._resolved(chosen)
+        tree = self._tree
+        if tree is not None:
+            for node in nodes:
+                found.extend(map(int, tree.members(node)))
+        return found
+
+    def heads(self, chosen: Chosen) -> list[bytes]:
+        """The paths of the members and folders that are chosen themselves."""
+        members, nodes = self._resolved(chosen)
+        tree = self._tree
+        folders = [] if tree is None else [tree.path(node) for node in nodes]
+        return [*map(self._shelf.path, members), *folders]
+
+    def _resolved(self, chosen: Chosen) -> tuple[array[int], list[int]]:
+        """The members and the folders of the tree that are chosen, rows taken for what stands in them."""
+        order = None if self._arrangement is None else self._arrangement.order
+        total = len(self._shelf) if order is None else len(order)
+        members, nodes = array("Q", chosen.members), list(chosen.nodes)
+        for first, count in chosen.rows:
+            places = _clipped(first, count, total, total)
+            members.extend(places if order is None else map(int, order[places.start : places.stop]))
+        tree = self._tree
+        for node, first, count in chosen.stretches if tree is not None else ():
+            assert tree is not None
+            for at in _clipped(first, count, tree.count(node), count):
+                leaf = tree.row(node, at)
+                if leaf.node >= 0:
+                    nodes.append(leaf.node)
+                elif leaf.member is not None:
+                    members.append(leaf.member)
+        return members, nodes
+
+    def flat_place(self, index: int) -> int | None:
+        """The row of a member in the flat table; None where it is hidden."""
+        return index if self._arrangement is None else self._arrangement.row(index)
+
+    def tree_place(self, index: int) -> tuple[int, ...]:
+        """The rows that lead to a member in the tree; none where it is hidden, too deep, or nothing is planted."""
+        rows = () if self._tree is None else self._tree.place(index)
+        return rows if len(rows) <= DEEPEST else ()
+
+
+def _clipped(first: int, count: int, total: int, most: int = LARGEST_PAGE) -> range:
+    first = max(0, min(first, total))
+    return range(first, min(total, first + max(0, min(count, most))))

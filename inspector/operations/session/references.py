@@ -1,0 +1,317 @@
+"""Where the bytes of a field lead: what they point at, what a hash covers, where a member is described."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain as one_after_another
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from inspector.core.archive import Archive
+from inspector.core.field import Field, FieldTable, at_path, locate, positions
+from inspector.core.kinds import Kind
+from inspector.core.names import visible
+from inspector.core.span import Span, Spans, intersect
+from inspector.core.verdict import Checksum
+from inspector.formats.taco.header import HEADER_SIZE, PAYLOAD_SIZE
+from inspector.operations.protocol.views import LayerKind, Reference
+
+if TYPE_CHECKING:  # a scene knows checks, which know what is open
+    from inspector.operations.session.layers import Layer
+    from inspector.operations.session.scene import Scene
+
+SCANNED = 2_000
+"""Rows of a long table that are looked at one by one: the answer has to come at once."""
+MOST = 12
+"""References given of one byte."""
+
+TACO_PAYLOAD = HEADER_SIZE - PAYLOAD_SIZE
+"""The byte that the payload of a TACO header begins at."""
+
+LEADS_TO = {
+    Kind.FOOTER: (Kind.INDEX,),
+    Kind.END_OF_DIRECTORY: (Kind.CENTRAL_DIRECTORY,),
+    Kind.ZIP64_LOCATOR: (Kind.ZIP64_END,),
+    Kind.ZIP64_END: (Kind.CENTRAL_DIRECTORY,),
+}
+"""What stands at the end of an archive, and the kind of what it says the place of."""
+HASHING = frozenset((Kind.RESET_BLOCK, Kind.CHUNK_HEADER))
+"""Kinds whose one purpose is the hash in them."""
+DESCRIBING = frozenset(
+    (Kind.INDEX_ENTRY, Kind.CENTRAL_HEADER, Kind.LOCAL_HEADER, Kind.TAR_HEADER, Kind.TAR_EXTENSION, Kind.METADATA_ROW)
+)
+"""Kinds that tell of one member."""
+LISTS = {Kind.INDEX: Kind.INDEX_ENTRY, Kind.CENTRAL_DIRECTORY: Kind.CENTRAL_HEADER}
+"""Kinds that list members, and the kind of their rows."""
+
+Chain = Sequence[Field]
+"""Fields inside one another, outermost first."""
+
+
+class Referring:
+    """What a session answers about where bytes lead."""
+
+    _now: Scene
+
+    def references(self, layer: int, offset: int, path: tuple[int, ...] | None = None) -> tuple[Reference, ...]:
+        """Where the byte at ``offset`` of a layer leads, or the field at ``path``; the nearest meaning first.
+
+        Raises Refused where the layer is gone and SourceError where its checksums cannot be read.
+        """
+        now = self._now
+        shown = now.layers[layer]
+        chain = _chain(shown.fields(), offset, path)
+        return Referrer(shown, now.shelf.number(shown.at, 0)).references(chain)
+
+
+REFERRING = frozenset(("references",))
+"""Methods that answer at once."""
+
+
+def _chain(fields: Sequence[Field], offset: int, path: tuple[int, ...] | None) -> list[Field]:
+    if path is None:
+        return [field for _, field in locate(fields, offset)]
+    return [field for stop in range(1, len(path) + 1) if (field := at_path(fields, path[:stop])) is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class Referrer:
+    """Knows one layer; ``first`` is the number of its archive's first member among all."""
+
+    layer: Layer
+    first: int
+
+    @property
+    def archive(self) -> Archive:
+        """What the layer's bytes come from."""
+        return self.layer.archive
+
+    def references(self, chain: Chain) -> tuple[Reference, ...]:
+        """Where the innermost field of a chain leads, the nearest meaning first; never to a field of the chain."""
+        if self.layer.info.kind is LayerKind.CONTENT or not chain or any(map(_unused, chain)):
+            return ()
+        around = {field.spans for field in chain}
+        found: dict[Spans, Reference] = {}
+        # What leads out of the file leads nowhere: it is not about the header that it stands in.
+        is_entry = any(field.kind is Kind.TACO_ENTRY for field in chain)
+        for each in list(self._own(chain)) or (() if is_entry else self._of_member(chain)):
+            if each.covers and each.covers not in around:
+                found.setdefault(each.covers, each)
+        return tuple(found.values())[:MOST]
+
+    def _own(self, chain: Chain) -> Iterator[Reference]:
+        """What the bytes themselves say a place of; the innermost field first."""
+        for depth in range(len(chain) - 1, -1, -1):
+            field, outer = chain[depth], chain[:depth]
+            yield from self._hashed(field)
+            yield from self._led_to(field)
+            if field.kind is Kind.TACO_ENTRY:
+                yield from self._taco(field)
+            elif field.kind is Kind.CHUNK_HEADER and outer:
+                stop = self._chunk_end(field, outer[-1].children)
+                yield self._to("The bytes of this chunk", (Span(field.spans[-1].stop, stop),))
+        if chain[0].kind is Kind.INDEX and not any(field.kind is Kind.INDEX_ENTRY for field in chain):
+            first = self._entries(chain[0], Kind.INDEX_ENTRY)
+            if first:
+                yield self._to(f"The first entry of the {chain[0].name}", first[0].spans)
+
+    # ---- hashes ------------------------------------------------------------------------------------------------
+
+    def _hashed(self, field: Field) -> Iterator[Reference]:
+        if field.kind in HASHING:
+            field = next((child for child in field.children if child.kind is Kind.DIGEST), field)
+        if field.kind is not Kind.DIGEST or not field.spans:
+            return
+        place = self.layer.in_file(field.spans)
+        known = self._checksum(place[0].start) if place else None
+        if known is not None and known.covers:
+            yield Reference(
+                f"The bytes that the {visible(known.name)} covers",
+                self.layer.info.layer,
+                self.layer.from_file(known.covers),
+                self._number(known.member),
+                self.layer.from_file(known.place),
+                self.layer.from_file(known.omits),
+            )
+
+    def _checksum(self, start: int) -> Checksum | None:
+        """The recorded checksum that stands at a byte of the file."""
+        every = self.archive.checksums
+        # Most ledgers are in file order; what is not found so is looked for among the first.
+        at = bisect_left(every, start, key=_place)
+        near = every[max(0, at - 2) : at + 3]
+        for some in (near, every[-3:], every[:SCANNED]):
+            for each in some:
+                if any(span.start <= start < span.stop for span in each.place):
+                    return each
+        return None
+
+    def _covered(self, chain: Chain) -> Iterator[Reference]:
+        """The hash over the segment that bytes are in; resets and headers of chunks lead elsewhere."""
+        segment = next((field for field in chain if field.kind is Kind.SEGMENT), None)
+        hashed = self.covering(segment.start) if segment is not None else None
+        if hashed is not None:
+            yield self._to(f"The {visible(hashed.name)}", self.layer.from_file(hashed.place))
+
+    def covering(self, start: int) -> Checksum | None:
+        """The recorded checksum over the byte at ``start`` of the layer, of a format whose checksums share no byte."""
+        every = self.archive.checksums
+        place = self.layer.in_file((Span(start, start + 1),))
+        if not place or not len(every):
+            return None
+        at = bisect_right(every, place[0].start, key=_covers)
+        near = every[max(0, at - 2) : at + 1]
+        return next((each for each in near if any(start <= place[0].start < stop for start, stop in each.covers)), None)
+
+    # ---- places ------------------------------------------------------------------------------------------------
+
+    def _led_to(self, field: Field) -> Iterator[Reference]:
+        for kind in LEADS_TO.get(field.kind, ()):
+            target = next((each for each in self.layer.fields() if each.kind is kind), None)
+            if target is not None:
+                yield self._to(f"The {target.name}", target.spans)
+
+    def taco_entries(self) -> list[Field]:
+        """The entries in use of the header of a TACO archive, if it is one."""
+        chain = [field for _, field in locate(self.layer.fields(), TACO_PAYLOAD)]
+        payload = next((field for field in chain if field.kind is Kind.TACO_PAYLOAD), None)
+        entries = payload.children if payload is not None else ()
+        return [each for each in entries if each.kind is Kind.TACO_ENTRY and not _unused(each)]
+
+    def led_by(self, entry: Field) -> Span:
+        """The bytes that an entry of a TACO header says the place of, as far as they exist."""
+        match entry.value:
+            case [int(start), int(length)] if length > 0:
+                return Span(start, start + length).clipped(0, self.layer.source.size)
+            case _:
+                return Span(0, 0)
+
+    def _entered(self, leaf: Field) -> Iterator[Reference]:
+        """The entries of a TACO header that lead to some of the bytes of a field."""
+        for entry in self.taco_entries():
+            if intersect((self.led_by(entry),), leaf.spans):
+                yield self._to(f"{entry.name} of the TACO header", entry.spans)
+
+    def _taco(self, entry: Field) -> Iterator[Reference]:
+        span = self.led_by(entry)
+        if span.size:
+            yield self._to(self._words(span.start), (span,))
+
+    def _at(self, field: Field, but: Spans) -> Iterator[Reference]:
+        """The byte that an offset names, unless the data ``but`` begins there."""
+        start = field.value
+        known = but and but[0].start == start
+        if field.kind is Kind.OFFSET and isinstance(start, int) and not known and 0 <= start < self.layer.source.size:
+            yield self._to(f"Byte {start:,}: {_lowered(self._words(start))}", (Span(start, start + 1),))
+
+    def _words(self, start: int) -> str:
+        """What stands at a byte of the layer."""
+        chain = [field for _, field in locate(self.layer.fields(), start)]
+        member = next((field.member for field in reversed(chain) if field.member is not None), None)
+        if member is not None:
+            return f"The data of {self._name(member)}"
+        return f"The {chain[-1].name}" if chain else "Bytes that no structure claims"
+
+    def _chunk_end(self, header: Field, headers: Sequence[Field]) -> int:
+        after = header.spans[-1].stop
+        rows = positions(headers, after, self.layer.source.size)
+        return next((headers[at].start for at in rows if headers[at].start >= after), self._claimed(after))
+
+    def _claimed(self, after: int) -> int:
+        """The end of the last stretch of blobs: what follows it belongs to no chunk."""
+        blobs = [each for each in self.layer.fields() if each.kind is Kind.BLOB_LAYER and each.spans]
+        return max(after, blobs[-1].spans[-1].stop) if blobs else after
+
+    # ---- members -----------------------------------------------------------------------------------------------
+
+    def _of_member(self, chain: Chain) -> Iterator[Reference]:
+        row = next((at for at, field in enumerate(chain) if field.kind is Kind.METADATA_ROW), None)
+        if row:
+            yield from self._children(chain[row - 1], (Kind.TAR_HEADER,))
+        yield from self._covered(chain)
+        yield from self._entered(chain[-1])
+        member = next((field.member for field in reversed(chain) if field.member is not None), None)
+        if member is None or not member < len(self.archive.members):
+            return
+        if any(field.kind is Kind.CENTRAL_HEADER for field in chain):
+            yield from self._head(member)
+        data = self._data(member)
+        if data.covers:
+            yield data
+        yield from self._at(chain[-1], data.covers)
+        yield from self._described(member, chain)
+
+    def _data(self, member: int) -> Reference:
+        """The data of a member, of which nothing is covered where it is not known where they are."""
+        found = self.archive.members[member]
+        spans = self.layer.from_file(found.spans) if found.readable else ()
+        return self._to(f"The data of {self._name(member)}", spans, member)
+
+    def _head(self, member: int) -> Iterator[Reference]:
+        head = self.archive.members[member].head
+        if head >= 0:
+            for _, field in locate(self.layer.fields(), head):
+                if field.kind in (Kind.LOCAL_HEADER, Kind.TAR_HEADER):
+                    yield self._to(f"The {field.name} of {self._name(member)}", field.spans)
+
+    def _described(self, member: int, chain: Chain) -> Iterator[Reference]:
+        """Where the archive tells of a member: beside its data, and in an index."""
+        for field in chain:
+            if field.kind is Kind.MEMBER:
+                yield from self._children(field, DESCRIBING)
+        for listing in self.layer.fields():
+            listed = self.entry_of(member, listing) if listing.kind in LISTS else None
+            if listed is not None:
+                yield self._to(f"The {listed.name} of {self._name(member)}", listed.spans)
+
+    def entry_of(self, member: int, listing: Field, most: int = SCANNED) -> Field | None:
+        """The row about a member in a field of a kind in ``LISTS``, if it is among the ``most`` likely ones."""
+        entries = self._entries(listing, LISTS[listing.kind])
+        head = self.archive.members[member].head
+        near = entries.rows(head, head + 1) if isinstance(entries, FieldTable) and head >= listing.start else ()
+        rows = (entries[row] for row in one_after_another(near, islice(_likely(member, len(entries)), most)))
+        return next((row for row in rows if row.member == member), None)
+
+    def _children(self, field: Field, kinds: tuple[Kind, ...] | frozenset[Kind]) -> Iterator[Reference]:
+        for child in field.children[:SCANNED]:
+            if child.kind in kinds and child.spans:
+                yield self._to(f"The {child.kind} of {visible(field.shown or field.name)}", child.spans)
+
+    def _entries(self, listing: Field, kind: Kind) -> Sequence[Field]:
+        """The rows of a list: its children, or those of the list in it."""
+        inner = next((each for each in listing.children[:8] if each.kind is listing.kind), listing)
+        rows = inner.children
+        return rows if isinstance(rows, FieldTable) else [each for each in rows if each.kind is kind]
+
+    def _to(self, words: str, spans: Spans, member: int | None = None) -> Reference:
+        return Reference(words, self.layer.info.layer, spans, self._number(member))
+
+    def _number(self, member: int | None) -> int | None:
+        return None if member is None else self.first + member
+
+    def _name(self, member: int) -> str:
+        return visible(self.archive.members.path(member))
+
+
+def _place(checksum: Checksum) -> int:
+    return checksum.place[0].start if checksum.place else -1
+
+
+def _covers(checksum: Checksum) -> int:
+    return checksum.covers[0].start if checksum.covers else -1
+
+
+def _unused(field: Field) -> bool:
+    return field.kind is Kind.TACO_ENTRY and not (isinstance(field.value, list) and field.value[1])
+
+
+def _likely(member: int, rows: int) -> Iterator[int]:
+    """Where the row of a member is: at its number, from either end, or else somewhere among the first."""
+    yield from (at for at in (member, rows - 1 - member) if 0 <= at < rows)
+    yield from range(rows)
+
+
+def _lowered(words: str) -> str:
+    return words[:1].lower() + words[1:]

@@ -1,0 +1,130 @@
+"""What a session on S3 tells of its requests: what they cost, which bytes are kept, and what helps when they fail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from inspector.core.edit import OverlaySource
+from inspector.core.source import Source, SourceError
+from inspector.core.span import Spans
+from inspector.operations.open.location import Location
+from inspector.operations.open.opening import Opened
+from inspector.operations.protocol.browse_views import Remedy, RemoteState, Trouble
+from inspector.sources.s3.address import parse
+from inspector.sources.s3.ledger import Ledger, Totals
+from inspector.sources.s3.sentences import S3Error
+from inspector.sources.s3.sentences import replaced as replaced_words
+from inspector.sources.s3.source import S3Source
+
+_BY_NAME = {
+    "NoCredentialsError": (Remedy.CONNECTION, Remedy.UNSIGNED),
+    "PartialCredentialsError": (Remedy.CONNECTION,),
+    "ProfileNotFound": (Remedy.CONNECTION,),
+    "NoSuchBucket": (Remedy.CONNECTION,),
+    "RequestTimeTooSkewed": (Remedy.RETRY,),
+    "AuthorizationHeaderMalformed": (Remedy.REGION,),
+    "PermanentRedirect": (Remedy.REGION,),
+    "IllegalLocationConstraintException": (Remedy.REGION,),
+    "RecursionError": (Remedy.REGION,),
+    "NoSuchVersion": (Remedy.RELOAD,),
+    "EndpointConnectionError": (Remedy.RETRY, Remedy.CONNECTION),
+    "ConnectTimeoutError": (Remedy.RETRY, Remedy.CONNECTION),
+    "ResponseParserError": (Remedy.CONNECTION,),
+}
+_BY_STATUS = {
+    301: (Remedy.REGION,),
+    403: (Remedy.UNSIGNED, Remedy.CONNECTION),
+    404: (Remedy.CONNECTION,),
+    412: (Remedy.RELOAD,),
+    416: (Remedy.RELOAD,),
+}
+_AGAIN = (Remedy.RETRY,)
+_SECRETS = ("ExpiredToken", "InvalidToken", "InvalidAccessKeyId", "SignatureDoesNotMatch")
+_SERVER, _NOT_AS_BEFORE = 500, 412
+
+
+def trouble_of(error: SourceError, location: str, *, anonymous: bool) -> Trouble:
+    """What may help against an error at a location; ``anonymous``: requests were not signed."""
+    if not isinstance(error, S3Error):
+        return Trouble(str(error), (Remedy.BROWSE if _is_address(location) else Remedy.CONNECTION,))
+    region = _region(error)
+    remedies = _remedies(error)
+    if anonymous:
+        remedies = tuple(each for each in remedies if each is not Remedy.UNSIGNED)
+    if Remedy.REGION in remedies and not region:
+        remedies = (Remedy.CONNECTION,)
+    return Trouble(str(error), remedies or (Remedy.CONNECTION,), region)
+
+
+def _is_address(location: str) -> bool:
+    try:
+        return bool(parse(location).bucket)
+    except SourceError:
+        return False
+
+
+def _remedies(error: S3Error) -> tuple[Remedy, ...]:
+    if error.code in _SECRETS:
+        return (Remedy.RETRY, Remedy.CONNECTION)
+    known = _BY_NAME.get(error.code) or _BY_STATUS.get(error.status)
+    if known:
+        return known
+    return (Remedy.RETRY,) if not error.status or error.status >= _SERVER else (Remedy.CONNECTION,)
+
+
+def _region(error: S3Error) -> str:
+    """The region that the server says the bucket is in."""
+    response: Any = getattr(error.__cause__, "response", None)
+    if not isinstance(response, dict):
+        return ""
+    details: Any = response.get("Error") or {}
+    headers: Any = (response.get("ResponseMetadata") or {}).get("HTTPHeaders") or {}
+    return str(details.get("Region") or headers.get("x-amz-bucket-region") or "")
+
+
+# ---- one open location ---------------------------------------------------------------------------------------------
+
+
+def cut_short(archives: Sequence[Opened]) -> Trouble | None:
+    """What helps where decoding broke off for want of bytes; None where it did not."""
+    if not any(archive.cut_short for archive in archives):
+        return None
+    return Trouble("Not all of it could be read, so what is shown is not all there is: see the findings.", _AGAIN)
+
+
+def remote_state(
+    location: Location, trouble: Trouble | None, error: SourceError | None, unwritten: str = ""
+) -> RemoteState | None:
+    """What reading has cost; None where nothing is on S3.
+
+    ``trouble`` is what reading met last, ``error`` what kept it from being opened, ``unwritten`` a sentence on what
+    kept a change from being written.
+    """
+    sources = _sources(location)
+    if not sources:
+        ledger = ledger_of(location, error)
+        return RemoteState(ledger.totals if ledger else Totals(), 0, trouble) if trouble is not None else None
+    replaced = next((source for source in sources if source.replaced), None)
+    if replaced is not None:
+        trouble = Trouble(unwritten or replaced_words(replaced.name), (Remedy.RELOAD,))
+    return RemoteState(sources[0].ledger.totals, location.size, trouble)
+
+
+def ledger_of(location: Location, error: SourceError | None) -> Ledger | None:
+    """All requests that were made for a location, or until ``error`` kept it from being opened."""
+    sources = _sources(location)
+    if sources:
+        return sources[0].ledger
+    return error.ledger if isinstance(error, S3Error) else None
+
+
+def cached(source: Source) -> Spans:
+    """The bytes of a source that can be read without a request; none where it is not on S3."""
+    beneath = source.base if isinstance(source, OverlaySource) else source
+    return beneath.cached() if isinstance(beneath, S3Source) else ()
+
+
+def _sources(location: Location) -> list[S3Source]:
+    """All that is open of it on S3; one ledger is for all of them."""
+    return [each.source for each in tuple(location.archives) if isinstance(each.source, S3Source)]

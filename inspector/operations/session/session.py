@@ -1,0 +1,334 @@
+"""A session: one open location as a face works with it. Quick methods answer at once; jobs take a Progress."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection
+from itertools import islice
+from pathlib import Path
+
+from inspector.core.counts import members
+from inspector.core.field import Run, runs
+from inspector.core.finding import Severity
+from inspector.core.names import visible
+from inspector.core.numbers import rounded
+from inspector.core.progress import Cancelled, Progress
+from inspector.core.source import SourceError
+from inspector.core.span import Spans
+from inspector.core.translation import tr
+from inspector.core.verdict import State
+from inspector.operations.check.checking import judgement
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.turns import Turns
+from inspector.operations.open.location import Location, NoRangeError, open_location
+from inspector.operations.protocol.report_kind import ReportKind
+from inspector.operations.protocol.views import (
+    CheckResult,
+    ChecksumRow,
+    Chosen,
+    ContentInfo,
+    Explanation,
+    FieldRow,
+    FindingRow,
+    LayerInfo,
+    ManifestResult,
+    MemberPlace,
+    MemberRow,
+    Page,
+    SortKey,
+    Stage,
+    Status,
+    Target,
+    TreeRow,
+)
+from inspector.operations.session.arrows import POINTED, Pointing
+from inspector.operations.session.checks import ALL
+from inspector.operations.session.content import SAMPLE, decoded_content, encoding_of, image_of
+from inspector.operations.session.coverage import COVERING, Covering
+from inspector.operations.session.datapoints import Datapoints
+from inspector.operations.session.digest_job import write_beside
+from inspector.operations.session.disk_change import stamp
+from inspector.operations.session.guide import Guide
+from inspector.operations.session.naming import NAMING, Naming
+from inspector.operations.session.picturing import PICTURING, Picturing
+from inspector.operations.session.references import REFERRING, Referring
+from inspector.operations.session.scene import Scene
+from inspector.operations.session.search import search
+from inspector.operations.session.stepping import STEPPING, Stepping
+from inspector.sources.s3.connection import DEFAULT, Connection
+
+LARGEST_READ = 1 << 20
+"""The most bytes given at once."""
+
+
+class Session(Datapoints, Covering, Naming, Picturing, Pointing, Referring, Stepping):
+    """One open location. What cannot be opened is a session too, which says why in its status.
+
+    ``s3`` says how S3 is reached. What is there is decoded sparingly until it is checked.
+    """
+
+    def __init__(self, location: str, s3: Connection = DEFAULT) -> None:
+        self._stage = Stage.OPENING
+        self._failure = ""
+        self._error: SourceError | None = None
+        self._changes = 0
+        self._decoding = 0
+        self._seen: object = None
+        self._found = 0
+        self._name = location
+        self._s3 = s3
+        self._turns = Turns()
+        try:
+            opened = open_location(location, s3, sparing=True)
+        except NoRangeError as error:
+            opened = Location([], error.collection)
+            self._stage, self._failure, self._error = Stage.FAILED, judgement(State.DAMAGED, str(error)), error
+        except SourceError as error:
+            opened = Location([])
+            self._stage, self._failure, self._error = Stage.FAILED, str(error), error
+        self._now = Scene(location, opened)
+
+    # ---- state -------------------------------------------------------------------------------------------------
+
+    def status(self) -> Status:
+        """How far it has come."""
+        now = self._now
+        self._notice()
+        first = now.archives[0] if now.archives else None
+        collection = now.location.collection
+        decoded = self._stage is Stage.READY
+        failed = self._stage is Stage.FAILED
+        return Status(
+            self._stage,
+            self._sentence(),
+            first.format if first else "",
+            collection.title if collection else first.title if first else "",
+            now.location.size if first else 0,
+            len(now.shelf),
+            self._changes,
+            now.checks.counts(),
+            collection is not None,
+            (State.DAMAGED if collection else State.UNREADABLE) if failed else now.checks.state() if decoded else None,
+            now.checks.checked,
+            now.checks.sentence() if decoded else "",
+            now.checks.judged(),
+            stamp(first.source) if first and not collection else "",
+        )
+
+    def _sentence(self) -> str:
+        now = self._now
+        if self._stage is Stage.FAILED:
+            return self._failure
+        collection = now.location.collection
+        title = collection.title if collection else now.archives[0].title
+        if self._stage is Stage.CANCELLED:
+            return tr("Decoding was cancelled: what was decoded until then is shown.")
+        if self._stage is not Stage.READY:
+            return tr("{title}: being decoded.", title=title)
+        if collection is None and now.archives[0].decoder is None:
+            return tr("This is no archive format that is known here. It is shown as plain bytes.")
+        return f"{title}, {rounded(now.location.size)}, {members(len(now.shelf))}."
+
+    def _notice(self) -> None:
+        """Let the generation grow when the decoder has laid fields, or a check has found something."""
+        now = self._now
+        found = sum(len(archive.findings) for archive in tuple(now.archives))
+        if now.checks.running and found != self._found:
+            self._found = found
+            self._changes += 1
+        at = self._decoding
+        if at >= len(now.archives):
+            return
+        archive = now.archives[at]
+        if archive.fields is not self._seen:
+            self._seen = archive.fields
+            self._changes += 1
+        if now.layers.add_inner(at, archive):
+            self._changes += 1
+
+    def layers(self) -> tuple[LayerInfo, ...]:
+        """All layers; 0 is the file."""
+        self._notice()
+        return self._now.layers.infos()
+
+    def _show(self, scene: Scene) -> None:
+        """Show a decoded scene in the place of this one: all that was asked for before is stale."""
+        self._now = scene
+        self._stage, self._failure, self._decoding = Stage.READY, "", 0
+        self._changes += 1
+
+    # ---- bytes and fields --------------------------------------------------------------------------------------
+
+    def read(self, layer: int, offset: int, length: int) -> bytes:
+        """Bytes of a layer, at most 1 MiB; short at its end. Raises SourceError."""
+        return self._now.layers[layer].source.read(offset, min(length, LARGEST_READ))
+
+    def runs(self, layer: int, start: int, stop: int) -> list[Run]:
+        """The runs of leaves in ``[start, stop)``, at most 1 MiB of it."""
+        return runs(self._now.layers[layer].fields(), start, min(stop, start + LARGEST_READ))
+
+    def explain(self, layer: int, offset: int) -> Explanation:
+        """What a byte is."""
+        return self._now.view(layer).explain(offset)
+
+    def field_rows(self, layer: int, path: tuple[int, ...], first: int, count: int) -> Page[FieldRow]:
+        """The children of the field at ``path``, the outermost fields for ``()``."""
+        return self._now.view(layer).rows(path, first, count)
+
+    def field(self, layer: int, path: tuple[int, ...]) -> FieldRow | None:
+        """The field at ``path``; None where there is none."""
+        return self._now.view(layer).field(path)
+
+    # ---- members -----------------------------------------------------------------------------------------------
+
+    def member(self, index: int) -> MemberRow:
+        """One member; raises Refused where there is none."""
+        return self._now.members.row(index)
+
+    def member_rows(self, first: int, count: int) -> Page[MemberRow]:
+        """Members in the present arrangement."""
+        return self._now.members.rows(first, count)
+
+    def tree_rows(self, node: int, first: int, count: int) -> Page[TreeRow]:
+        """What lies in a folder of the tree of paths; 0 is its root. Empty until planted."""
+        return self._now.members.tree_rows(node, first, count)
+
+    def chosen(self, chosen: Chosen) -> array[int]:
+        """The numbers of the members that are chosen."""
+        return self._now.members.numbers(chosen)
+
+    def place(self, index: int) -> MemberPlace:
+        """Where a member is; raises Refused where there is none."""
+        now = self._now
+        at, local = now.shelf.locate(index)
+        spans = now.archives[at].members[local].spans
+        return MemberPlace(at, spans, now.members.flat_place(index), now.members.tree_place(index))
+
+    # ---- findings and places -----------------------------------------------------------------------------------
+
+    def findings(self, first: int, count: int, severities: Collection[Severity] = ALL) -> Page[FindingRow]:
+        """Findings of these severities in the order in which they were made."""
+        return self._now.checks.findings(first, count, severities)
+
+    def damage(self, layer: int, most: int) -> Spans:
+        """The bytes of a layer that are wrong: those of its archive's first ``most`` errors and warnings."""
+        shown = self._now.layers[layer]
+        wrong = (finding for finding in tuple(shown.archive.findings) if finding.severity is not Severity.INFO)
+        return tuple(span for finding in islice(wrong, most) for span in shown.from_file(finding.spans))
+
+    def checksums(self, first: int, count: int) -> Page[ChecksumRow]:
+        """The checksums that are recorded, and what comparing has found. Raises SourceError."""
+        return self._now.checks.checksums(first, count)
+
+    def goto(self, expression: str, layer: int, caret: int) -> Target:
+        """Where an expression (see ``goto``) leads, from a caret in a layer; raises Refused for nonsense."""
+        now = self._now
+        return Guide(now.archives, now.shelf, now.layers, self.place).target(expression, layer, caret)
+
+    # ---- jobs --------------------------------------------------------------------------------------------------
+
+    def decode(self, progress: Progress) -> None:
+        """Decode everything. Cancelling leaves what is there and is no exception."""
+        with self._turns.one(progress):
+            if self._stage is Stage.OPENING:
+                self._decode(progress)
+
+    def _decode(self, progress: Progress) -> None:
+        now = self._now
+        self._stage = Stage.DECODING
+        try:
+            for at in now.location.read_all(progress):
+                now.open(at)
+                self._decoding = at
+                self._notice()
+            self._stage = Stage.READY
+        except Cancelled:
+            self._stage = Stage.CANCELLED
+        self._changes += 1
+
+    def check(self, progress: Progress) -> CheckResult:
+        """Decode what is not decoded yet, and check everything, again if need be.
+
+        Cancelling leaves what was judged until then and is no exception, unless decoding was not over. Raises
+        Refused where there is nothing to check.
+        """
+        with self._turns.one(progress):
+            now = self._now
+            if self._stage is Stage.OPENING:
+                self._decode(progress)
+                progress.advance(0)
+            if self._stage is Stage.FAILED:
+                raise Refused(self._failure)
+            if self._stage is Stage.CANCELLED:
+                raise Refused("Decoding was cancelled, so not all is known that has to be checked: open it again.")
+            now.forget_marks()
+            try:
+                return now.checks.run(progress)
+            finally:
+                now.forget_marks()
+                self._changes += 1
+
+    def export(self, progress: Progress, path: str, kind: ReportKind) -> None:
+        """Write a report of what is known to a file. Raises Refused, SourceError and Cancelled."""
+        progress.begin(tr("Writing the report"), 0)
+        self._now.checks.export(Path(path), kind)
+
+    def write_manifest(self, progress: Progress, algorithm: str, replace: bool) -> ManifestResult:
+        """Write digests of all members beside the archive. Raises Refused, SourceError and Cancelled."""
+        if self._stage is not Stage.READY:
+            raise Refused("No manifest was written: not all of the archive has been read.")
+        return write_beside(self._now.location, algorithm, progress, replace=replace)
+
+    def arrange(self, progress: Progress, filter_text: str, sort_key: SortKey, descending: bool) -> int:
+        """Show the members whose visible path holds a text, sorted; the count of what is shown. Raises Cancelled."""
+        shown = self._now.members.arrange(filter_text, sort_key, descending, progress)
+        self._changes += 1
+        return shown
+
+    def plant(self, progress: Progress) -> None:
+        """Build the tree of paths of what is shown. Raises Cancelled."""
+        self._now.members.plant(progress)
+        self._changes += 1
+
+    def search(
+        self, progress: Progress, layer: int, pattern: bytes, start: int, backwards: bool, ignore_case: bool
+    ) -> int | None:
+        """The first match at or after ``start``, backwards the last before it. Raises SourceError and Cancelled."""
+        return search(self._now.layers[layer].source, pattern, start, backwards, ignore_case, progress)
+
+    def content(self, progress: Progress, index: int) -> ContentInfo:
+        """Decode a member and make its content a layer. Raises Refused, SourceError and Cancelled."""
+        now = self._now
+        at, local = now.shelf.locate(index)
+        known = now.contents.get(index)
+        if known is not None and now.layers.content(index) is not None:
+            return known
+        source, sentence = decoded_content(now.archives[at], local, progress)
+        layer = now.layers.add_content(visible(now.shelf.path(index)), source, at, index)
+        start = source.read(0, SAMPLE)
+        image = image_of(start, source.size)
+        encoding = None if image else encoding_of(start, len(start) == source.size)
+        now.contents[index] = ContentInfo(layer.info, encoding, image, sentence)
+        return now.contents[index]
+
+
+QUICK = frozenset(
+    (
+        *("status", "layers", "read", "runs", "explain", "field_rows", "field"),
+        *("member_rows", "tree_rows", "member", "chosen", "place", "findings", "damage", "checksums", "goto"),
+        *COVERING,
+        *POINTED,
+        *REFERRING,
+    )
+)
+"""Methods that answer at once; safe while jobs run."""
+JOBS = frozenset(
+    (
+        *("decode", "check", "export", "write_manifest", "arrange", "plant", "search", "find_datapoint"),
+        "content",
+        *NAMING,
+        *PICTURING,
+        *STEPPING,
+    )
+)
+"""Methods that take a Progress first and may take long; each may run in a thread of its own."""

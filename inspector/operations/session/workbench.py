@@ -1,0 +1,327 @@
+"""A session that also changes its archive: previews of edits, writing them, repairs. Nothing is written unasked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inspector.core.edit import Edit, EditError, OverlaySource, Patch
+from inspector.core.names import visible
+from inspector.core.progress import Cancelled, Progress
+from inspector.core.source import Source, SourceError
+from inspector.core.translation import tr
+from inspector.operations.edit import patch_file
+from inspector.operations.edit.dependents import broken, mend_checksums
+from inspector.operations.edit.interrupted import interrupted, recover
+from inspector.operations.edit.mending import carry_out, described, save_copy, save_salvage, write_edit
+from inspector.operations.edit.patch_file import see_that_it_fits
+from inspector.operations.edit.repairing import plan
+from inspector.operations.edit.s3_writing import sending_lines
+from inspector.operations.edit.taco_header import header_draft, header_view, member_target
+from inspector.operations.edit.taco_header import preview as preview_header
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.open.location import Location
+from inspector.operations.open.opening import Opened, decode, start
+from inspector.operations.protocol.edit_views import Interrupted, Mended, OnlyWhole, RepairPlan, WayOut, WriteResult
+from inspector.operations.protocol.header_draft import Entry, HeaderDraft, HeaderView
+from inspector.operations.protocol.views import Stage
+from inspector.operations.session.scene import Scene
+from inspector.operations.session.session import QUICK as SESSION_QUICK
+from inspector.operations.session.session import Session
+from inspector.operations.session.taking import JOBS as TAKING_JOBS
+from inspector.operations.session.taking import Taking
+from inspector.operations.worker.browsing import Browser
+from inspector.sources.file import FileSource
+from inspector.sources.replacing import Replacing
+from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.source import TAIL, S3Source, cancelling
+from inspector.sources.s3.writing_sentences import CannotCopyError
+
+if TYPE_CHECKING:
+    from inspector.sources.s3.profiles import Profile
+
+CHECKED_ALONG = 64 << 20
+"""Bytes of an archive that is checked with every preview; a larger one is only where it has been checked before."""
+
+
+class Workbench(Taking):
+    """One open location that can be changed."""
+
+    def __init__(self, location: str, s3: Connection = DEFAULT) -> None:
+        super().__init__(location, s3)
+        self._disk = self._now
+
+    # ---- previews ----------------------------------------------------------------------------------------------
+
+    def preview(self, progress: Progress, edit: Edit | None) -> tuple[str, ...] | None:
+        """Show the archive as ``edit`` would leave it; as it is on disk for None. Raises Refused and Cancelled.
+
+        Gives the names of the checksums that the edit makes wrong, None where it was not checked.
+        """
+        with self._turns.one(progress):
+            scene = self._disk if edit is None else self._scene(edit, progress)
+            self._show(scene)
+            return broken(scene.archives[0], edit) if edit is not None and scene.checks.checked else None
+
+    def _scene(self, edit: Edit, progress: Progress) -> Scene:
+        source = self._file()
+        changed = OverlaySource(source, edit)
+        changed.sparing = isinstance(source, S3Source) and source.size > TAIL
+        scene = Scene(self._name, Location([start(changed)]))
+        decode(scene.archives[0], progress)
+        if not changed.sparing and (self._disk.checks.checked or scene.location.size <= CHECKED_ALONG):
+            scene.checks.run(progress)
+            progress.advance(0)
+        return scene
+
+    def _file(self) -> FileSource | S3Source:
+        """The archive on disk or on S3; raises Refused where it cannot be changed."""
+        if self._stage in (Stage.OPENING, Stage.DECODING):
+            raise Refused("The archive is still being read: change it when that is over.")
+        archives = self._disk.archives
+        if self._disk.location.collection is not None:
+            raise Refused("This is a folder of several files: open the one that is to be changed.")
+        source = archives[0].source if archives else None
+        if not isinstance(source, FileSource | S3Source):
+            raise Refused("There is no file here that could be changed.")
+        return source
+
+    def mend_checksums(self, progress: Progress, edit: Edit) -> Mended:
+        """The edit with all checksums that depend on what it changes. Raises Refused and Cancelled."""
+        return mend_checksums(self._file(), edit, progress)
+
+    # ---- the TACO header ---------------------------------------------------------------------------------------
+
+    def header(self, draft: HeaderDraft | None) -> HeaderView:
+        """The TACO header as it is shown, or as a draft would make it; raises Refused where there is none.
+
+        ``changed`` are the entries in which it differs from the file on disk, ``stood`` those of the file.
+        """
+        shown = header_view(self._archive(), draft)
+        stands = header_draft(self._disk.archives[0]).entries
+        changed = frozenset(each.index for each in shown.entries if (each.offset, each.length) != stands[each.index])
+        return replace(shown, changed=changed, stood=tuple(stands))
+
+    def header_edit(self, draft: HeaderDraft) -> Edit:
+        """The edit of what is shown that makes the header what the draft says. Raises Refused and SourceError.
+
+        Its old bytes are those on disk, where that has as many: what is pending may be other than what is shown.
+        """
+        edit, disk = preview_header(self._archive(), draft), self._file()
+        return replace(edit, patches=tuple(_of_disk(patch, disk) for patch in edit.patches))
+
+    def header_target(self, member: int) -> Entry:
+        """Offset and length of a member's data; raises Refused where it is not known where that is."""
+        return member_target(self._archive(), member)
+
+    def _archive(self) -> Opened:
+        if self._stage is not Stage.READY or self._now.location.collection is not None:
+            raise Refused("There is no TACO header to show.")
+        return self._now.archives[0]
+
+    # ---- writing -----------------------------------------------------------------------------------------------
+
+    def sending(self, edit: Edit, whole: bool = False) -> tuple[str, ...]:
+        """What writing an edit would send to S3 (see ``sending_lines``); nothing where the archive is on disk."""
+        source = self._file()
+        return tuple(sending_lines(source, edit, whole=whole)) if isinstance(source, S3Source) else ()
+
+    def write(self, progress: Progress, edit: Edit, whole: bool = False) -> WriteResult | OnlyWhole:
+        """Write an edit into the file, and read it again; ``whole`` as in write_edit.
+
+        Raises Refused and EditError where nothing was written, or the sentence says that this is not known.
+        """
+        return self._write(progress, lambda source: write_edit(source, edit, progress, whole=whole))
+
+    def _write(
+        self, progress: Progress, write: Callable[[FileSource | S3Source], WriteResult]
+    ) -> WriteResult | OnlyWhole:
+        """Change the archive and read it again: that it is changed stays true where it cannot be read."""
+        with self._turns.one(progress):
+            source = self._file()
+            progress.begin(tr("Writing"), 0)
+            try:
+                result = write(source)
+            except CannotCopyError as error:
+                return OnlyWhole(str(error))
+            except Cancelled:
+                raise EditError(f"{visible(source.name)} was not changed: writing it was cancelled.") from None
+            try:
+                self._read_again(progress)
+            except (Refused, SourceError, Cancelled) as error:
+                if isinstance(source, S3Source):
+                    source.replaced = True
+                why = "cancelled" if isinstance(error, Cancelled) else f"not possible ({error})"
+                unread = f"Reading it again was {why}, so what is shown is as it was before. Reload it."
+                return replace(result, warnings=(*result.warnings, unread), revert=None)
+            return result
+
+    def read_again(self, progress: Progress, edit: Edit | None = None) -> None:
+        """Show the archive as it is now, not checked, with ``edit`` over it where there is one.
+
+        Raises Refused where it is not there any more or the edit is not one of it; then all is as it was.
+        """
+        with self._turns.one(progress):
+            before = self._disk
+            self._disk = self._afresh(progress)
+            try:
+                if edit is not None:
+                    self._see_that_it_still_fits(edit, progress)
+                self._show(self._disk if edit is None else self._scene(edit, progress))
+            except BaseException:
+                self._disk = before
+                raise
+
+    def _see_that_it_still_fits(self, edit: Edit, progress: Progress) -> None:
+        """Raise Refused where what is pending is no change of what is there now."""
+        with cancelling(progress):
+            try:
+                see_that_it_fits(edit, self._file(), "The pending change")
+            except Refused as error:
+                raise Refused(
+                    f"{error} It stays pending over what was read before: export it as a patch, or discard it, and "
+                    "reload then."
+                ) from error
+
+    def _read_again(self, progress: Progress) -> None:
+        source = self._disk.archives[0].source
+        checked = self._disk.checks.checked and not (isinstance(source, S3Source) and source.size > TAIL)
+        self._disk = self._afresh(progress)
+        if checked:
+            self._disk.checks.run(progress)
+        self._show(self._disk)
+
+    def _afresh(self, progress: Progress) -> Scene:
+        """The archive as it is now, decoded. Raises Refused and Cancelled."""
+        fresh = Session(self._name, self._s3)
+        fresh.decode(progress)
+        progress.advance(0)
+        if (failed := fresh.status()).stage is Stage.FAILED:
+            raise Refused(failed.sentence)
+        now = fresh._now  # noqa: SLF001 - one of its own kind
+        for before, after in zip(self._disk.archives, now.archives, strict=False):
+            if isinstance(before.source, S3Source) and isinstance(after.source, S3Source):
+                after.source.ledger.follow(before.source.ledger)
+        return now
+
+    def save_copy(self, progress: Progress, edit: Edit, path: str, over: bool, s3: Connection = DEFAULT) -> str:
+        """Write the archive as ``edit`` would leave it to another file, or object, which ``s3`` says how to reach.
+
+        Raises Refused, SourceError, Cancelled.
+        """
+        save_copy(self._file(), edit, path, progress, over, s3)
+        return f"The changed copy is {visible(path)}."
+
+    def profiles(self, progress: Progress) -> tuple[Profile, ...]:
+        """See Browser.profiles: a copy may go to S3."""
+        return Browser().profiles(progress)
+
+    def export_patch(self, progress: Progress, edit: Edit, path: str) -> str:
+        """Write an edit to a file of its own (see ``patch_file``). Raises SourceError."""
+        progress.begin(tr("Writing the patch"), 0)
+        with Replacing(Path(path), replace=True) as out:
+            out.write(patch_file.encoded(edit))
+        return f"The patch was written to {visible(path)}."
+
+    def import_patch(self, progress: Progress, path: str) -> Edit:
+        """The edit that a patch file holds, if it is one of this file. Raises Refused and SourceError."""
+        progress.begin(tr("Reading the patch"), 0)
+        return patch_file.decoded(FileSource(Path(path)), self._file())
+
+    # ---- interrupted changes -----------------------------------------------------------------------------------
+
+    def interrupted(self) -> Interrupted | None:
+        """What an interrupted change has left of the archive, None where there was none. Raises EditError."""
+        return interrupted(self._name) if self._stage is not Stage.FAILED else None
+
+    def recover(self, progress: Progress, way: WayOut) -> WriteResult:
+        """Finish an interrupted change, roll it back or forget it, and read the file again. Raises EditError."""
+        with self._turns.one(progress):
+            result = WriteResult(recover(self._name, way))
+            self._read_again(progress)
+            return result
+
+    # ---- repairs -----------------------------------------------------------------------------------------------
+
+    def plan_repairs(self, progress: Progress, accepted: Collection[str]) -> RepairPlan:
+        """How the archive on disk can be mended. Raises Refused, SourceError and Cancelled."""
+        with self._turns.one(progress):
+            self._file()
+            checks = self._disk.checks
+            if not checks.checked:
+                checks.run(progress)
+                self._changes += 1
+                progress.advance(0)
+            return described(plan(self._disk.archives[0], progress, accepted))
+
+    def make_repairs(
+        self,
+        progress: Progress,
+        accepted: Collection[str],
+        copy: str,
+        whole: bool = False,
+        over: bool = True,
+        s3: Connection = DEFAULT,
+    ) -> WriteResult | OnlyWhole:
+        """Mend it, in place or, where ``copy`` is one, to that file or object, ``over`` what is there.
+
+        ``whole`` is as in write_edit; ``s3`` says how the copy's bucket is reached.
+
+        Raises Refused and EditError where nothing was written, SourceError and Cancelled.
+        """
+
+        def mend(source: FileSource | S3Source) -> WriteResult:
+            mended = plan(self._disk.archives[0], progress, accepted)
+            return carry_out(mended, source, copy, progress, over=over, whole=whole, connection=s3)
+
+        if not copy:
+            return self._write(progress, mend)
+        with self._turns.one(progress):
+            return mend(self._file())
+
+    def salvage(
+        self,
+        progress: Progress,
+        accepted: Collection[str],
+        copy: str,
+        over: bool = True,
+        s3: Connection = DEFAULT,
+    ) -> WriteResult:
+        """Write what is whole into a new archive at ``copy``, ``over`` what is there; see ``make_repairs``."""
+        with self._turns.one(progress):
+            source = self._file()
+            planned = plan(self._disk.archives[0], progress, accepted)
+            return save_salvage(planned, source, copy, progress, over=over, connection=s3)
+
+    # ---- growing -----------------------------------------------------------------------------------------------
+
+    def append(self, progress: Progress, locations: Sequence[str], level: int, convention: str) -> WriteResult:
+        """Add files to an RCA archive in place, and read it again; see ``Draft`` for the options.
+
+        Raises Refused, EditError, SourceError and Cancelled: the archive then holds what it held.
+        """
+        # They come with all that makes archives, which opening one need not wait for.
+        from inspector.operations.create.rca_writing import append_rca
+        from inspector.operations.worker.workshop import rca_options
+
+        with self._turns.one(progress):
+            self._file()
+            grown = append_rca(progress, self._name, locations, rca_options(level, convention))
+            self._read_again(progress)
+            return WriteResult(grown.sentence, grown.warnings)
+
+
+def _of_disk(patch: Patch, disk: Source) -> Patch:
+    stands = disk.read(patch.offset, len(patch.old))
+    return replace(patch, old=stands + patch.old[len(stands) :])
+
+
+QUICK = SESSION_QUICK | {"interrupted", "header", "header_edit", "header_target", "sending"}
+"""Methods that answer at once; safe while jobs run."""
+JOBS = TAKING_JOBS | {
+    *("preview", "mend_checksums", "write", "save_copy", "profiles", "export_patch", "import_patch"),
+    *("read_again", "recover", "plan_repairs", "make_repairs", "salvage", "append"),
+}
+"""Methods that take a Progress first and may take long; each may run in a thread of its own."""

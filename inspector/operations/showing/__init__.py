@@ -1,1 +1,0 @@
-"""What a face is shown of open archives, by pages of plain values."""

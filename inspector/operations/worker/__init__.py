@@ -1,0 +1,1 @@
+"""The loops of worker processes that serve sessions to a window."""

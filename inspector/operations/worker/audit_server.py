@@ -1,0 +1,171 @@
+"""An audit as a window works with it: it runs as a job, while its results are read page by page."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import closing
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from inspector.core.progress import Progress
+from inspector.core.translation import tr
+from inspector.operations.audit.audit import Plan, Todo, prepare, run
+from inspector.operations.audit.audit_check import NO_ARCHIVE, STATES, Result
+from inspector.operations.audit.audit_csv import write_csv
+from inspector.operations.audit.audit_pages import Query, page
+from inspector.operations.audit.audit_places import Choice
+from inspector.operations.audit.audit_results import Amount, Results
+from inspector.operations.audit.audit_summary import Run, Summary, as_object, as_text, summary
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.protocol.views import Page
+from inspector.sources.replacing import Replacing
+from inspector.sources.s3.connection import DEFAULT, Connection
+
+_NONE_YET = "There are no results yet: start the audit first."
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An audit as it is asked for.
+
+    ``results`` is the path of the file that keeps the results, empty where they are kept until the end only;
+    ``sample`` is in per cent; ``workers`` are processes, 0 for as many as there are processors.
+    """
+
+    place: str
+    quick: bool = False
+    sample: float = 100.0
+    workers: int = 0
+    results: str = ""
+    connection: Connection = DEFAULT
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far an audit is: files done in all, of them those that were finished ``earlier``, and files left.
+
+    ``states`` counts archives, ``formats`` are those that were found, ``others`` are files that are no archives.
+    ``text`` sums up for a person what there is once the audit is over.
+    """
+
+    done: Amount = Amount()  # noqa: RUF009 - it cannot change
+    left: Amount = Amount()  # noqa: RUF009 - see above
+    earlier: Amount = Amount()  # noqa: RUF009 - see above
+    states: tuple[tuple[str, int], ...] = ()
+    formats: tuple[str, ...] = ()
+    others: int = 0
+    text: str = ""
+
+
+class ExportKind(StrEnum):
+    """What results are written as; JSON is one object a line, those of the archives and then the summary."""
+
+    CSV = "csv"
+    JSON = "json"
+
+
+class Auditor:
+    """One audit at a time, and its results until the next one begins."""
+
+    def __init__(self) -> None:
+        self._results: Results | None = None
+        self._todo = Todo(Amount(), Amount())
+        self._done = Amount()
+        self._began = time.monotonic()
+        self._seconds = 0.0
+        self._running = False
+
+    def audit(self, progress: Progress, wanted: Wanted) -> Standing:
+        """Do what is not done yet. Raises SourceError, Refused and Cancelled; what was finished until then is kept."""
+        if self._running:
+            raise Refused("An audit is under way: cancel it before another one begins.")
+        self._running = True
+        try:
+            results = self._open(wanted.results)
+            plan = Plan(wanted.place, wanted.quick, Choice(wanted.sample), connection=wanted.connection)
+            self._todo = prepare(plan, results, progress)
+            self._began = time.monotonic()
+            with closing(run(plan, results, progress, wanted.workers)) as work:
+                for result in work:
+                    self._seconds = time.monotonic() - self._began
+                    self._done = Amount(self._done.files + 1, self._done.size + result.read)
+        finally:
+            self._running = False
+        return self.standing()
+
+    def _open(self, path: str) -> Results:
+        fresh = Results(Path(path) if path else None)
+        if self._results is not None:
+            self._results.connection.close()
+        self._results = fresh
+        self._todo, self._done, self._seconds = Todo(Amount(), Amount()), Amount(), 0.0
+        return fresh
+
+    def _known(self) -> Results:
+        if self._results is None:
+            raise Refused(_NONE_YET)
+        return self._results
+
+    def page(self, query: Query, first: int, count: int) -> Page[Result]:
+        """Up to ``count`` results from number ``first`` on; none before an audit has begun. Raises Refused."""
+        if self._results is None:
+            return Page(0, 0, ())
+        return page(self._results, query, first, count)
+
+    def standing(self) -> Standing:
+        """How far it is; raises Refused where the results cannot be read."""
+        results = self._results
+        if results is None or not results.wants:
+            return Standing()
+        states, formats = _counts(results, "state"), _counts(results, "format")
+        others = states.pop(NO_ARCHIVE, 0)
+        return Standing(
+            results.amount(done=True),
+            results.amount(done=False),
+            self._todo.earlier,
+            tuple((state, states[state]) for state in STATES if state in states),
+            tuple(sorted(filter(None, formats))),
+            others,
+            "" if self._running else as_text(self._summary(results)),
+        )
+
+    def _summary(self, results: Results) -> Summary:
+        return summary(results, Run(self._done, self._seconds, self._todo.earlier))
+
+    def export(self, progress: Progress, path: str, kind: ExportKind) -> str:
+        """Write the results to a file, in the place of what is there, and say so.
+
+        Raises Refused, SourceError and Cancelled.
+        """
+        results = self._known()
+        progress.begin(tr("Writing the results"), 0)
+        if str(Path(path).absolute()) in results.files():
+            raise Refused("This is the file that keeps the results: choose another name for what is exported.")
+        if kind is ExportKind.CSV:
+            write_csv(results, Path(path))
+        else:
+            self._write_json(results, Path(path), progress)
+        return f"The results were written to {path}."
+
+    def _write_json(self, results: Results, path: Path, progress: Progress) -> None:
+        with Replacing(path, replace=True) as target:
+            for each in results.results(f"WHERE state <> '{NO_ARCHIVE}' ORDER BY location"):
+                progress.advance(0)
+                target.write(_line(each.as_object()))
+            target.write(_line(as_object(self._summary(results))))
+
+
+def _counts(results: Results, column: str) -> dict[str, int]:
+    return dict(results.rows(f"SELECT {column}, count(*) FROM chosen GROUP BY {column}"))  # noqa: S608 - own names
+
+
+def _line(value: object) -> bytes:
+    return json.dumps(value).encode("ascii") + b"\n"
+
+
+QUICK = frozenset(("page", "standing"))
+"""Methods that answer at once; safe while the audit runs."""
+JOBS = frozenset(("audit", "export"))
+"""Methods that take a Progress first and may take long."""

@@ -1,0 +1,150 @@
+"""Looking around on S3 and taking objects home. Nothing is listed that was not asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inspector.core.counts import files
+from inspector.core.names import visible
+from inspector.core.numbers import rounded
+from inspector.core.progress import Progress
+from inspector.core.source import SourceError
+from inspector.core.translation import tr
+from inspector.operations.create.s3_inputs import ObjectInput, objects_at
+from inspector.operations.extract.extraction_names import numbered, parts_of, refusal
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.protocol.browse_views import Downloaded, EntryKind, RemoteEntry, RemotePage
+from inspector.sources.extracting import Destination, PlaceError, Standing
+from inspector.sources.s3.address import Address, parse
+from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.ledger import Ledger
+from inspector.sources.s3.source import cancelling
+
+if TYPE_CHECKING:
+    from inspector.sources.s3.answers import Page
+    from inspector.sources.s3.profiles import Profile
+
+_COPIES = 1_000
+"""The most files of like names in one folder that a download makes a further name for."""
+
+
+class Browser:
+    """What a bucket browser asks. What is asked of it needs no order."""
+
+    def __init__(self) -> None:
+        self._ledger = Ledger()
+
+    def profiles(self, progress: Progress) -> tuple[Profile, ...]:
+        """The profiles of this machine; no request is made."""
+        from inspector.sources.s3.profiles import profiles
+
+        progress.begin(tr("Reading the AWS configuration"), 0, "profiles")
+        return profiles()
+
+    def buckets(self, progress: Progress, connection: Connection) -> RemotePage:
+        """All buckets; raises SourceError."""
+        from inspector.sources.s3.client import client_for
+
+        progress.begin(tr("Listing buckets"), 0, "buckets")
+        with cancelling(progress):
+            names = client_for(connection).buckets(self._ledger)
+        entries = tuple(RemoteEntry(EntryKind.BUCKET, visible(name), Address(name, "").location) for name in names)
+        return RemotePage(entries, "", self._ledger.totals)
+
+    def page(self, progress: Progress, connection: Connection, location: str, after: str) -> RemotePage:
+        """The page of a prefix that ``after`` leads to, the first one where that is empty; raises SourceError."""
+        from inspector.sources.s3.client import client_for
+
+        address = parse(location)
+        progress.begin(tr("Listing"), 0, "entries")
+        with cancelling(progress):
+            page = client_for(connection).list(address.bucket, address.prefix, self._ledger, after=after)
+        return RemotePage(tuple(_entries(address, page)), page.following, self._ledger.totals)
+
+    def download(
+        self, progress: Progress, connection: Connection, locations: tuple[str, ...], folder: str
+    ) -> Downloaded:
+        """Write objects, and all beneath prefixes, into a folder; each is there when all of it has come.
+
+        Nothing is replaced: a file whose name is taken gets a number. Raises Refused before anything is written where
+        a name cannot be used, SourceError and Cancelled; files that are whole by then stay.
+        """
+        progress.begin(tr("Listing"), 0, "objects")
+        wanted = [each for location in locations for each in _wanted(location, connection, progress)]
+        for each in wanted:
+            if words := refusal(each.name):
+                raise Refused(f"Nothing was downloaded: the name {visible(each.name)} {words}.")
+        progress.begin(tr("Downloading"), sum(each.size for each in wanted))
+        with Destination(Path(folder)) as destination:
+            for each in wanted:
+                _write(destination, each, progress)
+        size = sum(each.size for each in wanted)
+        counted = files(len(wanted))
+        sentence = tr("{files}, {size}, written to {place}.", files=counted, size=rounded(size), place=visible(folder))
+        return Downloaded(len(wanted), size, sentence)
+
+
+JOBS = frozenset(("profiles", "buckets", "page", "download"))
+"""Methods that take a Progress first and may take long."""
+
+
+def _entries(address: Address, page: Page) -> list[RemoteEntry]:
+    start = len(address.prefix)
+    found = [
+        RemoteEntry(EntryKind.PREFIX, visible(each[start:].removesuffix("/")), Address(address.bucket, each).location)
+        for each in page.prefixes
+    ]
+    found += [
+        RemoteEntry(
+            EntryKind.OBJECT,
+            visible(each.key[start:]),
+            Address(address.bucket, each.key).location,
+            each.size,
+            each.modified,
+        )
+        for each in page.objects
+        if each.key != address.prefix  # some tools make an empty object in place of a folder
+    ]
+    return found
+
+
+def _wanted(location: str, connection: Connection, progress: Progress) -> list[ObjectInput]:
+    """The objects at a location; those of a prefix have the prefix's own name before theirs."""
+    found = [each for each in objects_at(location, connection, progress) if not each.name.endswith(b"/")]
+    if not location.endswith("/"):
+        return found
+    parts = [*filter(None, location.split("/"))]
+    own = parts[-1].encode("utf-8", "surrogateescape") + b"/"
+    return [
+        ObjectInput(own + each.name, each.size, each.modified, each.where, each.opening, each.progress)
+        for each in found
+    ]
+
+
+def _write(destination: Destination, wanted: ObjectInput, progress: Progress) -> None:
+    parts = parts_of(wanted.name)
+    try:
+        parts = _free(destination, parts)
+        part = destination.part(parts)
+        try:
+            for piece in wanted.pieces():
+                part.write(piece)
+                progress.advance(len(piece))
+            changed = None if wanted.modified is None else wanted.modified // 1_000_000_000
+            part.keep(parts[-1], replace=False, changed=changed)
+        finally:
+            part.drop()
+    except PlaceError as error:
+        raise SourceError(f"{visible(wanted.name)} cannot be written: {error}. Nothing of it was kept.") from error
+
+
+def _free(destination: Destination, parts: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    """A place where nothing stands yet. Raises PlaceError."""
+    if destination.look(parts) is Standing.NOTHING:
+        return parts
+    for number in range(2, _COPIES):
+        other = (*parts[:-1], numbered(parts[-1], number))
+        if destination.look(other) is Standing.NOTHING:
+            return other
+    raise PlaceError("something of that name is there already, and as many copies")

@@ -1,0 +1,151 @@
+"""The loop of a worker process: requests come in through a pipe, answers go out as they are ready.
+
+A request is ``(number, method, arguments)``; its answer is ``(number, True, value)`` or ``(number, False, sentence)``.
+``("progress", number)`` asks how far a job is and is answered with ``(number, "progress", JobState or None)``;
+``("cancel", number)`` stops one and has no answer of its own: the job's answer says that it was cancelled.
+``("pause", number)`` and ``("resume", number)`` have no answer either; a paused job can be cancelled.
+A mistake in the program is told in a ``Report`` of its own before the answer that it kept from coming.
+``None`` ends the loop: jobs are cancelled, and have GRACE seconds to take away what is half made.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Set
+from functools import partial
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from time import monotonic
+from typing import Any
+
+from inspector.core.edit import EditError
+from inspector.core.format import MemberError
+from inspector.core.mishap import Report, report
+from inspector.core.progress import CANCELLED, Cancelled, Progress
+from inspector.core.source import SourceError
+from inspector.operations.jobs.refused import Refused
+from inspector.operations.protocol.views import JobState
+from inspector.operations.session.workbench import JOBS
+from inspector.operations.worker.desk import AT_ONCE, QUICK, Desk
+from inspector.sources.s3.address import is_s3
+from inspector.sources.s3.connection import DEFAULT
+from inspector.sources.s3.connection import Connection as S3Connection
+
+GRACE = 5.0
+"""Seconds that jobs have to stop in when the loop ends."""
+_SWITCH = 0.001
+"""Seconds a job may keep the interpreter while a question waits."""
+_ORDERS = {"cancel": Progress.cancel, "pause": Progress.pause, "resume": Progress.resume}
+
+
+def serve(connection: Connection, location: str, s3: S3Connection = DEFAULT) -> None:
+    """Answer for one location until the pipe closes; ``s3`` says how S3 is reached."""
+    serve_methods(connection, Desk(location, s3), QUICK, JOBS, QUICK - AT_ONCE if is_s3(location) else frozenset())
+
+
+def serve_methods(
+    connection: Connection, session: object, quick: Set[str], jobs: Set[str], waiting: Set[str] = frozenset()
+) -> None:
+    """Answer with the methods of a session until the pipe closes: ``quick`` ones at once, ``jobs`` when they are done.
+
+    Those of the quick ones that are ``waiting`` for a network are answered one after another, and others meanwhile.
+    Interrupts from the keyboard are for the process that asks.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.setswitchinterval(_SWITCH)
+    _Server(connection, session, quick, jobs, waiting).run()
+
+
+class _Server:
+    def __init__(
+        self, connection: Connection, session: object, quick: Set[str], jobs: Set[str], waiting: Set[str]
+    ) -> None:
+        self._connection = connection
+        self._session = session
+        self._quick = quick
+        self._long = jobs
+        self._waiting = waiting
+        self._queue: SimpleQueue[tuple[int, str, tuple[Any, ...]]] = SimpleQueue()
+        self._jobs: dict[int, Progress] = {}
+        self._threads: set[threading.Thread] = set()
+        self._sending = threading.Lock()
+        if waiting:
+            threading.Thread(target=self._answer_waiting, daemon=True).start()
+
+    def run(self) -> None:
+        while True:
+            try:
+                message = self._connection.recv()
+            except (EOFError, OSError):
+                break
+            if message is None:
+                break
+            self._take(message)
+        end = monotonic() + GRACE
+        for progress in tuple(self._jobs.values()):
+            progress.cancel()
+        for thread in tuple(self._threads):
+            thread.join(max(0.0, end - monotonic()))
+
+    def _take(self, message: tuple[Any, ...]) -> None:
+        if message[0] == "progress":
+            self._send((message[1], "progress", self._state(message[1])))
+        elif message[0] in _ORDERS:
+            if (progress := self._jobs.get(message[1])) is not None:
+                _ORDERS[message[0]](progress)
+        else:
+            self._request(*message)
+
+    def _state(self, number: int) -> JobState | None:
+        progress = self._jobs.get(number)
+        if progress is None:
+            return None
+        return JobState(progress.label, progress.done, progress.total, progress.unit, progress.paused)
+
+    def _request(self, number: int, method: str, arguments: tuple[Any, ...]) -> None:
+        if method in self._waiting:
+            self._queue.put((number, method, arguments))
+        elif method in self._quick:
+            self._answer(number, lambda: getattr(self._session, method)(*arguments))
+        elif method in self._long:
+            progress = self._jobs[number] = Progress()
+            # A daemon: one that does not stop when asked to must not keep the process.
+            thread = threading.Thread(target=self._job, args=(number, method, progress, arguments), daemon=True)
+            self._threads.add(thread)
+            thread.start()
+        else:
+            self._send((number, False, f"There is no method {method!r}."))
+
+    def _answer_waiting(self) -> None:
+        while True:
+            number, method, arguments = self._queue.get()
+            self._answer(number, partial(getattr(self._session, method), *arguments))
+
+    def _job(self, number: int, method: str, progress: Progress, arguments: tuple[Any, ...]) -> None:
+        try:
+            self._answer(number, lambda: getattr(self._session, method)(progress, *arguments))
+        finally:
+            self._jobs.pop(number, None)
+            self._threads.discard(threading.current_thread())
+
+    def _answer(self, number: int, ask: Callable[[], Any]) -> None:
+        try:
+            answer = (number, True, ask())
+        except Cancelled:
+            answer = (number, False, CANCELLED)
+        except (Refused, SourceError, EditError, MemberError) as error:
+            answer = (number, False, str(error))
+        except Exception as error:  # noqa: BLE001 - the border of the process: a mistake in one answer must not end all others
+            traceback.print_exc()
+            self._send(Report(report(error, "worker")))
+            answer = (number, False, f"This could not be answered because of a mistake in the program: {error!r}.")
+        self._send(answer)
+
+    def _send(self, message: tuple[Any, ...] | Report) -> None:
+        # Where nobody listens any more the loop ends when it next looks.
+        with self._sending, contextlib.suppress(OSError):
+            self._connection.send(message)
