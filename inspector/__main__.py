@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from inspector.cli.early import ending_at_once, say_interrupted, stand_in
+from inspector.cli.bootstrap import ending_at_once, say_interrupted, stand_in
 
 NO_SCREEN = (
     "There is no screen to open a window on. --screenshot OUT.png LOCATION draws the window into a "

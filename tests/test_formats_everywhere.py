@@ -26,7 +26,7 @@ from inspector.formats import FORMATS
 from inspector.operations.open.listing import content
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.resources import samples
-from inspector.sources.file import FileSource
+from inspector.sources.local.file import FileSource
 
 HERE = Path(__file__).parent
 SAMPLES = [

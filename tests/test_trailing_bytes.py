@@ -9,9 +9,9 @@ import pytest
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.operations.check.checking import check_archive
-from inspector.operations.edit.repairing import plan
+from inspector.operations.edit.plan_repairs import plan
 from inspector.operations.open.opening import decode, start
-from inspector.sources.file import FileSource
+from inspector.sources.local.file import FileSource
 from tests.test_formats_everywhere import ARCHIVES, label
 
 HUGE = 1 << 36

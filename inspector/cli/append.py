@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from inspector.cli.connecting import connection_of
-from inspector.cli.made import say
 from inspector.cli.progress_bar import ProgressBar
+from inspector.cli.results import say
 from inspector.core.progress import Progress
 from inspector.operations.create.rca_writing import CONVENTIONS, RcaOptions, append_rca
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from inspector.cli.check import Worst, say_passed, status_of
 from inspector.cli.connecting import connection_of
+from inspector.cli.exit_codes import FINE, UNREADABLE
 from inspector.cli.output import Lines, complain, json_text
 from inspector.cli.progress_bar import ProgressBar, bar
-from inspector.cli.statuses import FINE, UNREADABLE
 from inspector.core.numbers import count, grouped, rounded
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
@@ -27,7 +27,7 @@ from inspector.operations.audit.audit_places import Choice
 from inspector.operations.audit.audit_results import ENDINGS, Amount, Results
 from inspector.operations.audit.audit_shards import ShardFiles
 from inspector.operations.audit.audit_summary import Run, Summary, as_object, as_text, summary
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 
 _LOGGED = 60.0
 """Seconds between two lines that say how far it is, where there is no terminal."""

@@ -6,8 +6,8 @@ import argparse
 
 from inspector.cli.archives import parts
 from inspector.cli.connecting import connection_of
+from inspector.cli.exit_codes import FINE, NOT_SOUND
 from inspector.cli.output import complain, flush, put
-from inspector.cli.statuses import FINE, NOT_SOUND
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.operations.open.listing import NoSuchMember, SeveralMembers, find_member

@@ -8,9 +8,9 @@ from contextlib import closing
 
 from inspector.cli import checksums
 from inspector.cli.connecting import connection_of
+from inspector.cli.exit_codes import CUT_OFF, FINE, NOT_SOUND, UNREADABLE
 from inspector.cli.output import Lines, close_output, complain
 from inspector.cli.progress_bar import ProgressBar
-from inspector.cli.statuses import CUT_OFF, FINE, NOT_SOUND, UNREADABLE
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress

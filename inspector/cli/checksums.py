@@ -6,9 +6,9 @@ import argparse
 import json
 
 from inspector.cli.connecting import connection_of
+from inspector.cli.exit_codes import FINE, NOT_SOUND, UNREADABLE
 from inspector.cli.output import Lines
 from inspector.cli.progress_bar import ProgressBar
-from inspector.cli.statuses import FINE, NOT_SOUND, UNREADABLE
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.operations.check.proof import Proof, Proved, prove

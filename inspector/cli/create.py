@@ -8,8 +8,8 @@ from pathlib import Path
 
 from inspector.cli.append import rca_options
 from inspector.cli.connecting import connection_of
-from inspector.cli.made import say
 from inspector.cli.progress_bar import ProgressBar
+from inspector.cli.results import say
 from inspector.cli.unfinished import tidy, tidy_beside
 from inspector.core.progress import Progress
 from inspector.operations.create.creating import Created

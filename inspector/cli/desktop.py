@@ -15,14 +15,14 @@ import msgspec
 
 from inspector.cli.desktop_entry import entry, own_command
 from inspector.cli.desktop_tools import caches, opens, recognize, refresh, refresh_entries
+from inspector.cli.exit_codes import FINE, UNREADABLE
 from inspector.cli.output import complain
 from inspector.cli.parser import PROGRAM
-from inspector.cli.statuses import FINE, UNREADABLE
 from inspector.core.names import visible
 from inspector.core.source import SourceError
 from inspector.resources import DESKTOP_ID, resource
-from inspector.sources.disk import reason
-from inspector.sources.replacing import Replacing
+from inspector.sources.local.atomic import Replacing
+from inspector.sources.local.disk_calls import reason
 
 MANIFEST = f"{PROGRAM}/desktop.json"
 ENTRY = f"applications/{DESKTOP_ID}.desktop"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from inspector.cli.connecting import connection_of
+from inspector.cli.exit_codes import FINE, NOT_SOUND, UNREADABLE
 from inspector.cli.output import Lines, complain
 from inspector.cli.progress_bar import ProgressBar
-from inspector.cli.statuses import FINE, NOT_SOUND, UNREADABLE
 from inspector.core.numbers import count, grouped
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError

@@ -7,8 +7,8 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
+from inspector.cli.exit_codes import FINE, NOT_SOUND
 from inspector.cli.output import Lines, complain
-from inspector.cli.statuses import FINE, NOT_SOUND
 from inspector.core.names import visible
 from inspector.operations.create import catalogue
 

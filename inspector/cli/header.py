@@ -14,10 +14,10 @@ from inspector.cli.writes import write_lines, write_objects
 from inspector.core.edit import Edit
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.operations.edit.mending import writable, write_edit
+from inspector.operations.edit.apply_repairs import writable, write_edit
 from inspector.operations.edit.s3_writing import sending_lines, sent_bytes
 from inspector.operations.edit.taco_header import header_draft, header_view, preview
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.edit_views import WriteResult
 from inspector.operations.protocol.header_draft import (

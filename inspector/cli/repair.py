@@ -9,9 +9,9 @@ from typing import Any
 
 from inspector.cli.archives import Part, parts
 from inspector.cli.connecting import connection_of
+from inspector.cli.exit_codes import FINE, NOT_SOUND
 from inspector.cli.output import Lines, complain
 from inspector.cli.progress_bar import ProgressBar
-from inspector.cli.statuses import FINE, NOT_SOUND
 from inspector.cli.unfinished import tidy_beside
 from inspector.cli.writes import write_lines, write_objects
 from inspector.core.names import visible
@@ -19,11 +19,11 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.span import Spans
 from inspector.core.verdict import State
+from inspector.operations.edit.apply_repairs import carry_out, described, save_salvage, writable
 from inspector.operations.edit.interrupted import interrupted, recover
-from inspector.operations.edit.mending import carry_out, described, save_salvage, writable
-from inspector.operations.edit.repairing import Plan, plan
+from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.edit.s3_writing import sending_lines
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.opening import UNKNOWN
 from inspector.operations.protocol.edit_views import Interrupted, RepairPlan, RepairRow, WayOut, WriteResult
 from inspector.sources.s3.source import S3Source

@@ -14,24 +14,24 @@ from inspector.cli import (
     check,
     create,
     dump,
+    errors,
     extract,
     find,
     formats,
     header,
     members,
-    mishaps,
     repair,
 )
+from inspector.cli.exit_codes import FINE, INTERRUPTED, UNREADABLE
+from inspector.cli.hints import words_for
 from inspector.cli.output import OutputError, close_output, complain, flush
 from inspector.cli.parser import command_parser
-from inspector.cli.statuses import FINE, INTERRUPTED, UNREADABLE
-from inspector.cli.ways import words_for
 from inspector.core import limits
 from inspector.core.edit import EditError
 from inspector.core.format import MemberError
+from inspector.core.hints import speaking
 from inspector.core.source import SourceError
-from inspector.core.ways import speaking
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 
 _RUN: dict[str, Callable[[Any], int | None]] = {
     "list": members.run,
@@ -81,7 +81,7 @@ def run_command(arguments: Sequence[str]) -> int:
         complain(str(error))
         return UNREADABLE
     except Exception as error:  # noqa: BLE001 - a mistake in the program: its own words may be anybody's
-        mishaps.tell(error)
+        errors.tell(error)
         return UNREADABLE
     finally:
         signal.signal(signal.SIGTERM, before)

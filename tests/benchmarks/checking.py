@@ -19,7 +19,7 @@ from inspector.core.archive import Emitter
 from inspector.core.progress import Progress
 from inspector.operations.check.checking import check_archive, forget_check
 from inspector.operations.open import opening
-from inspector.sources.file import FileSource
+from inspector.sources.local.file import FileSource
 from tests.benchmarks import inputs
 from tests.benchmarks.measure import Row, paired
 

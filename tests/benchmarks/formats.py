@@ -15,7 +15,7 @@ import zstandard
 from inspector.core.archive import Archive
 from inspector.core.progress import Progress
 from inspector.operations.open import opening
-from inspector.sources.file import FileSource
+from inspector.sources.local.file import FileSource
 from tests.benchmarks import inputs
 from tests.benchmarks.measure import Row, paired
 

@@ -16,7 +16,7 @@ from inspector.core.progress import Progress
 from inspector.core.verdict import Verdict
 from inspector.operations.check.checking import forget_check
 from inspector.operations.open import opening
-from inspector.sources.file import FileSource
+from inspector.sources.local.file import FileSource
 from tests.benchmarks.measure import Row, paired
 
 GIB = 1 << 30

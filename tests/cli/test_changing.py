@@ -13,8 +13,8 @@ import tacozip
 
 from inspector.cli.writes import write_lines, write_objects
 from inspector.core.edit import Edit, Patch
-from inspector.sources.file import FileSource
-from inspector.sources.in_place import write
+from inspector.sources.local.file import FileSource
+from inspector.sources.local.in_place import write
 from tests.cli.running import Run
 from tests.sources.disks import Stopped, Watched
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from inspector.__main__ import main
-from inspector.cli import mishaps, run
+from inspector.cli import errors, run
 
 CANARY = "payroll.caf AKIAIOSFODNN7EXAMPLE"
 
@@ -20,7 +20,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
         raise LookupError(CANARY)
 
     monkeypatch.setitem(run._RUN, "formats", fail)
-    monkeypatch.delenv(mishaps.REPORT, raising=False)
+    monkeypatch.delenv(errors.REPORT, raising=False)
 
 
 def test_it_is_one_sentence_and_the_status_of_what_could_not_be_done(capsys: pytest.CaptureFixture[str]) -> None:
@@ -29,7 +29,7 @@ def test_it_is_one_sentence_and_the_status_of_what_could_not_be_done(capsys: pyt
     assert told.out == ""
     assert told.err.startswith("archive-inspector: A mistake in the program ended the work: LookupError in ")
     assert told.err.count("\n") == 1
-    assert mishaps.REPORT in told.err
+    assert errors.REPORT in told.err
     assert "payroll" not in told.err
 
 
@@ -37,7 +37,7 @@ def test_a_report_is_written_where_the_user_wants_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "report.txt"
-    monkeypatch.setenv(mishaps.REPORT, str(file))
+    monkeypatch.setenv(errors.REPORT, str(file))
     assert main(["formats"]) == 2
     assert str(file) in capsys.readouterr().err
     told = file.read_text()
@@ -48,6 +48,6 @@ def test_a_report_is_written_where_the_user_wants_it(
 def test_a_report_that_cannot_be_written_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv(mishaps.REPORT, str(tmp_path / "no" / "report.txt"))
+    monkeypatch.setenv(errors.REPORT, str(tmp_path / "no" / "report.txt"))
     assert main(["formats"]) == 2
     assert "could not be written" in capsys.readouterr().err

@@ -10,7 +10,7 @@ import pytest
 
 from inspector.core import limits
 from inspector.core.source import SourceError
-from inspector.sources.temporary import TemporarySource
+from inspector.sources.local.temporary import TemporarySource
 from tests.cli.running import ROOT, Run
 
 

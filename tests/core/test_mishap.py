@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector import __version__
-from inspector.core import mishap
+from inspector.core import crash_report
 from inspector.core.edit import EditError
 from inspector.core.numbers import rounded
 from inspector.core.source import SourceError
@@ -47,26 +47,26 @@ def failing(error: BaseException) -> Callable[[], object]:
 @pytest.mark.parametrize("canary", CANARIES)
 @pytest.mark.parametrize("kind", [ValueError, KeyError, OSError, SourceError, EditError, RuntimeError, TypeError])
 def test_a_report_holds_no_words_of_an_exception_and_no_values(kind: type[Exception], canary: str) -> None:
-    told = mishap.report(caught(failing(kind(canary))), "window")
+    told = crash_report.report(caught(failing(kind(canary))), "window")
     assert not [each for each in CANARIES if each in told]
     assert kind.__name__ in told
 
 
 @given(st.text(min_size=3).filter(lambda text: not text.isascii() or len(text) > 12))
 def test_no_text_gets_into_a_report(text: str) -> None:
-    told = mishap.report(caught(failing(LookupError(text))), "window")
+    told = crash_report.report(caught(failing(LookupError(text))), "window")
     assert text not in told
 
 
 def test_a_file_that_could_not_be_opened_is_not_named(tmp_path: Path) -> None:
-    told = mishap.report(caught((tmp_path / "payroll.caf").read_bytes), "terminal")
+    told = crash_report.report(caught((tmp_path / "payroll.caf").read_bytes), "terminal")
     assert "ENOENT" in told
     assert "payroll" not in told
     assert str(tmp_path) not in told
 
 
 def test_it_says_where_in_the_program_it_was_and_by_which_calls() -> None:
-    told = mishap.report(caught(lambda: rounded("ten")), "window", {"Qt": "6.11"})  # type: ignore[arg-type]
+    told = crash_report.report(caught(lambda: rounded("ten")), "window", {"Qt": "6.11"})  # type: ignore[arg-type]
     assert told.startswith(f"Archive Inspector {__version__}, window\nPython ")
     assert ", Qt 6.11\n" in told
     assert "  inspector/core/numbers.py, line " in told
@@ -77,21 +77,21 @@ def test_it_says_where_in_the_program_it_was_and_by_which_calls() -> None:
 def test_code_that_is_not_of_the_program_is_not_named(tmp_path: Path) -> None:
     script = tmp_path / "payroll.py"
     script.write_text("def bonus():\n    raise KeyError(5)\nbonus()\n")
-    told = mishap.report(caught(lambda: runpy.run_path(str(script))), "window")
+    told = crash_report.report(caught(lambda: runpy.run_path(str(script))), "window")
     assert "\n  <file>\n" in told
     assert "payroll" not in told
     assert "bonus" not in told
 
 
 def test_words_that_python_makes_of_the_code_are_kept() -> None:
-    told = mishap.report(caught(lambda: list(CANARIES)[99]), "window")
+    told = crash_report.report(caught(lambda: list(CANARIES)[99]), "window")
     assert told.endswith("IndexError: list index out of range")
 
 
 def test_causes_come_first_and_circles_end() -> None:
     first, second = ValueError("a"), KeyError("b")
     first.__cause__, second.__cause__ = second, first
-    lines = mishap.report(first, "window").splitlines()
+    lines = crash_report.report(first, "window").splitlines()
     kinds = [line.partition(":")[0] for line in lines if "left out" in line]
     assert kinds == ["KeyError", "ValueError"]
 
@@ -100,20 +100,20 @@ def test_a_deep_recursion_stays_short() -> None:
     def deeper(count: int) -> None:
         deeper(count + 1)
 
-    told = mishap.report(caught(lambda: deeper(0)), "window")
+    told = crash_report.report(caught(lambda: deeper(0)), "window")
     assert " more\n" in told
-    assert len(told.splitlines()) < 2 * mishap.MOST_FRAMES
+    assert len(told.splitlines()) < 2 * crash_report.MOST_FRAMES
 
 
 def test_the_place_is_the_last_one_in_the_program() -> None:
     error = caught(lambda: rounded("ten"))  # type: ignore[arg-type]
-    assert mishap.place_of(error).startswith("inspector/core/numbers.py, line ")
-    assert mishap.place_of(ValueError()) == "an unknown place"
+    assert crash_report.place_of(error).startswith("inspector/core/numbers.py, line ")
+    assert crash_report.place_of(ValueError()) == "an unknown place"
 
 
 def test_the_death_of_a_worker_says_how_and_at_which_work() -> None:
-    told = mishap.report_of_death(-9, ("check", "overview"))
+    told = crash_report.report_of_death(-9, ("check", "overview"))
     assert told.endswith("Exit status: -9 (SIGKILL). Doing: check, overview.")
-    assert "Exit status: unknown" in mishap.report_of_death(None, ())
-    assert "Exit status: -250 (unknown signal)" in mishap.report_of_death(-250, ())
-    assert "Exit status: 3." in mishap.report_of_death(3, ())
+    assert "Exit status: unknown" in crash_report.report_of_death(None, ())
+    assert "Exit status: -250 (unknown signal)" in crash_report.report_of_death(-250, ())
+    assert "Exit status: 3." in crash_report.report_of_death(3, ())

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.core.map_ordered import side_by_side
 from inspector.core.progress import Cancelled, Progress
-from inspector.core.side_by_side import side_by_side
 from tests.patience import PATIENCE
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from inspector.cli.hints import WORDS as OPTIONS
+from inspector.cli.hints import words_for
 from inspector.cli.parser import command_parser
-from inspector.cli.ways import WORDS as OPTIONS
-from inspector.cli.ways import words_for
-from inspector.core.ways import Way, by, speaking, taken
-from inspector.gui.ipc.ways import WORDS as ACTIONS
+from inspector.core.hints import Way, by, speaking, taken
+from inspector.gui.ipc.hints import WORDS as ACTIONS
 from inspector.sources.s3 import sentences, writing_sentences
 
 TEMPLATES = [

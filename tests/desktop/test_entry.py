@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from inspector.__main__ import main
 from inspector.cli.desktop_entry import entry, own_command
-from inspector.gui.kit.door import absolute
+from inspector.gui.kit.locations import absolute
 from inspector.resources import DESKTOP_ID, resource
 from tests.patience import PATIENCE
 

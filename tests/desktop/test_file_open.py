@@ -11,7 +11,7 @@ from PySide6.QtGui import QFileOpenEvent
 from PySide6.QtWidgets import QApplication
 
 from inspector.gui.app import app
-from inspector.gui.kit import door
+from inspector.gui.kit.locations import absolute
 
 Sample = Callable[[str], Path]
 
@@ -40,5 +40,5 @@ def test_so_is_a_url(asked: list[str]) -> None:
 
 
 def test_a_file_url_is_the_path_it_names() -> None:
-    assert door.absolute("file:///a%20b/100%25.caf") == "/a b/100%.caf"
-    assert door.absolute("s3://bucket/a%20b.caf") == "s3://bucket/a%20b.caf"
+    assert absolute("file:///a%20b/100%25.caf") == "/a b/100%.caf"
+    assert absolute("s3://bucket/a%20b.caf") == "s3://bucket/a%20b.caf"

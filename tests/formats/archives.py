@@ -8,7 +8,7 @@ from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.operations.check.checking import check_archive
-from inspector.operations.edit.repairing import Plan, plan
+from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.open import opening
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.gui.kit.breaking import BREAK, DIGITS, GROUP, LONG_WORD, breakable, whole
+from inspector.gui.kit.line_breaks import BREAK, DIGITS, GROUP, LONG_WORD, breakable, whole
 
 TEXTS = st.text(st.characters(exclude_characters=BREAK), max_size=200)
 

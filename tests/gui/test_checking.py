@@ -16,7 +16,7 @@ from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.gui.app.window import Window
 from inspector.gui.hex.verdict_lane import WORDS
-from inspector.gui.kit.pace import Pace
+from inspector.gui.kit.eta import Pace
 from inspector.gui.panels.models import checksums, findings
 from inspector.gui.panels.models.members import VERDICT
 from inspector.operations.protocol.report_kind import ReportKind

@@ -15,9 +15,9 @@ from pytestqt.qtbot import QtBot
 
 from inspector.core.kinds import Kind
 from inspector.gui.app.actions import COMMANDS
-from inspector.gui.app.explaining import about_column, about_field, header_of
-from inspector.gui.app.meanings import COLUMNS, KINDS, PANELS
+from inspector.gui.app.help_texts import COLUMNS, KINDS, PANELS
 from inspector.gui.app.tab import Tab
+from inspector.gui.app.whats_this import about_column, about_field, header_of
 from inspector.gui.app.window import Window
 from tests.gui.conftest import Show, press, settle
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
-from inspector.gui.flows.lending import MemberFiles
+from inspector.gui.flows.temp_files import MemberFiles
 from tests.gui.conftest import WAIT, Show, dialog_of, press, settle
 from tests.gui.test_extracting import archive
 

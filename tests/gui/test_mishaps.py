@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
-from inspector.gui.dialogs.mishap import MishapDialog
-from inspector.gui.ipc.mishaps import Mishaps
+from inspector.gui.dialogs.crash_report import MishapDialog
+from inspector.gui.ipc.crash_reports import Mishaps
 from tests.gui.conftest import WAIT, Show, overwrite, press, previewed, settle
 
 CANARY = "/home/anna/payroll.caf"

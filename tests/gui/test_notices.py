@@ -15,7 +15,7 @@ from PySide6.QtDBus import QDBusConnection
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.notices import Notices
+from inspector.gui.app.desktop_notifications import Notices
 from inspector.gui.app.window import Window
 from tests.gui.conftest import WAIT, Show
 

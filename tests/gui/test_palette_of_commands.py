@@ -10,7 +10,7 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.actions import COMMANDS
-from inspector.gui.app.palette_of_commands import CommandPalette, KeysTable, lines, score
+from inspector.gui.app.command_palette import CommandPalette, KeysTable, lines, score
 from inspector.gui.app.window import Window
 from inspector.gui.kit import preferences
 from tests.gui.conftest import Show, dialog_of, press, settle

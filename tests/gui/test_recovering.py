@@ -20,8 +20,8 @@ from inspector.gui.app.window import Window
 from inspector.operations.edit.taco_header import header_draft
 from inspector.operations.protocol.header_draft import set_entry
 from inspector.operations.session.workbench import Workbench
-from inspector.sources.in_place import write
-from inspector.sources.journal import places
+from inspector.sources.local.in_place import write
+from inspector.sources.local.journal import places
 from tests.gui.conftest import Sample, Show, answer, dialog_of, settle
 from tests.sources.disks import Watched
 
@@ -29,7 +29,7 @@ DYING = """
 import pickle, sys
 from tests.sources.disks import Watched
 from tests.sources.kill_driver import ending
-from inspector.sources.in_place import write
+from inspector.sources.local.in_place import write
 path, edit, at = pickle.load(sys.stdin.buffer)
 write(path, edit, None, Watched(ending(at)))
 """

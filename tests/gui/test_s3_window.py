@@ -13,8 +13,8 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.flows.remedies import WORDS
-from inspector.gui.kit import door
+from inspector.gui.flows.error_actions import WORDS
+from inspector.gui.kit.locations import from_mime
 from inspector.gui.panels.models.requests import METHOD, RANGE, STATUS, RequestsModel
 from inspector.gui.panels.requests import HERE, RequestTotals
 from inspector.operations.protocol.browse_views import Remedy
@@ -209,7 +209,7 @@ def test_a_pasted_address_opens_as_its_bucket_was_reached(window: Window, qtbot:
 def test_dropped_text_is_an_address(text: str) -> None:
     data = QMimeData()
     data.setText(text)
-    assert door.from_mime(data) == [text.strip("'")]
+    assert from_mime(data) == [text.strip("'")]
 
 
 def test_credentials_in_an_address_are_kept_nowhere(window: Window, qtbot: QtBot, store: Store) -> None:

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.document.returning import CHANGED
+from inspector.gui.document.restore_position import CHANGED
 from inspector.gui.document.session import NOTHING, OpenTab, Session, Slots, read, written
 from inspector.gui.kit import preferences
 from inspector.gui.kit.settings import Settings

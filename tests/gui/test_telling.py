@@ -9,8 +9,8 @@ import pytest
 from PySide6.QtWidgets import QDialog, QWidget
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.notices import show_notice
-from inspector.gui.app.telling import LONG, Telling, is_away
+from inspector.gui.app.desktop_notifications import show_notice
+from inspector.gui.app.job_notifications import LONG, Telling, is_away
 from inspector.gui.app.window import Window
 from inspector.gui.kit import preferences
 from inspector.gui.kit.settings import Settings

@@ -13,15 +13,15 @@ from pytestqt.qtbot import QtBot
 
 from inspector.core.translation import use_file, use_first
 from inspector.gui.app.bookmarks import Bookmark
-from inspector.gui.app.palette_of_commands import lines
+from inspector.gui.app.command_palette import lines
+from inspector.gui.app.job_notifications import TOLD
 from inspector.gui.app.tab import Tab
-from inspector.gui.app.telling import TOLD
 from inspector.gui.app.toolbar import HEX
 from inspector.gui.app.window import Window
-from inspector.gui.flows.extracting import told
+from inspector.gui.flows.extract import told
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.hex.inspector_values import readings
-from inspector.gui.kit.pace import Pace
+from inspector.gui.kit.eta import Pace
 from inspector.gui.kit.preferences import EVERY
 from inspector.operations.protocol.edit_views import Interrupted
 from inspector.operations.protocol.extraction_views import ExtractionResult, Troubles

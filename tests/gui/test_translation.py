@@ -21,11 +21,10 @@ from inspector.gui.app.window import TITLE, Window
 from inspector.gui.dialogs.extracted import ExtractedDialog
 from inspector.gui.dialogs.send import SendDialog
 from inspector.gui.document.editing import Dispatch
-from inspector.gui.kit import vocabulary
+from inspector.gui.kit import labels
 from inspector.gui.panels.models import checksums, findings, members
-from inspector.gui.panels.troubles import WHAT
-from inspector.gui.tabs import audit_model
-from inspector.gui.tabs import check_list_model
+from inspector.gui.panels.problem_table import WHAT
+from inspector.gui.tabs import audit_model, check_list_model
 from inspector.gui.tabs.audit_tab import AuditTab
 from inspector.gui.tabs.check_list_tab import CheckTab
 from inspector.operations.open.digest_manifest import ALGORITHMS
@@ -122,7 +121,7 @@ def test_what_is_translated_too_early_is_seen() -> None:
 
 @pytest.mark.parametrize("kind", [Severity, Verdict, State, RangeState, Beside, LayerKind, Role])
 def test_words_of_what_is_judged_are_in_the_catalogue(kind: type[Severity]) -> None:
-    assert {value.value for value in kind} <= set(vocabulary.WORDS)
+    assert {value.value for value in kind} <= set(labels.WORDS)
 
 
 # ---- the window ------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.operations.create.rca_writing import RcaOptions, append_rca
 from inspector.operations.session.disk_change import disk_change
-from inspector.sources.file import FileSource
+from inspector.sources.local.file import FileSource
 from tests.gui.conftest import WAIT, Copied, Sample, overwrite, press, previewed, settle
 
 

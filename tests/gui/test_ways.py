@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QAbstractButton
 
-from inspector.core.ways import Way
+from inspector.core.hints import Way
 from inspector.gui.app.actions import COMMANDS
 from inspector.gui.app.window import Window
-from inspector.gui.ipc.ways import WORDS
+from inspector.gui.ipc.hints import WORDS
 from inspector.gui.panels.connection_form import ConnectionForm
 from inspector.gui.tabs.new_archive import NewArchiveTab
 

@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
 
 OWN = "inspector."
 OF_QT = "All Files (*)"
-PARTS = "inspector.gui.kit.parts"
+PARTS = "inspector.gui.kit.widgets"
 _ROLES = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole)
 
 

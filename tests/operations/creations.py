@@ -13,7 +13,7 @@ from inspector.core.verdict import State
 from inspector.operations.check.checking import state_of
 from inspector.operations.open.listing import content
 from inspector.operations.open.opening import Opened
-from inspector.sources.file import FileSource
+from inspector.sources.local.file import FileSource
 from tests.formats import archives
 
 _LONGEST = 60

@@ -16,7 +16,7 @@ from inspector.operations.extract.extraction import Extraction
 from inspector.operations.extract.extraction_wanted import everything, named
 from inspector.operations.open.listing import load
 from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionResult
-from inspector.sources.folder_calls import Calls
+from inspector.sources.local.folder_calls import Calls
 from tests.samples.writers import BlobLayer, chunks, index_json
 
 Entries = Sequence[tuple[str, bytes]]

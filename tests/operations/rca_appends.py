@@ -10,8 +10,8 @@ from inspector.core.progress import Progress
 from inspector.operations.create.creating import Created
 from inspector.operations.create.inputs import Input
 from inspector.operations.create.rca_writing import RcaOptions, grow, make
-from inspector.operations.edit.repairing import plan
-from inspector.sources.disk import Disk
+from inspector.operations.edit.plan_repairs import plan
+from inspector.sources.local.disk_calls import Disk
 from tests.formats.rca import build
 from tests.formats.rca.checking import bad, checked
 from tests.formats.rca.decoding import content

@@ -22,10 +22,10 @@ from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.views import SortKey
 from inspector.operations.session import arrangement
 from inspector.operations.session import search as searching
+from inspector.operations.session.archive_set import Shelf
 from inspector.operations.session.inner_fields import Moving
 from inspector.operations.session.members_view import MembersView
 from inspector.operations.session.overview import overview
-from inspector.operations.session.shelf import Shelf
 
 NAMES = st.lists(
     st.text(st.sampled_from("aAbß/.\0é\n"), max_size=12).map(str.encode) | st.binary(max_size=20), max_size=30

@@ -26,7 +26,7 @@ from inspector.operations.audit.audit_check import Result
 from inspector.operations.audit.audit_dask import Chunk, examine_chunk, run_on_cluster
 from inspector.operations.audit.audit_places import Choice, shard_of
 from inspector.operations.audit.audit_results import Results
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from tests.operations.archives import caf
 from tests.patience import PATIENCE
 

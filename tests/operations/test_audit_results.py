@@ -16,7 +16,7 @@ from inspector.operations.audit.audit_pages import Query, page
 from inspector.operations.audit.audit_places import Found
 from inspector.operations.audit.audit_results import Amount, Results
 from inspector.operations.audit.audit_summary import Kind, Run, as_object, as_text, summary
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 
 
 def result(name: str, state: str = "sound", **more: object) -> Result:

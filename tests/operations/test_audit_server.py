@@ -16,7 +16,7 @@ from inspector.operations.audit.audit import Plan
 from inspector.operations.audit.audit_check import Job, Result, examine, lost
 from inspector.operations.audit.audit_pages import Query
 from inspector.operations.audit.audit_results import Results
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.worker import audit_server
 from inspector.operations.worker.audit_server import Auditor, ExportKind, Wanted
 

@@ -14,7 +14,7 @@ from inspector.core.source import SourceError
 from inspector.operations.create.catalogue import Place, find, record
 from inspector.operations.create.creating import Created
 from inspector.operations.create.creating_caf import create_caf
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from tests.operations.creations import plant, visible_names
 
 

@@ -18,12 +18,12 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.span import Span
 from inspector.core.verdict import State, Verdict
 from inspector.operations.check.checking import check_archive, state_of
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open import location
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.operations.protocol.views import Stage
 from inspector.operations.session.session import Session
-from inspector.sources.file import FileSource
+from inspector.sources.local.file import FileSource
 from tests.operations.archives import caf, opened
 from tests.patience import PATIENCE
 

@@ -9,7 +9,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.check.checking import check_location
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.collection import open_collection
 from inspector.operations.open.folders import expanded
 from inspector.operations.open.listing import load

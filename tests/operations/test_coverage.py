@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.progress import Progress
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open import location
 from inspector.operations.session.coverage import RANGE_STATES, Beside, RangePlace, RangeState
 from inspector.operations.session.session import Session

@@ -16,7 +16,7 @@ from inspector.operations.create import creating_caf
 from inspector.operations.create.creating import NewArchive
 from inspector.operations.create.creating_caf import create_caf, volume_path
 from inspector.operations.create.inputs import PIECE
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from tests.operations.creations import TREES, Stopping, held, plant, visible_names
 
 OVERHEAD = len('{"format_version":"1.0","files":{"a":{"start_byte":0,"end_byte":100}}}') + 4

@@ -17,7 +17,7 @@ from inspector.core.source import SourceError
 from inspector.operations.create.creating import NewArchive
 from inspector.operations.create.creating_taco import create_taco
 from inspector.operations.create.inputs import PIECE
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from tests.operations.creations import TREES, Stopping, held, opened, plant, visible_names
 
 NUMBERS = st.integers(0, 2**64 - 1)

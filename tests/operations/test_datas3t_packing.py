@@ -21,9 +21,9 @@ from inspector.formats.datas3t.write import LARGEST
 from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.create.datas3t_packing import PackingOptions, create_datas3t, pack, plan
 from inspector.operations.create.inputs import Input
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.listing import load
-from inspector.sources.objects import FolderObjects
+from inspector.sources.local.objects import FolderObjects
 from tests.formats.datas3t.range_building import hashed_rows
 from tests.operations.rca_appends import Given
 

@@ -20,7 +20,7 @@ from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
 from inspector.operations.check.checking import Report, check_location
 from inspector.operations.check.digest_writing import manifest_path, write_manifest
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.digest_manifest import ALGORITHMS, LARGEST_LINE, SUFFIXES, Entry, Manifest, written
 from inspector.operations.open.listing import load
 from inspector.operations.open.opening import Opened

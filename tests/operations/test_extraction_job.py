@@ -16,12 +16,12 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.operations.extract.extraction import Extraction
 from inspector.operations.extract.extraction_plan import Planner
 from inspector.operations.extract.extraction_wanted import everything, named
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.listing import load
 from inspector.operations.protocol.extraction_views import ExtractionOptions
 from inspector.operations.session.workbench import Workbench
-from inspector.sources.extracting import Destination
-from inspector.sources.folder_calls import Calls
+from inspector.sources.local.folder_calls import Calls
+from inspector.sources.local.member_writer import Destination
 from tests.operations.extracting import BUILD, archive, extract, files, linked_tar
 from tests.patience import PATIENCE
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.core.finding import Finding, Severity
-from inspector.operations.jobs.wording import brief, whole
+from inspector.operations.jobs.finding_summary import brief, whole
 
 
 @pytest.mark.parametrize(

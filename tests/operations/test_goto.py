@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.progress import Progress
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.session.goto import SCANNED
 from inspector.operations.session.session import Session
 from tests.operations.archives import CONTENTS, caf, opened

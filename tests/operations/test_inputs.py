@@ -8,7 +8,7 @@ import pytest
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.inputs import PIECE, FileInput, Input, check_names, gather, not_of_itself
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 
 
 def grow(root: Path, *names: str) -> Path:

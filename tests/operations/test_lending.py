@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from inspector.core.progress import Progress
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.extraction_views import Lent
 from inspector.operations.protocol.views import Chosen
-from inspector.operations.session.lending import TOO_MUCH, harmless, outermost, runnable_content, runnable_name
+from inspector.operations.session.temp_files import TOO_MUCH, harmless, outermost, runnable_content, runnable_name
 from inspector.operations.session.workbench import Workbench
 from tests.operations.archives import CONTENTS, caf
 

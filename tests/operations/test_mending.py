@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from inspector.core.progress import Progress
-from inspector.operations.edit.mending import described, save_salvage
-from inspector.operations.edit.repairing import Plan
-from inspector.sources.file import FileSource
+from inspector.operations.edit.apply_repairs import described, save_salvage
+from inspector.operations.edit.plan_repairs import Plan
+from inspector.sources.local.file import FileSource
 from tests.formats import archives
 
 Sample = Callable[[str], Path]

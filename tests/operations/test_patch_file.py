@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from inspector.core.edit import Edit, Patch
 from inspector.core.source import BytesSource
 from inspector.operations.edit.patch_file import LARGEST, decoded, encoded
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 
 DATA = bytes(range(50))
 EDIT = Edit("Change", (Patch(40, DATA[40:44], b"wxyz"), Patch(3, DATA[3:5], b"ab")), 50, 45)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from inspector.core.progress import Cancelled, Progress
-from inspector.operations.jobs.pool import Lost, Pool
+from inspector.operations.jobs.process_pool import Lost, Pool
 
 
 def _double(task: int, progress: Progress) -> int:

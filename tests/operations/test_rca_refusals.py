@@ -15,10 +15,10 @@ from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.rca_writing import RcaOptions, append_rca, grow, make
-from inspector.operations.jobs.refused import Refused
-from inspector.sources.disk import Disk
-from inspector.sources.identity import Identity
-from inspector.sources.journal import Journal, save
+from inspector.operations.jobs.operation_error import Refused
+from inspector.sources.local.disk_calls import Disk
+from inspector.sources.local.identity import Identity
+from inspector.sources.local.journal import Journal, save
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, ONE, THREE, TWO, full_chunk, noisy, opened
 from tests.operations.rca_appends import Given, append, create, given, held, mended

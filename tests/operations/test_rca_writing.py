@@ -19,9 +19,9 @@ from inspector.formats.rca.hashes import Convention
 from inspector.operations.create import rca_writing
 from inspector.operations.create.creating import NewArchive
 from inspector.operations.create.rca_writing import RcaOptions, create_rca, make
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.opening import decode, start
-from inspector.sources.file import FileSource
+from inspector.sources.local.file import FileSource
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, ONE, SMALL, THREE, TWO, full_chunk, noisy, opened
 from tests.formats.rca.decoding import content

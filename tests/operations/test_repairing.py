@@ -19,11 +19,11 @@ from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.check.checking import check_archive, check_location, state_of
 from inspector.operations.check.repairable import mark_repairs, offered
-from inspector.operations.edit.mending import carry_out, described, save_salvage
-from inspector.operations.edit.repairing import Plan, plan
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.edit.apply_repairs import carry_out, described, save_salvage
+from inspector.operations.edit.plan_repairs import Plan, plan
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.opening import Opened
-from inspector.sources.file import FileSource
+from inspector.sources.local.file import FileSource
 from tests.formats import archives
 
 Sample = Callable[[str], Path]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from inspector.core.mishap import Report
+from inspector.core.crash_report import Report
 from inspector.core.progress import CANCELLED
 from inspector.operations.protocol.report_kind import ReportKind
 from inspector.operations.protocol.views import JobState, SortKey, Stage

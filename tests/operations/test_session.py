@@ -12,7 +12,7 @@ from inspector.core.finding import Severity
 from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.span import Span
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.views import Chosen, LayerKind, SortKey, Stage
 from inspector.operations.session.session import Session
 from tests.operations.archives import CONTENTS, caf, opened

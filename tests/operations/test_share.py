@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.core.progress import Cancelled, Progress
-from inspector.operations.jobs.share import Share, shares
+from inspector.operations.jobs.subprogress import Share, shares
 
 
 def test_parts_make_the_whole_in_their_order() -> None:

@@ -14,8 +14,8 @@ from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.span import Span
 from inspector.operations.protocol.views import Target
+from inspector.operations.session.navigation import Step, Wanted
 from inspector.operations.session.session import Session
-from inspector.operations.session.stepping import Step, Wanted
 from tests.operations.archives import opened
 
 Sample = Callable[[str], Path]

@@ -14,7 +14,7 @@ from inspector.core.edit import OverlaySource
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
 from inspector.operations.edit.taco_header import header_draft, header_view, member_target, preview
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open import opening
 from inspector.operations.protocol.header_draft import (
     EMPTY,

@@ -11,7 +11,7 @@ import pytest
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.edit_views import WayOut
 from inspector.operations.protocol.header_draft import HeaderDraft, set_entry
 from inspector.operations.session.workbench import Workbench

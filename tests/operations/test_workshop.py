@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from inspector.core.progress import Progress
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.workshop_views import ArchiveKind, Draft
 from inspector.operations.session.session import Session
 from inspector.operations.session.workbench import Workbench
-from inspector.operations.worker.workshop import Workshop
+from inspector.operations.worker.create_session import Workshop
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from inspector.operations.open.opening import open_place
 from inspector.sources.s3.address import strip_credentials
 from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
-from inspector.sources.s3.quiet import LOGGERS, redacted
+from inspector.sources.s3.log_redaction import LOGGERS, redacted
 from tests.s3.conftest import BUCKET, KEY, SECRET, TOKEN, Store
 from tests.s3.proxy import refuse
 

@@ -11,7 +11,7 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.creating_caf import create_caf
 from inspector.operations.create.inputs import PIECE, check_names, gather
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from tests.operations.creations import Stopping, held, plant, visible_names
 from tests.s3.conftest import BUCKET, Store
 

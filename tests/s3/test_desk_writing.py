@@ -9,7 +9,7 @@ import pytest
 from inspector.core.edit import EditError, Patch
 from inspector.core.progress import Cancelled, Progress
 from inspector.operations.edit.taco_header import header_draft
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.browse_views import Remedy
 from inspector.operations.protocol.edit_views import OnlyWhole, WriteResult
 from inspector.operations.protocol.header_draft import set_entry

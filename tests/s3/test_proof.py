@@ -16,7 +16,7 @@ from inspector.__main__ import main
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.operations.check.proof import Proof, made_crc32, prove
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.opening import decode, start
 from tests.s3.conftest import BUCKET, Store
 from tests.s3.proxy import answering

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from inspector.__main__ import main
-from inspector.cli.mishaps import REPORT
+from inspector.cli.errors import REPORT
 from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.source import S3Source

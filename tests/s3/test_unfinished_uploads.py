@@ -13,7 +13,7 @@ import pytest
 from inspector.__main__ import main
 from inspector.core.progress import Progress
 from inspector.operations.protocol.workshop_views import ArchiveKind, Draft
-from inspector.operations.worker.workshop import Workshop
+from inspector.operations.worker.create_session import Workshop
 from tests.operations.creations import plant
 from tests.patience import PATIENCE
 from tests.s3.conftest import BUCKET, Store, notes

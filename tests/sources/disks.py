@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from inspector.core.edit import Edit, EditError, Patch
-from inspector.sources.disk import Disk
-from inspector.sources.file import FileSource
-from inspector.sources.in_place import write
+from inspector.sources.local.disk_calls import Disk
+from inspector.sources.local.file import FileSource
+from inspector.sources.local.in_place import write
 
 CALLS = [name for name in vars(Disk) if not name.startswith("_")]
 

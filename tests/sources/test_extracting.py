@@ -16,8 +16,8 @@ import pytest
 
 from inspector.core.source import SourceError
 from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionResult, OnConflict
-from inspector.sources.extracting import Destination, FullError, PlaceError, Standing, TakenError
-from inspector.sources.folder_calls import Calls
+from inspector.sources.local.folder_calls import Calls
+from inspector.sources.local.member_writer import Destination, FullError, PlaceError, Standing, TakenError
 from tests.operations.extracting import archive, extract, files, tree
 
 CALLS = [name for name in vars(Calls) if not name.startswith("_")]

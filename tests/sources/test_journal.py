@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.edit import Edit, EditError, Patch
-from inspector.sources import journal
-from inspector.sources.disk import Disk
-from inspector.sources.identity import Identity
-from inspector.sources.journal import BrokenJournal, Journal, decoded, encoded, find, load, places, save
+from inspector.sources.local import journal
+from inspector.sources.local.disk_calls import Disk
+from inspector.sources.local.identity import Identity
+from inspector.sources.local.journal import BrokenJournal, Journal, decoded, encoded, find, load, places, save
 from tests.sources.disks import EDITS, Watched
 
 NUMBERS = st.integers(0, 2**64 - 1)

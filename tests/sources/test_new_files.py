@@ -10,8 +10,8 @@ import pytest
 
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.sources.disk import Disk
-from inspector.sources.new_files import NewFiles
+from inspector.sources.local.disk_calls import Disk
+from inspector.sources.local.new_files import NewFiles
 
 LARGE = 40 << 20
 

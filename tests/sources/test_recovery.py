@@ -11,11 +11,11 @@ import pytest
 
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.span import Span
-from inspector.sources import journal
-from inspector.sources.disk import Disk
-from inspector.sources.journal import places
-from inspector.sources.recovery import finish, forget, pending, roll_back
-from inspector.sources.survey import Kind
+from inspector.sources.local import journal
+from inspector.sources.local.disk_calls import Disk
+from inspector.sources.local.journal import places
+from inspector.sources.local.journal_state import Kind
+from inspector.sources.local.recovery import finish, forget, pending, roll_back
 from tests.sources.disks import CONTENT, Watched, after, names, refusing
 from tests.sources.interruptions import GROWING, SHRINKING, THREE, interrupted, some, waiting
 

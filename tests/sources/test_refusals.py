@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from inspector.core.edit import Edit, EditError, Patch
-from inspector.sources import journal
-from inspector.sources.file import FileSource
-from inspector.sources.in_place import write
-from inspector.sources.recovery import pending, roll_back
+from inspector.sources.local import journal
+from inspector.sources.local.file import FileSource
+from inspector.sources.local.in_place import write
+from inspector.sources.local.recovery import pending, roll_back
 from tests.sources.disks import CONTENT, EDITS, Watched, after, failing, names, refused, refusing
 
 THREE = EDITS["three"]
@@ -214,7 +214,7 @@ LIMITED = """
 import resource, signal, sys
 from pathlib import Path
 from inspector.core.edit import EditError
-from inspector.sources.in_place import write
+from inspector.sources.local.in_place import write
 from tests.sources.disks import EDITS
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

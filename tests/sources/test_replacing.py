@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.source import SourceError
-from inspector.sources.replacing import Replacing
+from inspector.sources.local.atomic import Replacing
 
 
 def failing(_: object) -> None:

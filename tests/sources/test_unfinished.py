@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from inspector.operations.jobs.unfinished import said_of
-from inspector.sources.extracting import Destination
-from inspector.sources.new_files import NewFiles
-from inspector.sources.unfinished import Unfinished, remove, unfinished
+from inspector.sources.local.member_writer import Destination
+from inspector.sources.local.new_files import NewFiles
+from inspector.sources.local.unfinished import Unfinished, remove, unfinished
 from tests.sources.kill_driver import KILLED, child, ended
 
 

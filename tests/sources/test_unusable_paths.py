@@ -6,7 +6,7 @@ import errno
 
 import pytest
 
-from inspector.sources.disk import unusable
+from inspector.sources.local.disk_calls import unusable
 
 
 @pytest.mark.parametrize(

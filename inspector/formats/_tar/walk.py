@@ -7,24 +7,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from inspector.core.capped_findings import Kept
 from inspector.core.finding import Severity
-from inspector.core.kept import Kept
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, SPECIAL, UNREADABLE
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.span import Span
 from inspector.core.translation import tr
-from inspector.formats._tar import between, sparse
 from inspector.formats._tar import header as heads
+from inspector.formats._tar import resync, sparse
 from inspector.formats._tar.cursor import WINDOW, Cursor
 from inspector.formats._tar.extension import CAP, Overrides
 from inspector.formats._tar.header import BLOCK, ZEROS, Header, aligned
 from inspector.formats._tar.names import NameCheck
-from inspector.formats._tar.remarks import remarks
+from inspector.formats._tar.pax_checks import remarks
 
 if TYPE_CHECKING:
-    from inspector.formats._tar.hop import Hop
+    from inspector.formats._tar.fast_walk import Hop
 
 STRAYS = 1000
 """After so many places that are no members the walk stops."""
@@ -71,7 +71,7 @@ class _Walk:
                     (cursor.at, size),
                 )
         if not cursor.ended:
-            between.no_end(cursor)
+            resync.no_end(cursor)
         self._names.close()
         self._set_id.close()
         if self._special > TOLD:
@@ -94,7 +94,7 @@ class _Walk:
     def _hopper(self) -> Hop:
         if self._hop is None:
             # Imported here because it brings numpy along, which small archives do well without.
-            from inspector.formats._tar.hop import Hop
+            from inspector.formats._tar.fast_walk import Hop
 
             cursor = self._cursor
             self._hop = Hop(cursor.source, cursor.emitter.members, cursor.layout.headers, self._names)
@@ -105,13 +105,13 @@ class _Walk:
         cursor = self._cursor
         block = cursor.block(cursor.at)
         if len(block) < BLOCK:
-            between.cut_header(cursor, block)
+            resync.cut_header(cursor, block)
         elif block == ZEROS:
-            between.zeros(cursor)
-        elif (found := between.header_at(cursor, cursor.at)) is not None:
+            resync.zeros(cursor)
+        elif (found := resync.header_at(cursor, cursor.at)) is not None:
             self._member(found)
         else:
-            between.lost(cursor)
+            resync.lost(cursor)
 
     def _member(self, found: Header) -> None:
         """List the member whose first header (an extended one, perhaps) stands here."""
@@ -123,7 +123,7 @@ class _Walk:
             seen.setdefault(found.typeflag, []).append(at)
             at = self._extension(at, found, own)
             chain += 1
-            following = between.header_at(self._cursor, at)
+            following = resync.header_at(self._cursor, at)
             if following is None or chain == CHAIN:
                 self._alone(at, found, chain)
                 return
@@ -243,7 +243,7 @@ class _Walk:
         if size < 0:
             return f"negative ({size:,})"
         cursor = self._cursor
-        if bodiless or start + size <= cursor.source.size or between.recorded_after(cursor, at) is None:
+        if bodiless or start + size <= cursor.source.size or resync.recorded_after(cursor, at) is None:
             return ""
         return f"{in_bytes(size)}, more than there are"
 
@@ -251,7 +251,7 @@ class _Walk:
         """A member of which nobody can say where it ends; other members may be recorded behind it."""
         cursor = self._cursor
         start = at + BLOCK
-        another = between.recorded_after(cursor, at)
+        another = resync.recorded_after(cursor, at)
         index = cursor.emitter.members.append(name, start, start, head=head, marks=UNREADABLE)
         cursor.emitter.error(
             "tar-size",

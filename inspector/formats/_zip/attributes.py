@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from inspector.core.archive import Emitter
+from inspector.core.capped_findings import Kept
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
-from inspector.core.kept import Kept
 from inspector.core.member import SPECIAL, Codec
 from inspector.core.names import visible
 from inspector.core.source import Source, is_sparing

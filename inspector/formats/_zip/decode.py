@@ -13,16 +13,16 @@ from inspector.core.numbers import count, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source, expect, is_sparing
 from inspector.core.span import Span
-from inspector.formats._zip.assumed import place_members
-from inspector.formats._zip.behind import ending_behind_members
+from inspector.formats._zip.base_offset import holder_of, report_distance, settle_shift
+from inspector.formats._zip.deferred_headers import place_members
 from inspector.formats._zip.descriptors import measure_descriptors
 from inspector.formats._zip.directory import Directory, DirectoryWalk, headers, new_members
-from inspector.formats._zip.ending import Ending, find_ending
+from inspector.formats._zip.eocd import Ending, find_ending
+from inspector.formats._zip.eocd_search import ending_behind_members
 from inspector.formats._zip.fields import Lead, MemberRows, central_directory, end_fields, end_record
-from inspector.formats._zip.forward import walk_forward
-from inspector.formats._zip.moved import holder_of, report_distance, settle_shift
 from inspector.formats._zip.records import CENTRAL, END, FULL_16
 from inspector.formats._zip.rows import lay_rows
+from inspector.formats._zip.scan import walk_forward
 
 
 def decode_zip(

@@ -17,7 +17,7 @@ from inspector.core.span import Span
 from inspector.core.translation import tr
 from inspector.formats._zip.attributes import Attributes, is_ordinary
 from inspector.formats._zip.compare import differences
-from inspector.formats._zip.ending import Ending
+from inspector.formats._zip.eocd import Ending
 from inspector.formats._zip.extra import zip64
 from inspector.formats._zip.extra_check import Place, is_harmless, report_extra, report_second_name
 from inspector.formats._zip.names import is_plain, path_of, report_name

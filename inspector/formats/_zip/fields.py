@@ -16,9 +16,8 @@ from inspector.core.span import Span
 from inspector.formats._extents import GAP, Rows
 from inspector.formats._zip.descriptors import FORMS
 from inspector.formats._zip.directory import Directory
-from inspector.formats._zip.ending import Ending
+from inspector.formats._zip.eocd import Ending
 from inspector.formats._zip.extra import extra_field
-from inspector.formats._zip.forward import read_local
 from inspector.formats._zip.names import name_note
 from inspector.formats._zip.records import (
     CENTRAL_PARTS,
@@ -33,6 +32,7 @@ from inspector.formats._zip.records import (
     ZIP64_LOCATOR_PARTS,
     descriptor_parts,
 )
+from inspector.formats._zip.scan import read_local
 
 _GAP_ROLES = role_bit(Role.GAP)
 _MEMBER_ROLES = sum(role_bit(role) for role in (Role.HEADER, Role.DIGEST, Role.EXTENT, Role.NAME, Role.DATA))

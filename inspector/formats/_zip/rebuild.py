@@ -16,15 +16,15 @@ from inspector.core.member import LARGEST, Codec
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
 from inspector.core.span import Span
-from inspector.formats._zip.behind import ending_behind
+from inspector.formats._zip.base_offset import stands
 from inspector.formats._zip.directory import Directory, codec_of, headers
-from inspector.formats._zip.ending import Ending
+from inspector.formats._zip.eocd import Ending
+from inspector.formats._zip.eocd_search import ending_behind
 from inspector.formats._zip.extra import zip64
 from inspector.formats._zip.extra_check import faults
-from inspector.formats._zip.forward import read_local
-from inspector.formats._zip.moved import stands
+from inspector.formats._zip.local_scan import Proved, Survivor, Survivors, is_whole, survivors
 from inspector.formats._zip.records import CENTRAL, CENTRAL_SIZE, END, END_SIZE, FULL_32, LOCAL
-from inspector.formats._zip.survivors import Proved, Survivor, Survivors, is_whole, survivors
+from inspector.formats._zip.scan import read_local
 from inspector.formats._zip.writing import central_header, end_records
 
 _OFFSET = (42, 46)

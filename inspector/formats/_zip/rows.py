@@ -13,9 +13,9 @@ from inspector.core.numbers import in_bytes, verb
 from inspector.core.source import Source
 from inspector.formats._extents import Rows, lay_out
 from inspector.formats._zip.directory import Directory
-from inspector.formats._zip.forward import local_sizes, read_local
 from inspector.formats._zip.overlaps import Extents, report_inside, report_overlaps
 from inspector.formats._zip.records import LOCAL_SIZE
+from inspector.formats._zip.scan import local_sizes, read_local
 
 _MOST_ORPHANS = 1000
 _MOST_GAPS = 1000

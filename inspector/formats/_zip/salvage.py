@@ -15,8 +15,8 @@ from inspector.core.source import Source, blocks
 from inspector.core.translation import tr
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._zip.directory import Directory, headers
-from inspector.formats._zip.forward import read_local
 from inspector.formats._zip.records import HAS_DESCRIPTOR, LOCAL, STORED, Central, Local
+from inspector.formats._zip.scan import read_local
 from inspector.formats._zip.writing import central_header, end_records, local_header
 
 Lead = Callable[[Mapping[tuple[int, int], int]], tuple[Local, bytes, bytes]]

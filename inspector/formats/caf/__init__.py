@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspector.core.format import Format
 from inspector.formats.caf.check import check
 from inspector.formats.caf.decode import decode, read
-from inspector.formats.caf.likeness import likeness
+from inspector.formats.caf.probe import likeness
 from inspector.formats.caf.repair import repairs
 
 FORMAT = Format(

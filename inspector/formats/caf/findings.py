@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from inspector.core.archive import Emitter
+from inspector.core.capped_findings import KEPT, Kept
 from inspector.core.finding import Severity
-from inspector.core.kept import KEPT, Kept
 from inspector.core.member import UNREADABLE, Members
 from inspector.core.names import hazards, visible
 from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.formats._extents import GAP, Rows
 from inspector.formats.caf.columns import beyond
+from inspector.formats.caf.concatenated import report_two_archives
 from inspector.formats.caf.entries import Entries
-from inspector.formats.caf.second import report_two_archives
 
 START, END = "start_byte", "end_byte"
 

@@ -17,15 +17,15 @@ from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.formats._extents import lay_out
-from inspector.formats.caf.case import MALFORMED, Case, replace_tail
-from inspector.formats.caf.claims import claimed
+from inspector.formats.caf.assumptions import claimed
+from inspector.formats.caf.concatenated import TWO_ARCHIVES
 from inspector.formats.caf.decode import read_index
 from inspector.formats.caf.locate import find_index
+from inspector.formats.caf.normalize import needless_bytes
+from inspector.formats.caf.repair_context import MALFORMED, Case, replace_tail
 from inspector.formats.caf.salvage import salvage
 from inspector.formats.caf.scan import Scanner
 from inspector.formats.caf.search import LARGEST_INDEX, object_at
-from inspector.formats.caf.second import TWO_ARCHIVES
-from inspector.formats.caf.strict import needless_bytes
 from inspector.formats.caf.write import footer, index_pieces
 
 FOOTER, LAX = "caf-footer", "caf-index-not-strict-json"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from inspector.core.format import Format
 from inspector.formats import _tar
-from inspector.formats._tar.traits import traits
-from inspector.formats.datas3t import alone, archive
+from inspector.formats._tar.metadata import traits
+from inspector.formats.datas3t import archive, standalone
 from inspector.formats.datas3t.check import check
 from inspector.formats.datas3t.repair import repairs
 
@@ -31,13 +31,13 @@ FORMAT = Format(
 METADATA = Format(
     name="datas3t-metadata",
     title="datas3t metadata",
-    suffixes=(alone.SUFFIX,),
+    suffixes=(standalone.SUFFIX,),
     specification=_SPECIFICATION,
     limitations=("By itself it is compared with no tar; open the tar for that.",),
-    probe=alone.probe_metadata,
-    decode=alone.decode_metadata,
-    read=alone.read_metadata,
-    check=alone.check_metadata,
+    probe=standalone.probe_metadata,
+    decode=standalone.decode_metadata,
+    read=standalone.read_metadata,
+    check=standalone.check_metadata,
 )
 
 INDEX = Format(
@@ -46,7 +46,7 @@ INDEX = Format(
     suffixes=(),
     specification="none: the later layout as its programs write it",
     limitations=("By itself it is compared with no tar; open the tar for that.",),
-    probe=alone.probe_index,
-    decode=alone.decode_index,
-    read=alone.read_index,
+    probe=standalone.probe_index,
+    decode=standalone.decode_index,
+    read=standalone.read_index,
 )

@@ -11,7 +11,7 @@ from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, is_sparing
 from inspector.formats import _tar
-from inspector.formats.datas3t import datapoints, spared
+from inspector.formats.datas3t import datapoints, lazy_range
 from inspector.formats.datas3t.check import ledger
 from inspector.formats.datas3t.datapoints import Beside
 from inspector.formats.datas3t.index import check_index
@@ -53,14 +53,14 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     named = "" if metadata is None else visible(PurePath(metadata.name).name)
     beside = Beside(_rows(metadata, emitter), _index(index, emitter), named)
     digest = "xxh64" if beside.rows is not None else ""
-    places = spared.places(beside, range_name(source.name), source.size) if is_sparing(source) else None
+    places = lazy_range.places(beside, range_name(source.name), source.size) if is_sparing(source) else None
     if places is not None:
-        spared.decode(emitter, progress, beside, places, digest)
+        lazy_range.decode(emitter, progress, beside, places, digest)
     else:
         recorded = partial(beside.offsets, source.size)
         _tar.decode(source, emitter, progress, digest=digest, extras=beside.extras, recorded=recorded)
         if is_sparing(source):
-            spared.say_walked(emitter, beside)
+            lazy_range.say_walked(emitter, beside)
     beside.take(emitter.members)
     emitter.archive.detail = beside
     emitter.archive.checksums = ledger(emitter.archive, beside, emitter.archive.checksums)

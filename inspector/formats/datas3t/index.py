@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from inspector.core.archive import Emitter
-from inspector.core.kept import KEPT
+from inspector.core.capped_findings import KEPT
 from inspector.core.member import Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes

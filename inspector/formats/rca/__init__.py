@@ -17,9 +17,9 @@ from inspector.formats.rca.blobs import Decoding, read
 from inspector.formats.rca.blocks import BLOB, HASH, RESET, VARINT, typed, varint
 from inspector.formats.rca.check import check, compare_hashes
 from inspector.formats.rca.chunks import BITS, header_size, layer_field
+from inspector.formats.rca.decode_groups import apart, lane, prove
 from inspector.formats.rca.fields import BlobLayerFields
 from inspector.formats.rca.hashes import Hashes
-from inspector.formats.rca.lanes import apart, lane, prove
 from inspector.formats.rca.layers import layers
 from inspector.formats.rca.ledger import Ledger
 from inspector.formats.rca.repair import repairs

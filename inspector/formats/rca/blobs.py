@@ -13,9 +13,9 @@ from itertools import accumulate, repeat
 from operator import sub
 
 from inspector.core.archive import Archive, Emitter
+from inspector.core.capped_findings import Kept
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
-from inspector.core.kept import Kept
 from inspector.core.names import hazards, visible
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.progress import Progress

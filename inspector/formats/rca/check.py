@@ -21,7 +21,7 @@ from inspector.formats.rca import explain
 from inspector.formats.rca.hashes import Hashes, compare
 from inspector.formats.rca.layout import Layout, Lost
 from inspector.formats.rca.ledger import Ledger
-from inspector.formats.rca.regain import lost
+from inspector.formats.rca.resync import lost
 
 
 def compare_hashes(layout: Layout, emitter: Emitter, progress: Progress) -> Hashes:

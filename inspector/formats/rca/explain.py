@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from inspector.core.archive import Emitter
+from inspector.core.capped_findings import KEPT
 from inspector.core.finding import Severity
-from inspector.core.kept import KEPT
 from inspector.core.numbers import count, grouped
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import Verdict

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from inspector.core.archive import Archive
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
-from inspector.formats.rca.ending import cut_back, drop_garbage
 from inspector.formats.rca.ledger import Ledger
-from inspector.formats.rca.mend import mend_hashes
+from inspector.formats.rca.repair_end import cut_back, drop_garbage
+from inspector.formats.rca.repair_hash import mend_hashes
+from inspector.formats.rca.repair_size import mend_size
 from inspector.formats.rca.salvage import salvages
-from inspector.formats.rca.size import mend_size
 
 
 def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:

@@ -23,11 +23,11 @@ from inspector.core.translation import tr
 from inspector.formats.rca.blobs import NAME, read
 from inspector.formats.rca.blocks import RESET
 from inspector.formats.rca.chain import Chain
-from inspector.formats.rca.ending import whole_blocks
 from inspector.formats.rca.hashes import Convention, Hashes
 from inspector.formats.rca.layout import Layout
-from inspector.formats.rca.mend import own_convention
-from inspector.formats.rca.regain import regained
+from inspector.formats.rca.repair_end import whole_blocks
+from inspector.formats.rca.repair_hash import own_convention
+from inspector.formats.rca.resync import regained
 from inspector.formats.rca.write import BlobLayer
 
 _ODD = frozenset(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from inspector.core.format import Format
+from inspector.formats._zip.metadata import traits
 from inspector.formats._zip.reading import read_member
 from inspector.formats._zip.records import TACO_SUFFIXES
-from inspector.formats._zip.traits import traits
 from inspector.formats.taco.decode import check, decode
 from inspector.formats.taco.probe import likeness
 from inspector.formats.taco.repair import repairs

@@ -14,8 +14,8 @@ from inspector.core.numbers import grouped, in_bytes
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._zip.directory import Directory
-from inspector.formats._zip.forward import read_local
 from inspector.formats._zip.records import ENCRYPTED, LOCAL_SIZE, STORED, UTF_8
+from inspector.formats._zip.scan import read_local
 from inspector.formats.taco.probe import Layout
 
 PAYLOAD_SIZE = 116

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from inspector.core.format import Likeness
 from inspector.core.source import Source
-from inspector.formats._zip.ending import find_ending, first_name
+from inspector.formats._zip.eocd import find_ending, first_name
 from inspector.formats._zip.records import LOCAL, LOCAL_SIZE
 
 

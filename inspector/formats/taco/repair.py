@@ -15,12 +15,12 @@ from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.formats._zip.forward import read_local
-from inspector.formats._zip.mending import in_place, mend_end, mend_records
+from inspector.formats._zip.header_consensus import mend_headers
 from inspector.formats._zip.rebuild import Rebuilt
 from inspector.formats._zip.records import Local
+from inspector.formats._zip.repair import in_place, mend_end, mend_records
 from inspector.formats._zip.salvage import copied, has_whole, salvage
-from inspector.formats._zip.witness import mend_headers
+from inspector.formats._zip.scan import read_local
 from inspector.formats.taco.decode import TacoDetail
 from inspector.formats.taco.edit import payload_edit, payload_of, why_not
 from inspector.formats.taco.header import (

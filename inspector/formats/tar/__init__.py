@@ -12,8 +12,8 @@ from inspector.core.source import Source
 from inspector.core.translation import tr
 from inspector.formats import _tar
 from inspector.formats._tar.check import check_padding, headers_sentence
+from inspector.formats._tar.metadata import traits
 from inspector.formats._tar.repair import mend_end, mend_headers
-from inspector.formats._tar.traits import traits
 
 
 def decode(source: Source, emitter: Emitter, progress: Progress) -> None:

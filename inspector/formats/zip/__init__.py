@@ -8,11 +8,11 @@ from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.formats._zip.check import check_members
 from inspector.formats._zip.decode import decode_zip
-from inspector.formats._zip.ending import find_ending
+from inspector.formats._zip.eocd import find_ending
 from inspector.formats._zip.ledger import Ledger
+from inspector.formats._zip.metadata import traits
 from inspector.formats._zip.reading import read_member
 from inspector.formats._zip.records import LOCAL
-from inspector.formats._zip.traits import traits
 from inspector.formats.zip.no_header import report_name
 from inspector.formats.zip.repair import repairs
 

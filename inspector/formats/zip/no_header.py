@@ -6,8 +6,8 @@ from inspector.core.archive import Emitter
 from inspector.core.names import visible
 from inspector.core.source import Source
 from inspector.formats._zip.directory import Directory
-from inspector.formats._zip.forward import read_local
 from inspector.formats._zip.records import CENTRAL_SIZE, LOCAL, LOCAL_SIZE, TACO_SUFFIXES
+from inspector.formats._zip.scan import read_local
 
 
 def report_name(source: Source, emitter: Emitter, directory: Directory) -> None:

@@ -9,9 +9,9 @@ from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.formats._zip.directory import Directory
-from inspector.formats._zip.mending import mend_end, mend_records
+from inspector.formats._zip.header_consensus import mend_headers
+from inspector.formats._zip.repair import mend_end, mend_records
 from inspector.formats._zip.salvage import has_whole, salvage
-from inspector.formats._zip.witness import mend_headers
 
 
 def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import QApplication
 
 from inspector.gui.app.window import Window
 from inspector.gui.ipc import instance
-from inspector.gui.kit import language, rubbish, theme
+from inspector.gui.kit import gc_main_thread, language, theme
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.theme import Theme
 from inspector.resources import DESKTOP_ID
@@ -63,7 +63,7 @@ class Application(QApplication):
 
     def __init__(self, arguments: Sequence[str]) -> None:
         super().__init__(list(arguments))
-        rubbish.keep_to_this_thread()
+        gc_main_thread.keep_to_this_thread()
 
     def event(self, event: QEvent) -> bool:
         """See QApplication. Only what is sent to the application itself comes here, so this holds no window up."""

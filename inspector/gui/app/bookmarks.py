@@ -14,7 +14,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import hexadecimal
 from inspector.core.translation import tr
 from inspector.gui.kit.settings import Settings
-from inspector.gui.kit.words import escaped, short
+from inspector.gui.kit.text import escaped, short
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from inspector.core.translation import tr
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import OpenTab, Sides
-from inspector.gui.kit.asking import ask_for_files, ask_for_folder
+from inspector.gui.kit.file_dialogs import ask_for_files, ask_for_folder
 from inspector.gui.kit.settings import Settings
 from inspector.gui.panels.tabs import Tabs
 from inspector.sources.s3.connection import DEFAULT, Connection

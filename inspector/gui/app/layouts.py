@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from inspector.core.names import visible
 from inspector.core.translation import tr
 from inspector.gui.kit.settings import Settings
-from inspector.gui.kit.words import escaped, short
+from inspector.gui.kit.text import escaped, short
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab

@@ -16,7 +16,7 @@ from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.kit import preferences
 from inspector.gui.kit.choice_menu import ChoiceMenu
 from inspector.gui.kit.settings import Settings
-from inspector.gui.kit.words import escaped
+from inspector.gui.kit.text import escaped
 from inspector.resources import samples
 
 if TYPE_CHECKING:  # not for the first paint to wait for

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushBut
 from inspector.core.names import visible
 from inspector.core.translation import tr
 from inspector.gui.kit.icons import Picture, icon, program_icon
-from inspector.gui.kit.parts import ElidedLabel, sentence_label
-from inspector.gui.kit.words import plain
+from inspector.gui.kit.text import plain
+from inspector.gui.kit.widgets import ElidedLabel, sentence_label
 from inspector.resources import resource, samples
 
 WIDTH = 1500

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QMenu, QTabBar, QToolButton, QWidget
 
 from inspector.core.names import visible
 from inspector.core.translation import tr
-from inspector.gui.kit.door import name_of
-from inspector.gui.kit.words import escaped, plain
+from inspector.gui.kit.locations import name_of
+from inspector.gui.kit.text import escaped, plain
 
 LEAST = 18
 """Characters of a name that are seen at least; where tabs have no room for that the bar scrolls."""

@@ -10,34 +10,34 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QDropEve
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from inspector.core.translation import tr
-from inspector.gui.app import acting, closing
+from inspector.gui.app import acting, close_confirmation
 from inspector.gui.app.actions import COMMANDS
+from inspector.gui.app.appearance import Looks
 from inspector.gui.app.bookmarks import Bookmarks
 from inspector.gui.app.check_lists import CheckLists
 from inspector.gui.app.command import OF_WINDOW, Command, Target
-from inspector.gui.app.configuring import Configuring
-from inspector.gui.app.helping import Helping
+from inspector.gui.app.command_help import Helping
+from inspector.gui.app.create import Making
+from inspector.gui.app.deferred_tabs import Waiting
+from inspector.gui.app.find_bar import Seeking
+from inspector.gui.app.job_notifications import Telling
 from inspector.gui.app.layouts import Layouts
-from inspector.gui.app.looks import Looks
-from inspector.gui.app.making import Making
 from inspector.gui.app.menus import Menus
-from inspector.gui.app.remote import Remote
-from inspector.gui.app.seeking import Seeking
+from inspector.gui.app.s3_actions import Remote
 from inspector.gui.app.sessions import Sessions
+from inspector.gui.app.settings_actions import Configuring
 from inspector.gui.app.start_page import StartPage
-from inspector.gui.app.telling import Telling
 from inspector.gui.app.toolbar import ToolBar
-from inspector.gui.app.waiting import Waiting
 from inspector.gui.document.session import OpenTab
 from inspector.gui.hex.copying import CopyFormat
-from inspector.gui.ipc.mishaps import Mishaps
-from inspector.gui.ipc.shelter import Shelter
-from inspector.gui.kit import door
-from inspector.gui.kit.asking import ask_for_files, ask_for_folder
+from inspector.gui.ipc.crash_reports import Mishaps
+from inspector.gui.ipc.temp_dir import Shelter
 from inspector.gui.kit.clipboard import copy_cells
 from inspector.gui.kit.dropping import take_copy
+from inspector.gui.kit.file_dialogs import ask_for_files, ask_for_folder
 from inspector.gui.kit.icons import program_icon
-from inspector.gui.kit.message import Message
+from inspector.gui.kit.locations import absolute, from_mime
+from inspector.gui.kit.message_bar import Message
 from inspector.gui.kit.settings import Settings
 from inspector.gui.panels.status_line import StatusLine
 from inspector.gui.panels.tabs import Tabs
@@ -122,7 +122,7 @@ class Window(QMainWindow):
 
     def open_locations(self, locations: Iterable[str]) -> None:
         """Open locations, one tab each: the one door that all ways of opening lead through."""
-        wanted = [OpenTab(door.absolute(location)) for location in locations]
+        wanted = [OpenTab(absolute(location)) for location in locations]
         if wanted:
             self.waiting.open(wanted, len(wanted) - 1)
 
@@ -169,7 +169,7 @@ class Window(QMainWindow):
 
     def paste_locations(self) -> None:
         """Open the paths in the clipboard."""
-        found = door.from_mime(QGuiApplication.clipboard().mimeData())
+        found = from_mime(QGuiApplication.clipboard().mimeData())
         if found:
             self.open_locations(found)
         else:
@@ -186,7 +186,7 @@ class Window(QMainWindow):
 
     def dropEvent(self, event: QDropEvent) -> None:
         """See QWidget."""
-        found = door.from_mime(event.mimeData())
+        found = from_mime(event.mimeData())
         if found and take_copy(event):
             self.making.take_dropped(found)
         else:
@@ -238,7 +238,7 @@ class Window(QMainWindow):
 
     def _ask_to_close_tab(self, at: int) -> None:
         tab = self.tabs.every()[at]
-        if not closing.waits(self, [tab], lambda: self._close_tab(self.tabs.indexOf(tab))):
+        if not close_confirmation.waits(self, [tab], lambda: self._close_tab(self.tabs.indexOf(tab))):
             self._close_tab(at)
 
     def _close_tab(self, at: int) -> None:
@@ -269,7 +269,7 @@ class Window(QMainWindow):
         tab = self.tab()
         if tab is None:
             return
-        if not closing.waits(self, [tab], lambda: self._reload(tab), tr("Read Again")):
+        if not close_confirmation.waits(self, [tab], lambda: self._reload(tab), tr("Read Again")):
             self._reload(tab)
 
     def _reload(self, tab: Tab) -> None:
@@ -299,7 +299,7 @@ class Window(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """See QWidget."""
-        if not self._agreed and closing.waits(self, self.tabs.every(), self._close_now):
+        if not self._agreed and close_confirmation.waits(self, self.tabs.every(), self._close_now):
             event.ignore()
             return
         self.layouts.keep(self._shown)

@@ -21,10 +21,10 @@ from inspector.core.numbers import grouped
 from inspector.core.translation import marked, tr
 from inspector.gui.ipc import worker
 from inspector.gui.ipc.client import Client, Job
-from inspector.gui.kit.door import absolute
 from inspector.gui.kit.dropping import PathField, leave_drops
+from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.model_fixed_table import FixedRow, FixedTable
-from inspector.gui.kit.parts import Emptiable, table_view
+from inspector.gui.kit.widgets import Emptiable, table_view
 from inspector.operations.create.catalogue import Place
 from inspector.operations.protocol.workshop_views import FoundPlaces
 

@@ -25,11 +25,11 @@ from inspector.core import counts
 from inspector.core.numbers import grouped, rounded
 from inspector.core.translation import marked, tr, trn
 from inspector.gui.ipc.client import Job
-from inspector.gui.kit.asking import ask_for_folder
-from inspector.gui.kit.door import absolute
 from inspector.gui.kit.dropping import PathField, leave_drops
-from inspector.gui.kit.parts import SelectableLabel, label_of
-from inspector.gui.panels.troubles import TroubleTable
+from inspector.gui.kit.file_dialogs import ask_for_folder
+from inspector.gui.kit.locations import absolute
+from inspector.gui.kit.widgets import SelectableLabel, label_of
+from inspector.gui.panels.problem_table import TroubleTable
 from inspector.operations.protocol.extraction_views import ExtractionPlan, OnConflict
 
 LOOKING = marked("Looking at names, places and room…")

@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
 from inspector.core.translation import tr
-from inspector.gui.kit.parts import SelectableLabel
-from inspector.gui.panels.troubles import TroubleTable
+from inspector.gui.kit.widgets import SelectableLabel
+from inspector.gui.panels.problem_table import TroubleTable
 from inspector.operations.protocol.extraction_views import ExtractionResult
 
 SIZE = (720, 420)

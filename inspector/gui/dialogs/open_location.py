@@ -14,7 +14,7 @@ from inspector.gui.document.connections import Connections
 from inspector.gui.ipc import worker
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.dropping import PathField, leave_drops
-from inspector.gui.kit.parts import sentence_label
+from inspector.gui.kit.widgets import sentence_label
 from inspector.gui.panels.connection_form import ConnectionForm
 from inspector.sources.s3.address import SCHEME, is_s3, parse, strip_credentials
 

@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QFileDialog,
 
 from inspector.core.source import SourceError
 from inspector.core.translation import marked, tr
-from inspector.gui.kit.door import absolute
 from inspector.gui.kit.dropping import PathField
-from inspector.gui.kit.parts import push_button, sentence_label
-from inspector.gui.panels.reach import Reach
+from inspector.gui.kit.locations import absolute
+from inspector.gui.kit.widgets import push_button, sentence_label
+from inspector.gui.panels.s3_target import Reach
 from inspector.sources.s3.address import is_s3, parse
 
 WIDTH = 680

@@ -9,7 +9,7 @@ from inspector.core.counts import in_bytes, places
 from inspector.core.names import visible
 from inspector.core.translation import marked, tr
 from inspector.gui.document.editing import Dispatch
-from inspector.gui.kit.parts import sentence_label
+from inspector.gui.kit.widgets import sentence_label
 
 SIZE = (640, 340)
 LEAVES = marked(

@@ -10,9 +10,9 @@ from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFontComboBox, QHBoxLayout, QLineEdit, QSpinBox, QWidget
 
 from inspector.core.translation import tr
-from inspector.gui.kit.parts import push_button
 from inspector.gui.kit.setting import Choice, Flag, FontFamily, Number, Setting, Text
 from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.widgets import push_button
 
 Make = Callable[[Any, Settings], QWidget]
 WIDEST = 320

@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
 from inspector.core.translation import marked, tr
 from inspector.gui.dialogs.setting_fields import field_for
 from inspector.gui.kit import preferences
-from inspector.gui.kit.parts import push_button, sentence_label
 from inspector.gui.kit.setting import Flag, Page
 from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.widgets import push_button, sentence_label
 
 SIZE = (560, 460)
 NOTES = {

@@ -10,11 +10,11 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from inspector.core.finding import Severity
 from inspector.core.span import Span
 from inspector.gui.document.explainer import Explainer
-from inspector.gui.document.going import find, go_to_expression
+from inspector.gui.document.goto import find, go_to_expression
 from inspector.gui.document.selection import Selection
 from inspector.gui.ipc.client import Client, Job
-from inspector.gui.kit import door
-from inspector.gui.kit.history import History, Place
+from inspector.gui.kit.locations import name_of
+from inspector.gui.kit.visited_places import History, Place
 from inspector.operations.protocol.views import (
     ChecksumRow,
     ContentInfo,
@@ -102,7 +102,7 @@ class Document(QObject):
     @property
     def name(self) -> str:
         """The last part of the location."""
-        return door.name_of(self.location)
+        return name_of(self.location)
 
     @property
     def settled(self) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 from PySide6.QtCore import QLockFile, QSaveFile
 
 from inspector.core.translation import marked, tr, trn
-from inspector.gui.kit.door import name_of
+from inspector.gui.kit.locations import name_of
 
 SLOTS = 16
 """Windows at a time whose sessions are kept."""

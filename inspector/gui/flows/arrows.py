@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 
 from inspector.gui.document.document import Document
-from inspector.gui.document.following import Following
+from inspector.gui.document.navigation import Following
 from inspector.gui.hex.view import HexView
 from inspector.operations.protocol.views import Arrow, Reference
 

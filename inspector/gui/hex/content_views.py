@@ -10,7 +10,7 @@ from inspector.core.counts import in_bytes
 from inspector.core.numbers import grouped
 from inspector.core.translation import marked, tr
 from inspector.gui.kit.fonts import fixed_font
-from inspector.gui.kit.parts import sentence_label
+from inspector.gui.kit.widgets import sentence_label
 
 TEXT_LIMIT = 1 << 20
 """The most bytes shown as text."""

@@ -7,7 +7,7 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton
 
 from inspector.core.translation import tr
-from inspector.gui.kit.parts import ElidedLabel
+from inspector.gui.kit.widgets import ElidedLabel
 
 
 class EditStrip(QFrame):

@@ -16,8 +16,8 @@ from inspector.core.translation import tr
 from inspector.gui.hex.highlights import joined, meets
 from inspector.gui.hex.painting import hatching, scheme_for
 from inspector.gui.hex.verdict_lane import LANE, draw_verdicts, told
+from inspector.gui.kit.labels import word
 from inspector.gui.kit.palette import COLOURS, Scheme
-from inspector.gui.kit.vocabulary import word
 
 _WIDTH = 60
 _EDGE = 4

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from inspector.core.numbers import grouped, hexadecimal
 from inspector.core.translation import marked, tr, trn
-from inspector.gui.hex.lanes import Stroke, strokes
+from inspector.gui.hex.arrow_lanes import Stroke, strokes
 from inspector.gui.hex.painting import Look
-from inspector.gui.kit.words import plain
+from inspector.gui.kit.text import plain
 from inspector.operations.protocol.views import Arrow
 
 LANE = 5

@@ -15,8 +15,9 @@ from inspector.core.kinds import Role
 from inspector.core.span import Span, Spans
 from inspector.core.translation import tr
 from inspector.gui.document.document import Document
-from inspector.gui.document.reading import read_start
+from inspector.gui.document.layer_reader import read_start
 from inspector.gui.document.selection import Selection
+from inspector.gui.hex.accessible_text import spoken
 from inspector.gui.hex.content_views import IMAGE_LIMIT, TEXT_LIMIT, ImageView, TextView
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.hex.edit_strip import EditStrip
@@ -26,10 +27,9 @@ from inspector.gui.hex.inspector_values import LOOKED_AT
 from inspector.gui.hex.layer_bar import LayerBar, Mode
 from inspector.gui.hex.legend import Legend
 from inspector.gui.hex.pages import HexModel
-from inspector.gui.hex.spoken import spoken
 from inspector.gui.hex.view import HexView
 from inspector.gui.ipc.client import Job
-from inspector.gui.kit.words import path_text, short
+from inspector.gui.kit.text import path_text, short
 from inspector.operations.protocol.views import ContentInfo, Explanation, LayerInfo
 
 ORIGIN = "hex"

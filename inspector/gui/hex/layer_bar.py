@@ -12,8 +12,8 @@ from inspector.core.numbers import rounded
 from inspector.core.translation import marked, tr
 from inspector.gui.document.document import Document
 from inspector.gui.kit.elided_box import ElidedBox
-from inspector.gui.kit.parts import ElidedLabel
-from inspector.gui.kit.words import escaped, plain
+from inspector.gui.kit.text import escaped, plain
+from inspector.gui.kit.widgets import ElidedLabel
 from inspector.operations.protocol.views import LayerInfo, LayerKind
 
 LONGEST_TITLE = 40

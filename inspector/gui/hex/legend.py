@@ -11,8 +11,8 @@ from inspector.core.translation import marked, tr
 from inspector.gui.hex.file_map import roles_in
 from inspector.gui.hex.painting import UNDER, hatching, scheme_for
 from inspector.gui.hex.verdict_lane import LEGEND, fill_judged, judged_in
+from inspector.gui.kit.labels import word
 from inspector.gui.kit.palette import COLOURS, Colours
-from inspector.gui.kit.vocabulary import word
 from inspector.operations.protocol.views import Judged
 
 _SWATCH = 13

@@ -7,9 +7,9 @@ from PySide6.QtGui import QFocusEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QWidget
 
 from inspector.core.span import Span
+from inspector.gui.hex.column_header import ColumnHeads
 from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.gutter import LEAST, MOST, Gutter
-from inspector.gui.hex.heads import ColumnHeads
 from inspector.gui.hex.layout import Layout, fitting
 from inspector.gui.hex.painting import MARGIN, Grid, Look, look_for
 from inspector.gui.hex.scrolling import RowScroll

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QLockFile, QObject, QStandardPaths, Signal
 
-from inspector.gui.kit import door
+from inspector.gui.kit.locations import absolute
 
 if TYPE_CHECKING:  # loaded only once there is somebody to talk to
     from PySide6.QtNetwork import QLocalServer, QLocalSocket
@@ -179,7 +179,7 @@ def _packed(locations: Sequence[str]) -> bytes | None:
 
     token = next((value for name in TOKENS if (value := os.environ.get(name))), "")
     # A name that is no UTF-8 has surrogates in it, which JSON writes as escapes.
-    text = json.dumps({"locations": [door.absolute(location) for location in locations], "token": token})
+    text = json.dumps({"locations": [absolute(location) for location in locations], "token": token})
     body = text.encode("ascii")
     return len(body).to_bytes(HEAD, "big") + body if len(body) <= LARGEST else None
 

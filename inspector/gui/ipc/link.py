@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from PySide6.QtCore import QObject, Signal
 
 from inspector.core import translation
-from inspector.core.mishap import Report
-from inspector.gui.ipc.mishaps import REPORTS
+from inspector.core.crash_report import Report
+from inspector.gui.ipc.crash_reports import REPORTS
 from inspector.gui.ipc.worker import begin, work
 
 if TYPE_CHECKING:  # Windows has only one of them

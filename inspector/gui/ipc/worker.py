@@ -10,8 +10,8 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from inspector.core import translation
-from inspector.core.ways import speak
-from inspector.gui.ipc.ways import WORDS
+from inspector.core.hints import speak
+from inspector.gui.ipc.hints import WORDS
 
 
 def begin(
@@ -49,8 +49,8 @@ def make(connection: Connection, *arguments: Any) -> None:  # noqa: ARG001 - wha
     """Look at what archives would hold, and make them, until the window hangs up."""
     _begin()
 
+    from inspector.operations.worker.create_session import JOBS, Workshop
     from inspector.operations.worker.server import serve_methods
-    from inspector.operations.worker.workshop import JOBS, Workshop
 
     serve_methods(connection, Workshop(), frozenset(), JOBS)
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractItemView, QWidget
 
-from inspector.gui.kit.parts import Copies
+from inspector.gui.kit.widgets import Copies
 
 
 def copy_cells(focus: QWidget | None) -> bool:

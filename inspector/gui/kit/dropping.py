@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from inspector.gui.kit.door import absolute, from_mime
+from inspector.gui.kit.locations import absolute, from_mime
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Qt
 from inspector.core.finding import Severity
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.model_titled_table import Index, TitledTable
-from inspector.gui.kit.words import plain, short
+from inspector.gui.kit.text import plain, short
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QMenu, QTableView
 
 from inspector.core.translation import tr
 from inspector.gui.kit.model_paged_table import PagedTable
-from inspector.gui.kit.parts import dress_table
+from inspector.gui.kit.widgets import dress_table
 from inspector.operations.protocol.views import Page
 
 AT_ONCE = 1_000

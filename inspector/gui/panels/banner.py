@@ -15,8 +15,8 @@ from inspector.core.translation import tr, trn
 from inspector.core.verdict import State
 from inspector.gui.document.document import Document
 from inspector.gui.kit.icons import Picture, icon, severity_icon, state_icon
-from inspector.gui.kit.message import Message
-from inspector.gui.kit.parts import SelectableLabel
+from inspector.gui.kit.message_bar import Message
+from inspector.gui.kit.widgets import SelectableLabel
 from inspector.operations.protocol.views import Stage, Status
 
 _SEPARATOR = "  ·  "

@@ -14,10 +14,10 @@ from inspector.core.translation import marked, tr
 from inspector.gui.document.document import Document
 from inspector.gui.document.selection import Selection
 from inspector.gui.kit.icons import Picture, severity_icon
-from inspector.gui.kit.parts import SelectableLabel, sentence_label
-from inspector.gui.kit.vocabulary import word
-from inspector.gui.kit.words import path_text
-from inspector.gui.panels.leads import Leads
+from inspector.gui.kit.labels import word
+from inspector.gui.kit.text import path_text
+from inspector.gui.kit.widgets import SelectableLabel, sentence_label
+from inspector.gui.panels.references import Leads
 from inspector.operations.protocol.views import Explanation, MemberRow
 
 MOST_SPANS = 6

@@ -9,7 +9,7 @@ from inspector.core import counts
 from inspector.core.translation import marked, tr, trn
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing, named
-from inspector.gui.kit.parts import ElidedLabel, Emptiable, push_button, table_view
+from inspector.gui.kit.widgets import ElidedLabel, Emptiable, push_button, table_view
 from inspector.gui.panels.models.changes import BYTES, Changes
 
 ORIGIN = "changes"

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QGroupBox, QLin
 
 from inspector.core.names import visible
 from inspector.core.translation import marked, tr
-from inspector.gui.kit.parts import sentence_label
-from inspector.gui.kit.words import plain
+from inspector.gui.kit.text import plain
+from inspector.gui.kit.widgets import sentence_label
 from inspector.sources.s3.connection import Connection
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from inspector.core.translation import tr
 from inspector.gui.document.document import Document
 from inspector.gui.kit.model_paged_table import PagedTable
-from inspector.gui.kit.parts import Details, Emptiable
 from inspector.gui.kit.row_table import RowTable
-from inspector.gui.kit.words import not_there_yet
+from inspector.gui.kit.text import not_there_yet
+from inspector.gui.kit.widgets import Details, Emptiable
 from inspector.gui.panels.models.checksums import (
     ALGORITHM,
     COMPUTED,

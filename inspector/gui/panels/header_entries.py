@@ -12,8 +12,8 @@ from inspector.core.numbers import grouped, hexadecimal
 from inspector.core.translation import marked, tr
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.model_titled_table import Index, TitledTable
-from inspector.gui.kit.words import plain, short
-from inspector.operations.jobs.refused import Refused
+from inspector.gui.kit.text import plain, short
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.header_draft import EntryView, HeaderView, parse_number
 
 TITLES = (marked("Entry"), marked("Offset"), marked("Length"), marked("Points to"))

@@ -12,13 +12,13 @@ from inspector.core.translation import tr
 from inspector.core.verdict import State
 from inspector.gui.document.document import Document
 from inspector.gui.document.selection import Selection
-from inspector.gui.kit.chosen import chosen_in
 from inspector.gui.kit.column_widths import FirstColumnFits
 from inspector.gui.kit.model_paged_table import PagedTable
 from inspector.gui.kit.model_paged_tree import PagedTree
-from inspector.gui.kit.parts import Emptiable, select_row, table_view, tree_view
+from inspector.gui.kit.selected_members import chosen_in
 from inspector.gui.kit.staying_open import StaysOpen, by_names
-from inspector.gui.kit.words import not_there_yet
+from inspector.gui.kit.text import not_there_yet
+from inspector.gui.kit.widgets import Emptiable, select_row, table_view, tree_view
 from inspector.gui.panels.models.members import (
     CODEC,
     DIGEST,

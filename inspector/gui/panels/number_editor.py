@@ -13,7 +13,7 @@ from inspector.gui.hex.painting import scheme_for
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.palette import COLOURS
 from inspector.gui.panels.header_entries import OFFSET
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.header_draft import parse_number
 
 

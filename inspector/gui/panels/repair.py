@@ -11,8 +11,8 @@ from inspector.core.verdict import State
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.kit.icons import severity_icon, state_icon
-from inspector.gui.kit.parts import Details, Emptiable, push_button, sentence_label
-from inspector.gui.kit.words import plain, short
+from inspector.gui.kit.text import plain, short
+from inspector.gui.kit.widgets import Details, Emptiable, push_button, sentence_label
 from inspector.operations.protocol.edit_views import RepairPlan, RepairRow
 from inspector.operations.protocol.views import Stage
 

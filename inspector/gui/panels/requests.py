@@ -9,7 +9,7 @@ from inspector.core.counts import in_bytes, requests
 from inspector.core.numbers import grouped, rounded
 from inspector.core.translation import marked, tr
 from inspector.gui.document.request_watch import RequestWatch
-from inspector.gui.kit.parts import Emptiable, SelectableLabel, dress_table
+from inspector.gui.kit.widgets import Emptiable, SelectableLabel, dress_table
 from inspector.gui.panels.models.requests import BYTES, METHOD, RANGE, STATUS, TOOK, WHEN, WHY, RequestsModel
 from inspector.operations.protocol.browse_views import RemoteState
 from inspector.sources.s3.ledger import KEPT, Request

@@ -12,10 +12,10 @@ from inspector.core import counts
 from inspector.core.counts import in_bytes
 from inspector.core.numbers import grouped, hexadecimal
 from inspector.core.translation import tr
+from inspector.gui.kit.eta import Pace
 from inspector.gui.kit.icons import icon
-from inspector.gui.kit.pace import Pace
-from inspector.gui.kit.parts import ElidedLabel
-from inspector.gui.kit.words import path_text
+from inspector.gui.kit.text import path_text
+from inspector.gui.kit.widgets import ElidedLabel
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.document.document import Document

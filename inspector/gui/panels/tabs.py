@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QTabWidget, QWidget
 from inspector.core.translation import tr
 from inspector.gui.app.tab_bar import AllTabs, TabBar, distinct
 from inspector.gui.document.session import OpenTab
-from inspector.gui.kit.door import name_of
 from inspector.gui.kit.dropping import leave_drops
-from inspector.gui.kit.words import escaped, plain
+from inspector.gui.kit.locations import name_of
+from inspector.gui.kit.text import escaped, plain
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab

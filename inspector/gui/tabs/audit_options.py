@@ -18,11 +18,11 @@ from PySide6.QtWidgets import (
 
 from inspector.core.translation import tr
 from inspector.gui.document.session import OpenTab
-from inspector.gui.kit.asking import ask_for_folder
-from inspector.gui.kit.door import absolute
 from inspector.gui.kit.dropping import PathField
+from inspector.gui.kit.file_dialogs import ask_for_folder
 from inspector.gui.kit.form import said_in, say_again
-from inspector.gui.kit.parts import label_of
+from inspector.gui.kit.locations import absolute
+from inspector.gui.kit.widgets import label_of
 from inspector.operations.worker.audit_server import Wanted
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection

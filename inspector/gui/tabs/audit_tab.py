@@ -15,10 +15,10 @@ from inspector.core.translation import marked, tr, trn
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc import worker
 from inspector.gui.ipc.client import Client, Job
-from inspector.gui.kit.message import Message
-from inspector.gui.kit.pace import Pace
-from inspector.gui.kit.parts import Details, Emptiable, SelectableLabel
+from inspector.gui.kit.eta import Pace
+from inspector.gui.kit.message_bar import Message
 from inspector.gui.kit.row_table import RowTable
+from inspector.gui.kit.widgets import Details, Emptiable, SelectableLabel
 from inspector.gui.panels.status_line import STEPS
 from inspector.gui.panels.tabs import SideTab
 from inspector.gui.tabs.audit_filters import Filters

@@ -16,7 +16,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import rounded
 from inspector.core.translation import marked, tr, trn
 from inspector.gui.kit.icons import icon, severity_icon
-from inspector.gui.kit.words import plain, short
+from inspector.gui.kit.text import plain, short
 from inspector.operations.protocol.browse_views import EntryKind, RemoteEntry, RemotePage
 
 TITLES = (marked("Name"), marked("Size"), marked("Last changed (UTC)"))

@@ -14,12 +14,12 @@ from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc import worker
 from inspector.gui.ipc.client import Client, Done, Failed, Job
-from inspector.gui.kit.asking import ask_for_folder
 from inspector.gui.kit.dropping import PathField
-from inspector.gui.kit.message import Message
-from inspector.gui.kit.pace import Pace
-from inspector.gui.kit.parts import Emptiable, SelectableLabel, push_button, tree_view
-from inspector.gui.panels.connecting import ConnectDialog
+from inspector.gui.kit.eta import Pace
+from inspector.gui.kit.file_dialogs import ask_for_folder
+from inspector.gui.kit.message_bar import Message
+from inspector.gui.kit.widgets import Emptiable, SelectableLabel, push_button, tree_view
+from inspector.gui.panels.connect import ConnectDialog
 from inspector.gui.panels.tabs import SideTab
 from inspector.gui.tabs.browser_model import BUCKETS, CHANGED, NAME, SIZE, BrowserModel
 from inspector.operations.protocol.browse_views import Downloaded, EntryKind, RemoteEntry, RemotePage

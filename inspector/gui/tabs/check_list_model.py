@@ -15,9 +15,9 @@ from inspector.core.numbers import grouped
 from inspector.core.translation import marked, tr, trn
 from inspector.core.verdict import State
 from inspector.gui.kit.icons import icon, state_icon
+from inspector.gui.kit.labels import word
 from inspector.gui.kit.model_titled_table import Index, TitledTable
-from inspector.gui.kit.vocabulary import word
-from inspector.gui.kit.words import plain, short
+from inspector.gui.kit.text import plain, short
 from inspector.operations.check.many import Outcome
 from inspector.operations.open.folders import Wanted
 

@@ -12,7 +12,7 @@ from inspector.core.numbers import grouped
 from inspector.core.translation import tr
 from inspector.gui.document.check_many import ManyChecks
 from inspector.gui.document.session import SIDES, OpenTab
-from inspector.gui.kit.parts import Emptiable, SelectableLabel, push_button, table_view
+from inspector.gui.kit.widgets import Emptiable, SelectableLabel, push_button, table_view
 from inspector.gui.panels.tabs import SideTab
 from inspector.gui.tabs.check_list_model import ERRORS, LOCATION, SENTENCE, STATE, WARNINGS, CheckListModel
 from inspector.operations.check.many import Outcome

@@ -25,16 +25,16 @@ from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc import worker
 from inspector.gui.ipc.client import Client, Job
-from inspector.gui.kit.asking import ask_for_folder
-from inspector.gui.kit.door import absolute
 from inspector.gui.kit.dropping import PathField
+from inspector.gui.kit.eta import Pace
+from inspector.gui.kit.file_dialogs import ask_for_folder
 from inspector.gui.kit.form import said_in, say_again
-from inspector.gui.kit.message import Message
-from inspector.gui.kit.pace import Pace
-from inspector.gui.kit.parts import ElidedLabel, label_of
+from inspector.gui.kit.locations import absolute
+from inspector.gui.kit.message_bar import Message
+from inspector.gui.kit.widgets import ElidedLabel, label_of
 from inspector.gui.panels.archive_options import ArchiveOptions, OptionError
 from inspector.gui.panels.inputs import InputsPanel
-from inspector.gui.panels.reach import Reach
+from inspector.gui.panels.s3_target import Reach
 from inspector.gui.panels.status_line import STEPS
 from inspector.gui.panels.tabs import SideTab
 from inspector.operations.protocol.views import JobState

@@ -16,8 +16,8 @@ from inspector.core.translation import marked, tr
 from inspector.operations.audit.audit_check import Job, Result, examine, lost
 from inspector.operations.audit.audit_places import Choice, Found, archives_in
 from inspector.operations.audit.audit_results import Amount, Results
-from inspector.operations.jobs.pool import Lost, Pool
-from inspector.operations.jobs.share import CHECKING
+from inspector.operations.jobs.process_pool import Lost, Pool
+from inspector.operations.jobs.subprogress import CHECKING
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 LISTING = marked("Listing")

@@ -15,7 +15,7 @@ from inspector.core.verdict import State
 from inspector.operations.audit.audit_places import Found, seen_of
 from inspector.operations.check.checking import Report, check_location, read_location, unreadable
 from inspector.operations.check.report import as_object
-from inspector.operations.jobs.share import Share
+from inspector.operations.jobs.subprogress import Share
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 FINDINGS = 20

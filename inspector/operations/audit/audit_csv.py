@@ -11,7 +11,7 @@ from pathlib import Path
 from inspector.core.names import visible
 from inspector.operations.audit.audit_check import NO_ARCHIVE, Result
 from inspector.operations.audit.audit_results import Results
-from inspector.sources.replacing import Replacing
+from inspector.sources.local.atomic import Replacing
 
 HEADINGS = (
     *("location", "state", "format", "bytes", "members", "errors", "warnings", "infos"),

@@ -16,9 +16,9 @@ from inspector.operations.audit.audit_check import Job, Result, examine, lost
 from inspector.operations.audit.audit_places import shard_of
 from inspector.operations.audit.audit_results import Results
 from inspector.operations.audit.audit_shards import ShardFiles
-from inspector.operations.jobs.pool import DIED, Lost, attempt
-from inspector.operations.jobs.refused import Refused
-from inspector.operations.jobs.share import CHECKING
+from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.process_pool import DIED, Lost, attempt
+from inspector.operations.jobs.subprogress import CHECKING
 
 CHUNK_FILES = 32
 """Archives in a task, at most."""

@@ -13,9 +13,9 @@ from inspector.core.names import encoded
 from inspector.operations.open.folders import Wanted, beneath, beneath_prefix
 from inspector.operations.open.opening import local_path, open_place
 from inspector.sources.s3.address import is_s3
-from inspector.sources.s3.answers import Head, Seen
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
+from inspector.sources.s3.responses import Head, Seen
 from inspector.sources.s3.source import S3Source
 
 _ETAG = r'("[^"]*")'

@@ -14,7 +14,7 @@ from typing import Any, Self
 from inspector.core.names import visible
 from inspector.operations.audit.audit_check import Result
 from inspector.operations.audit.audit_places import Found
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 
 _APPLICATION = 0x41494155
 """What SQLite's header says such a file is: ``AIAU``."""

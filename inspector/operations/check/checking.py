@@ -20,18 +20,18 @@ from inspector.formats.datas3t.check import summary
 from inspector.operations.check.digest_check import check_manifests
 from inspector.operations.check.name_rules import report_names
 from inspector.operations.check.repairable import mark_repairs
-from inspector.operations.jobs.share import CHECKING, shares, together
+from inspector.operations.jobs.subprogress import CHECKING, shares, together
 from inspector.operations.open.collection import OVERLAP
 from inspector.operations.open.location import Location, NoRangeError, open_location
 from inspector.operations.open.opening import UNREADABLE, Opened, decode_anew
-from inspector.sources.file import FileSource
-from inspector.sources.recovery import pending
+from inspector.sources.local.file import FileSource
+from inspector.sources.local.journal_state import Kind
+from inspector.sources.local.recovery import pending
 from inspector.sources.s3.address import strip_credentials
-from inspector.sources.s3.answers import Seen
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
+from inspector.sources.s3.responses import Seen
 from inspector.sources.s3.source import cancelling
-from inspector.sources.survey import Kind
 
 _READING = 4
 """Of the work of checking a location so many parts are counted, of which reading its structure is one."""

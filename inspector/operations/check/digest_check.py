@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
 from inspector.core.archive import Emitter
+from inspector.core.capped_findings import Kept
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
-from inspector.core.kept import Kept
 from inspector.core.member import FOLDER, SPECIAL, Codec
 from inspector.core.names import encoded, visible
 from inspector.core.numbers import count, grouped

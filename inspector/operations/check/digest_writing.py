@@ -9,11 +9,11 @@ from inspector.core.member import FOLDER, SPECIAL
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.translation import tr
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.digest_manifest import Algorithm, written
 from inspector.operations.open.listing import content
 from inspector.operations.open.opening import Opened
-from inspector.sources.replacing import Replacing
+from inspector.sources.local.atomic import Replacing
 
 
 def manifest_path(archive: Opened, algorithm: Algorithm) -> Path:

@@ -17,8 +17,8 @@ from inspector.core.translation import tr
 from inspector.core.verdict import State
 from inspector.operations.check.checking import Report, check_location, unreadable
 from inspector.operations.check.report import RENDERED
-from inspector.operations.jobs.pool import DIED, Lost, Pool
-from inspector.operations.jobs.share import CHECKING, Share, together
+from inspector.operations.jobs.process_pool import DIED, Lost, Pool
+from inspector.operations.jobs.subprogress import CHECKING, Share, together
 from inspector.operations.open.collection import open_collection
 from inspector.operations.open.folders import Wanted
 from inspector.operations.open.location import FAR_AT_A_TIME

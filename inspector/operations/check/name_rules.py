@@ -13,9 +13,9 @@ from itertools import accumulate
 from unicodedata import normalize
 
 from inspector.core.archive import Archive, Emitter
+from inspector.core.capped_findings import Kept
 from inspector.core.field import Field, FieldTable, locate
 from inspector.core.finding import Severity
-from inspector.core.kept import Kept
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, Members
 from inspector.core.names import DEEPEST, collision_keys, decoded, unportable, visible

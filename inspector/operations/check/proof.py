@@ -20,7 +20,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, blocks, expect
 from inspector.core.translation import tr
 from inspector.formats._zip.reading import data_start
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.opening import decode, open_place, start
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.source import S3Source, cancelling

@@ -19,7 +19,7 @@ from inspector.operations.check.checking import Report, own_state
 from inspector.operations.open.location import inside
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.report_kind import ReportKind
-from inspector.sources.replacing import Replacing
+from inspector.sources.local.atomic import Replacing
 
 _NAMED = 20
 """Members that are named because they are not verified; the rest is counted."""

@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from inspector.core import counts
+from inspector.core.hints import taken
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.translation import tr, trn
-from inspector.core.ways import taken
 from inspector.operations.create.inputs import PIECE, FileInput, Input
-from inspector.operations.jobs.refused import Refused
-from inspector.sources.disk import Disk, unusable
-from inspector.sources.new_files import NewFiles
+from inspector.operations.jobs.operation_error import Refused
+from inspector.sources.local.disk_calls import Disk, unusable
+from inspector.sources.local.new_files import NewFiles
 from inspector.sources.s3.address import Address, is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.sentences import S3Error

@@ -24,7 +24,7 @@ from inspector.operations.create.creating import (
     target_of,
 )
 from inspector.operations.create.inputs import Input, check_names, gather, not_of_itself
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 Wanted = tuple[int, int] | str

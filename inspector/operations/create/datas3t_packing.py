@@ -9,20 +9,20 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from pathlib import Path, PurePosixPath
 
+from inspector.core.hints import Way, by
 from inspector.core.names import decoded, hazards, visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.translation import tr
-from inspector.core.ways import Way, by
 from inspector.formats.datas3t.keys import DIGITS, RangeName, datapoint_key, range_name
 from inspector.formats.datas3t.write import WriteError, Writer, header, metadata
 from inspector.operations.create.creating import Created, NewArchive, created, size_of
 from inspector.operations.create.inputs import Input, gather, not_of_itself
-from inspector.operations.jobs.refused import Refused
-from inspector.sources.disk import unusable
-from inspector.sources.folder import Folder, LocalFolder
-from inspector.sources.objects import FolderObjects, Objects
+from inspector.operations.jobs.operation_error import Refused
+from inspector.sources.local.disk_calls import unusable
+from inspector.sources.local.folder import Folder, LocalFolder
+from inspector.sources.local.objects import FolderObjects, Objects
 from inspector.sources.s3.address import SCHEME, is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.source import cancelling
@@ -104,7 +104,7 @@ def create_datas3t(
 def _pack_on_s3(
     progress: Progress, root: str, locations: Sequence[str], options: PackingOptions, connection: Connection
 ) -> Created:
-    from inspector.sources.s3.packed import BucketObjects  # loads boto3
+    from inspector.sources.s3.dataset_writer import BucketObjects  # loads boto3
 
     address = parse(root)
     ranges = plan(gather(locations, progress, connection=connection), options)

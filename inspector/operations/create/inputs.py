@@ -16,13 +16,13 @@ from inspector.core.numbers import count, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.translation import tr
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.opening import local_path
-from inspector.sources.disk import reason
-from inspector.sources.identity import Identity
+from inspector.sources.local.disk_calls import reason
+from inspector.sources.local.identity import Identity
+from inspector.sources.local.unfinished import beginning, unfinished
 from inspector.sources.s3.address import Address, is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
-from inspector.sources.unfinished import beginning, unfinished
 
 PIECE = 1 << 20
 """The most bytes read at once."""

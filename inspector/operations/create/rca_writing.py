@@ -23,7 +23,7 @@ from inspector.formats.rca.chunks import ChunkLayer
 from inspector.formats.rca.hashes import Convention, Hashes, compare
 from inspector.formats.rca.layout import Layout
 from inspector.formats.rca.ledger import Ledger
-from inspector.formats.rca.size import mend_size
+from inspector.formats.rca.repair_size import mend_size
 from inspector.formats.rca.write import Room, Writer
 from inspector.operations.create.creating import (
     Created,
@@ -35,14 +35,14 @@ from inspector.operations.create.creating import (
     target_of,
 )
 from inspector.operations.create.inputs import Input, check_names, gather, not_of_itself
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.opening import Opened, decode, local_path
-from inspector.sources.appending import appending
-from inspector.sources.disk import Disk, Unsynced
-from inspector.sources.file import FileSource
+from inspector.sources.local.append import appending
+from inspector.sources.local.disk_calls import Disk, Unsynced
+from inspector.sources.local.file import FileSource
+from inspector.sources.local.temporary import TemporarySource
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
-from inspector.sources.temporary import TemporarySource
 
 CONVENTIONS = {"spec": Convention.SPECIFICATION, "rcarch": Convention.RCARCH}
 """How a user calls what the hash of a segment covers."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from inspector.operations.open.opening import local_path
 from inspector.operations.protocol.edit_views import Interrupted, WayOut
-from inspector.sources.recovery import finish, forget, pending, roll_back
+from inspector.sources.local.recovery import finish, forget, pending, roll_back
 from inspector.sources.s3.address import is_s3
 
 _WAYS = {WayOut.FINISH: finish, WayOut.ROLL_BACK: roll_back, WayOut.FORGET: forget}

@@ -15,7 +15,7 @@ import msgspec
 from inspector.core.edit import Edit, Patch
 from inspector.core.names import visible
 from inspector.core.source import Source
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 
 FORMAT = "archive-inspector-patch"
 LARGEST = 64 << 20

@@ -10,9 +10,9 @@ from inspector.core.numbers import count, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
 from inspector.core.translation import tr, trn
-from inspector.operations.edit.repairing import Beside
+from inspector.operations.edit.plan_repairs import Beside
 from inspector.operations.protocol.edit_views import WriteResult, done_sentence
-from inspector.sources.journal import KEPT
+from inspector.sources.local.journal import KEPT
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger

@@ -7,7 +7,7 @@ from inspector.core.edit import Edit, EditError
 from inspector.formats.taco.decode import TacoDetail
 from inspector.formats.taco.edit import header_edit, why_not
 from inspector.formats.taco.header import HEADER_SIZE, target_words
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.header_draft import (
     EMPTY,
     MOST_ENTRIES,

@@ -14,12 +14,12 @@ from inspector.core.translation import trn
 from inspector.operations.extract.extraction_plan import Planner
 from inspector.operations.extract.extraction_wanted import Wanted
 from inspector.operations.extract.extraction_work import Work
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.jobs.unfinished import told_removed
 from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionPlan, ExtractionResult
-from inspector.sources.extracting import Destination
-from inspector.sources.file import FileSource
-from inspector.sources.folder_calls import Calls, origin_of
+from inspector.sources.local.file import FileSource
+from inspector.sources.local.folder_calls import Calls, origin_of
+from inspector.sources.local.member_writer import Destination
 from inspector.sources.s3.address import is_s3
 
 _BESIDE = ((".metadata", ""), (".index", ".tar"))

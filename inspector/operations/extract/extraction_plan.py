@@ -15,8 +15,8 @@ from inspector.core.progress import Progress
 from inspector.core.translation import tr
 from inspector.operations.extract.extraction_names import has_invisible, numbered, parts_of, refusal
 from inspector.operations.extract.extraction_wanted import Wanted
+from inspector.operations.jobs.finding_summary import brief, whole
 from inspector.operations.jobs.unfinished import told
-from inspector.operations.jobs.wording import brief, whole
 from inspector.operations.open.reading import CLAIMED
 from inspector.operations.protocol.extraction_views import (
     TOLD,
@@ -26,8 +26,8 @@ from inspector.operations.protocol.extraction_views import (
     Trouble,
     Troubles,
 )
-from inspector.sources.extracting import Destination, Parts, Standing
-from inspector.sources.unfinished import Unfinished
+from inspector.sources.local.member_writer import Destination, Parts, Standing
+from inspector.sources.local.unfinished import Unfinished
 
 RATIO = 200
 """A member that grows more than so many times in decoding is worth a warning..."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from inspector.core.names import decoded, encoded, visible
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.listing import find_member
 from inspector.operations.open.location import inside
 from inspector.operations.open.opening import Opened

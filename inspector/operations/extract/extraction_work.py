@@ -21,7 +21,7 @@ from inspector.operations.extract.extraction_plan import Batch, Gathered, Planne
 from inspector.operations.open.opening import Opened
 from inspector.operations.open.reading import Doubts, Errors, Reading
 from inspector.operations.protocol.extraction_views import ExtractionOptions
-from inspector.sources.extracting import Destination, Part, PlaceError, TakenError
+from inspector.sources.local.member_writer import Destination, Part, PlaceError, TakenError
 from inspector.sources.s3.sentences import S3Error
 
 _WORKERS = 8

@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from inspector.core.hints import Way, by
 from inspector.core.names import listed, visible
 from inspector.core.numbers import count, rounded
-from inspector.core.ways import Way, by
-from inspector.sources.unfinished import Unfinished, remove, unfinished
+from inspector.sources.local.unfinished import Unfinished, remove, unfinished
 
 _NAMED = 3
 """The most files that are named."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from inspector.core.hints import Way, by
 from inspector.core.names import encoded, listed, visible
 from inspector.core.numbers import count
 from inspector.core.source import SourceError
-from inspector.core.ways import Way, by
 from inspector.sources.s3.address import Address
-from inspector.sources.s3.begun import Note, noted
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.sentences import S3Error
+from inspector.sources.s3.upload_notes import Note, noted
 
 if TYPE_CHECKING:
     from inspector.sources.s3.sender import Sender

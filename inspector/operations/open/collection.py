@@ -13,15 +13,15 @@ from pathlib import Path
 
 from inspector.core import counts
 from inspector.core.archive import Archive
+from inspector.core.capped_findings import KEPT
 from inspector.core.collection import Collection, Orphan, Overlap, Range
 from inspector.core.finding import Finding, Severity
-from inspector.core.kept import KEPT
 from inspector.core.names import visible
 from inspector.core.translation import trn
 from inspector.formats.datas3t.datapoints import headers_of
 from inspector.formats.datas3t.keys import RangeName, range_name
 from inspector.operations.open.opening import HOLDERS, ROOTS
-from inspector.sources.folder import Entry, Folder, LocalFolder
+from inspector.sources.local.folder import Entry, Folder, LocalFolder
 
 OVERLAP = "datas3t-range-overlap"
 """The code of the finding that two ranges share keys."""

@@ -16,9 +16,9 @@ from inspector.operations.open.collection import collection_in, open_collection
 from inspector.operations.open.digest_manifest import SUFFIXES
 from inspector.operations.open.opening import open_place
 from inspector.sources.s3.address import is_s3, parse
-from inspector.sources.s3.answers import Seen
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
+from inspector.sources.s3.responses import Seen
 from inspector.sources.s3.source import S3Source
 
 _ENDINGS = frozenset(suffix for each in FORMATS for suffix in each.suffixes)

@@ -17,7 +17,7 @@ from inspector.core.progress import Progress
 from inspector.core.translation import tr
 from inspector.formats.datas3t.datapoints import member_with
 from inspector.formats.datas3t.keys import datapoint_key
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.location import open_location
 from inspector.operations.open.opening import Opened, learn
 from inspector.sources.s3.connection import DEFAULT, Connection

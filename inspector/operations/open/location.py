@@ -13,15 +13,15 @@ from inspector.core.collection import Collection
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource, Source, SourceError, expect
-from inspector.formats.datas3t.spared import NOT_READ
-from inspector.operations.jobs.share import READING, together
+from inspector.formats.datas3t.lazy_range import NOT_READ
+from inspector.operations.jobs.subprogress import READING, together
 from inspector.operations.open.collection import collection_in, overlaps_in
 from inspector.operations.open.opening import AT_ONCE, Opened, decode, open_place, start
-from inspector.sources.folder import Folder, LocalFolder
+from inspector.sources.local.folder import Folder, LocalFolder
 from inspector.sources.s3.address import is_s3, parse
-from inspector.sources.s3.answers import Seen
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
+from inspector.sources.s3.responses import Seen
 
 FAR_AT_A_TIME = 8
 """Archives that are read at the same time where each waits for a network: as many as connections are kept."""

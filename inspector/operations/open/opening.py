@@ -22,13 +22,13 @@ from inspector.core.span import Span
 from inspector.core.verdict import Checksum
 from inspector.formats import recognise
 from inspector.formats.datas3t.keys import range_name
-from inspector.sources.disk import unusable
-from inspector.sources.file import FileSource
-from inspector.sources.folder import LocalFolder
+from inspector.sources.local.disk_calls import unusable
+from inspector.sources.local.file import FileSource
+from inspector.sources.local.folder import LocalFolder
 from inspector.sources.s3.address import is_s3
-from inspector.sources.s3.answers import Seen
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
+from inspector.sources.s3.responses import Seen
 from inspector.sources.s3.source import cancelling
 
 ROOTS = ("dataset", "datas3t")

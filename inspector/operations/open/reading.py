@@ -13,7 +13,7 @@ from inspector.core.member import SHARED, Member
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.span import Span
-from inspector.operations.jobs.wording import brief
+from inspector.operations.jobs.finding_summary import brief
 from inspector.operations.open.digest_manifest import Hash
 from inspector.operations.open.listing import content
 from inspector.operations.open.opening import Opened

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from inspector.core.names import visible
 from inspector.core.span import Span
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 
 MOST_ENTRIES = 7
 LARGEST_NUMBER = 2**64 - 1

@@ -11,9 +11,9 @@ from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.translation import tr
 from inspector.operations.protocol.views import SortKey
+from inspector.operations.session.archive_set import Shelf
 from inspector.operations.session.columns import column_of, names_between, names_of
 from inspector.operations.session.name_order import NameOrder, Names, Numbers, kept, sort_names
-from inspector.operations.session.shelf import Shelf
 
 NAMES = 1 << 16
 """Names looked through between two chances to cancel."""

@@ -14,7 +14,7 @@ from inspector.operations.protocol.views import Arrow, LayerKind
 from inspector.operations.session.references import LEADS_TO, LISTS, Chain, Referrer
 
 if TYPE_CHECKING:  # a scene knows checks, which know what is open
-    from inspector.operations.session.scene import Scene
+    from inspector.operations.session.snapshot import Scene
 
 MOST = 200
 """Arrows given at once: more than this cannot be told apart."""

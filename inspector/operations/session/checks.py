@@ -28,12 +28,12 @@ from inspector.operations.check.checking import (
     verdict_counts,
 )
 from inspector.operations.check.report import write_report
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.location import Location
 from inspector.operations.protocol.report_kind import ReportKind
 from inspector.operations.protocol.views import CheckResult, ChecksumRow, FindingRow, Page
+from inspector.operations.session.archive_set import Shelf
 from inspector.operations.session.members_view import LARGEST_PAGE
-from inspector.operations.session.shelf import Shelf
 
 Thing = TypeVar("Thing")
 ALL = tuple(Severity)

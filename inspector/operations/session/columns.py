@@ -9,8 +9,8 @@ import numpy as np
 
 from inspector.core.member import HAS_DIGEST, Codec, Members
 from inspector.operations.protocol.views import SortKey
+from inspector.operations.session.archive_set import Shelf
 from inspector.operations.session.name_order import Names, Numbers
-from inspector.operations.session.shelf import Shelf
 
 
 def names_of(shelf: Shelf, count: int) -> Names:

@@ -14,7 +14,7 @@ from inspector.core.source import Source, SourceError, SplicedSource
 from inspector.core.translation import tr
 from inspector.operations.open.listing import content as pieces_of
 from inspector.operations.open.opening import Opened
-from inspector.sources.temporary import TemporarySource
+from inspector.sources.local.temporary import TemporarySource
 
 SAMPLE = 64 * 1024
 """Bytes that the encoding is told from."""

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from inspector.core.collection import Collection, Orphan
 from inspector.core.verdict import State, Verdict
 from inspector.operations.check.checking import own_state, verdict_counts
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.views import Page
 
 if TYPE_CHECKING:  # a scene knows checks, which know what is open
-    from inspector.operations.session.scene import Scene
+    from inspector.operations.session.snapshot import Scene
 
 LARGEST_PAGE = 10_000
 """The most ranges given at once."""

@@ -13,12 +13,12 @@ from inspector.core.collection import Collection, Range
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.formats.datas3t.datapoints import member_with
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.opening import Opened, learn
 from inspector.operations.protocol.views import Stage, Target
 
 if TYPE_CHECKING:  # a scene knows checks, which know what is open
-    from inspector.operations.session.scene import Scene
+    from inspector.operations.session.snapshot import Scene
 
 _KEY = re.compile(r"\s*(?:key|datapoint)\s*(?:\[(?P<inside>[^\]]*)\]|\s(?P<after>.*))\s*", re.IGNORECASE | re.DOTALL)
 _WANTED = re.compile(r"\s*(?:(?P<dataset>.*\S)\s*/)?\s*(?P<key>[0-9][0-9,_]{0,40})\s*", re.ASCII | re.DOTALL)

@@ -6,7 +6,7 @@ from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.translation import tr, trn
 from inspector.operations.check.digest_writing import manifest_path, write_manifest
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.digest_manifest import ALGORITHMS
 from inspector.operations.open.location import Location
 from inspector.operations.protocol.views import ManifestResult

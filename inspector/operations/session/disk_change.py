@@ -5,8 +5,8 @@ from __future__ import annotations
 from inspector.core.names import visible
 from inspector.core.source import Source
 from inspector.operations.protocol.views import DiskChange
-from inspector.sources.file import FileSource
-from inspector.sources.identity import Identity
+from inspector.sources.local.file import FileSource
+from inspector.sources.local.identity import Identity
 
 GOES_ON = "What is shown may be partly the old file and partly the new one."
 STAYS = "What is shown is the file as it was."

@@ -17,7 +17,7 @@ from inspector.core.field import Field
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.views import Target
 
 LOOKED_AT = 20_000

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from inspector.core.names import visible
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.listing import NoSuchMember, SeveralMembers, find_member
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.views import LayerKind, MemberPlace, Target
+from inspector.operations.session.archive_set import Shelf
 from inspector.operations.session.goto import Nonsense, Places, UnknownName, resolve
 from inspector.operations.session.layers import Layers
-from inspector.operations.session.shelf import Shelf
 
 _WHAT = {LayerKind.FILE: "the file", LayerKind.INNER: "the inner stream", LayerKind.CONTENT: "this content"}
 

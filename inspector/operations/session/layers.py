@@ -9,7 +9,7 @@ from inspector.core.field import Field
 from inspector.core.kinds import Kind
 from inspector.core.source import Source, SplicedSource
 from inspector.core.span import Span, Spans
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.views import LayerInfo, LayerKind
 from inspector.operations.session.inner_fields import Moving

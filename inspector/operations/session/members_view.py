@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from inspector.core.progress import Progress
 from inspector.operations.open.listing import learn_all
 from inspector.operations.protocol.views import Chosen, MemberRow, Page, SortKey, TreeRow
+from inspector.operations.session.archive_set import Shelf
 from inspector.operations.session.marks import Marks
-from inspector.operations.session.shelf import Shelf
 
 if TYPE_CHECKING:  # numpy comes with these, which the first look at an archive need not wait for
     from inspector.operations.session.arrangement import Arrangement, Arranger

@@ -9,7 +9,7 @@ from inspector.core.source import is_sparing
 from inspector.operations.protocol.views import LayerKind
 
 if TYPE_CHECKING:  # a scene knows checks, which know what is open
-    from inspector.operations.session.scene import Scene
+    from inspector.operations.session.snapshot import Scene
 
 
 class Picturing:

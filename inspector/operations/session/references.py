@@ -20,7 +20,7 @@ from inspector.operations.protocol.views import LayerKind, Reference
 
 if TYPE_CHECKING:  # a scene knows checks, which know what is open
     from inspector.operations.session.layers import Layer
-    from inspector.operations.session.scene import Scene
+    from inspector.operations.session.snapshot import Scene
 
 SCANNED = 2_000
 """Rows of a long table that are looked at one by one: the answer has to come at once."""

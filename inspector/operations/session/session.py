@@ -18,8 +18,8 @@ from inspector.core.span import Spans
 from inspector.core.translation import tr
 from inspector.core.verdict import State
 from inspector.operations.check.checking import judgement
-from inspector.operations.jobs.refused import Refused
-from inspector.operations.jobs.turns import Turns
+from inspector.operations.jobs.job_lock import Turns
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.location import Location, NoRangeError, open_location
 from inspector.operations.protocol.report_kind import ReportKind
 from inspector.operations.protocol.views import (
@@ -49,12 +49,12 @@ from inspector.operations.session.datapoints import Datapoints
 from inspector.operations.session.digest_job import write_beside
 from inspector.operations.session.disk_change import stamp
 from inspector.operations.session.guide import Guide
-from inspector.operations.session.naming import NAMING, Naming
+from inspector.operations.session.lazy_names import NAMING, Naming
+from inspector.operations.session.navigation import STEPPING, Stepping
 from inspector.operations.session.picturing import PICTURING, Picturing
 from inspector.operations.session.references import REFERRING, Referring
-from inspector.operations.session.scene import Scene
 from inspector.operations.session.search import search
-from inspector.operations.session.stepping import STEPPING, Stepping
+from inspector.operations.session.snapshot import Scene
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 LARGEST_READ = 1 << 20

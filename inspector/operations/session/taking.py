@@ -8,7 +8,7 @@ from pathlib import Path
 from inspector.core.progress import Progress
 from inspector.operations.extract.extraction import Extraction, folder_at
 from inspector.operations.extract.extraction_wanted import Wanted, everything, numbered
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.opening import learn
 from inspector.operations.protocol.extraction_views import (
     ExtractionOptions,
@@ -18,9 +18,9 @@ from inspector.operations.protocol.extraction_views import (
     OnConflict,
 )
 from inspector.operations.protocol.views import Chosen, Stage
-from inspector.operations.session.lending import TOO_MUCH, lend, lend_one, size_of
 from inspector.operations.session.session import JOBS as SESSION_JOBS
 from inspector.operations.session.session import Session
+from inspector.operations.session.temp_files import TOO_MUCH, lend, lend_one, size_of
 
 
 class Taking(Session):

@@ -13,28 +13,28 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import Source, SourceError
 from inspector.core.translation import tr
 from inspector.operations.edit import patch_file
+from inspector.operations.edit.apply_repairs import carry_out, described, save_copy, save_salvage, write_edit
 from inspector.operations.edit.dependents import broken, mend_checksums
 from inspector.operations.edit.interrupted import interrupted, recover
-from inspector.operations.edit.mending import carry_out, described, save_copy, save_salvage, write_edit
 from inspector.operations.edit.patch_file import see_that_it_fits
-from inspector.operations.edit.repairing import plan
+from inspector.operations.edit.plan_repairs import plan
 from inspector.operations.edit.s3_writing import sending_lines
 from inspector.operations.edit.taco_header import header_draft, header_view, member_target
 from inspector.operations.edit.taco_header import preview as preview_header
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.location import Location
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.operations.protocol.edit_views import Interrupted, Mended, OnlyWhole, RepairPlan, WayOut, WriteResult
 from inspector.operations.protocol.header_draft import Entry, HeaderDraft, HeaderView
 from inspector.operations.protocol.views import Stage
-from inspector.operations.session.scene import Scene
 from inspector.operations.session.session import QUICK as SESSION_QUICK
 from inspector.operations.session.session import Session
+from inspector.operations.session.snapshot import Scene
 from inspector.operations.session.taking import JOBS as TAKING_JOBS
 from inspector.operations.session.taking import Taking
 from inspector.operations.worker.browsing import Browser
-from inspector.sources.file import FileSource
-from inspector.sources.replacing import Replacing
+from inspector.sources.local.atomic import Replacing
+from inspector.sources.local.file import FileSource
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.source import TAIL, S3Source, cancelling
 from inspector.sources.s3.writing_sentences import CannotCopyError
@@ -304,7 +304,7 @@ class Workbench(Taking):
         """
         # They come with all that makes archives, which opening one need not wait for.
         from inspector.operations.create.rca_writing import append_rca
-        from inspector.operations.worker.workshop import rca_options
+        from inspector.operations.worker.create_session import rca_options
 
         with self._turns.one(progress):
             self._file()

@@ -18,9 +18,9 @@ from inspector.operations.audit.audit_pages import Query, page
 from inspector.operations.audit.audit_places import Choice
 from inspector.operations.audit.audit_results import Amount, Results
 from inspector.operations.audit.audit_summary import Run, Summary, as_object, as_text, summary
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.views import Page
-from inspector.sources.replacing import Replacing
+from inspector.sources.local.atomic import Replacing
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 _NONE_YET = "There are no results yet: start the audit first."

@@ -13,17 +13,17 @@ from inspector.core.source import SourceError
 from inspector.core.translation import tr
 from inspector.operations.create.s3_inputs import ObjectInput, objects_at
 from inspector.operations.extract.extraction_names import numbered, parts_of, refusal
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.browse_views import Downloaded, EntryKind, RemoteEntry, RemotePage
-from inspector.sources.extracting import Destination, PlaceError, Standing
+from inspector.sources.local.member_writer import Destination, PlaceError, Standing
 from inspector.sources.s3.address import Address, parse
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.source import cancelling
 
 if TYPE_CHECKING:
-    from inspector.sources.s3.answers import Page
     from inspector.sources.s3.profiles import Profile
+    from inspector.sources.s3.responses import Page
 
 _COPIES = 1_000
 """The most files of like names in one folder that a download makes a further name for."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import traceback
 from multiprocessing.connection import Connection
 
-from inspector.core.mishap import Report, report
+from inspector.core.crash_report import Report, report
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State

@@ -15,7 +15,7 @@ from inspector.operations.session import remote
 from inspector.operations.session.disk_change import disk_change
 from inspector.operations.session.workbench import QUICK as WORKBENCH_QUICK
 from inspector.operations.session.workbench import Workbench
-from inspector.sources.file import FileSource
+from inspector.sources.local.file import FileSource
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.ledger import Request

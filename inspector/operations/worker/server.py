@@ -22,12 +22,12 @@ from queue import SimpleQueue
 from time import monotonic
 from typing import Any
 
+from inspector.core.crash_report import Report, report
 from inspector.core.edit import EditError
 from inspector.core.format import MemberError
-from inspector.core.mishap import Report, report
 from inspector.core.progress import CANCELLED, Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.operations.jobs.refused import Refused
+from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.views import JobState
 from inspector.operations.session.workbench import JOBS
 from inspector.operations.worker.desk import AT_ONCE, QUICK, Desk

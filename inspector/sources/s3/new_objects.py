@@ -9,10 +9,10 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self, TypeVar
 
+from inspector.core.hints import Way, by, taken
 from inspector.core.names import visible
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.core.ways import Way, by, taken
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from inspector.core.names import visible
 from inspector.core.source import SourceError
 from inspector.sources.s3.address import Address, parse
-from inspector.sources.s3.answers import Seen
 from inspector.sources.s3.client import Client, client_for
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.prefix import S3Prefix
+from inspector.sources.s3.responses import Seen
 from inspector.sources.s3.sentences import S3Error
 from inspector.sources.s3.source import S3Source, listed_object, open_object, seen_object
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from inspector.core import limits
+from inspector.core.hints import Way, by
 from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.core.source import SourceError
-from inspector.core.ways import Way, by
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.ledger import Ledger
-from inspector.sources.s3.quiet import is_about_a_header, redacted
+from inspector.sources.s3.log_redaction import is_about_a_header, redacted
 
 
 def ways() -> dict[str, str]:

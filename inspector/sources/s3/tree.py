@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from inspector.sources.folder import Entry
+from inspector.sources.local.folder import Entry
 from inspector.sources.s3.address import Address
-from inspector.sources.s3.answers import Listed
+from inspector.sources.s3.responses import Listed
 
 Tree = dict[str, set[Entry]]
 """What is in folders, by what the keys in them begin with."""

@@ -15,7 +15,7 @@ from inspector.core.verdict import State, Verdict
 from inspector.formats import datas3t
 from inspector.formats._tar.check import WINDOW
 from inspector.operations.check.checking import check_location
-from inspector.sources.file import FileSource
+from inspector.sources.local.file import FileSource
 from tests.formats.archives import codes
 from tests.formats.datas3t.range_building import frame, hashed_rows, points, put, put_range, rows_frame
 from tests.formats.tar.tar_building import build, decoded

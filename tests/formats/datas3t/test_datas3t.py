@@ -19,7 +19,7 @@ from inspector.core.member import Codec
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource, Source
 from inspector.formats import datas3t, recognise, tar
-from inspector.sources.file import FileSource
+from inspector.sources.local.file import FileSource
 from tests.formats.archives import assert_covered, codes
 from tests.formats.datas3t.range_building import index_rows
 from tests.formats.tar.tar_building import build, content, decoded

@@ -10,9 +10,9 @@ from inspector.core.archive import Emitter
 from inspector.core.progress import Progress
 from inspector.core.verdict import Verdict
 from inspector.formats import datas3t
-from inspector.formats._tar.between import AFTER_END
+from inspector.formats._tar.resync import AFTER_END
 from inspector.operations.open.opening import Opened, decode, start
-from inspector.sources.file import FileSource
+from inspector.sources.local.file import FileSource
 from tests.formats.archives import assert_covered, codes
 from tests.formats.datas3t.range_building import hashed_rows, index_rows, points, put, rows_frame
 from tests.formats.tar.tar_building import build

@@ -9,7 +9,7 @@ import pytest
 from inspector.core.archive import Archive
 from inspector.core.field import Field
 from inspector.formats import recognise
-from inspector.sources.file import FileSource
+from inspector.sources.local.file import FileSource
 from tests.formats.archives import codes
 from tests.formats.datas3t.range_building import index_row, index_rows, points
 from tests.formats.tar.tar_building import build, decoded

@@ -11,7 +11,7 @@ import pytest
 from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.operations.open.opening import Opened, decode, start
-from inspector.sources.file import FileSource
+from inspector.sources.local.file import FileSource
 from tests.formats.archives import codes
 from tests.formats.datas3t.range_building import hashed_rows, points, rows_frame
 from tests.formats.tar.tar_building import build

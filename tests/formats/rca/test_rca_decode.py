@@ -16,7 +16,7 @@ from inspector.core.source import BytesSource, Source
 from inspector.core.span import Span
 from inspector.formats.rca import FORMAT
 from inspector.formats.rca.blocks import varint
-from inspector.sources.file import FileSource
+from inspector.sources.local.file import FileSource
 from tests.formats.rca import build
 from tests.formats.rca.decoding import codes, content, decoded, fields, listing, message
 

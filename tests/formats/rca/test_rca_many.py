@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.archive import Archive
-from inspector.core.kept import KEPT
+from inspector.core.capped_findings import KEPT
 from inspector.core.span import Span
 from inspector.formats.rca.layout import Near
 from tests.formats.rca import build

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
 from inspector.operations.check.checking import check_archive, state_of
-from inspector.operations.edit.repairing import Plan, plan
+from inspector.operations.edit.plan_repairs import Plan, plan
 from tests.formats.rca import build
 from tests.formats.rca.checking import ONE, THREE, TWO, checked, flipped, noisy, opened
 from tests.formats.rca.decoding import codes, content, message

@@ -17,7 +17,7 @@ from inspector.core.source import BytesSource
 from inspector.core.verdict import State
 from inspector.formats.rca import FORMAT
 from inspector.operations.check.checking import check_archive
-from inspector.operations.edit.repairing import Plan, plan
+from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.open.opening import Opened, decode
 from inspector.resources import samples
 from tests.formats.archives import after

@@ -17,7 +17,7 @@ from inspector.core.verdict import State
 from inspector.formats._zstd import Stream
 from inspector.formats.rca import FORMAT
 from inspector.operations.check.checking import check_archive, state_of
-from inspector.operations.edit.repairing import plan
+from inspector.operations.edit.plan_repairs import plan
 from inspector.operations.open.opening import Opened, decode
 from tests.formats.rca import build
 from tests.formats.rca.checking import ONE, THREE, TWO, flipped, noisy, opened

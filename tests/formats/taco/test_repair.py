@@ -20,7 +20,7 @@ from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
 from inspector.formats.taco.edit import payload_of, why_not
 from inspector.operations.check.checking import state_of
-from inspector.operations.edit.repairing import Plan, plan
+from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.open.opening import Opened
 from tests.formats import archives
 from tests.formats.archives import after, salvaged

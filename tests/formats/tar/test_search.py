@@ -17,7 +17,7 @@ from inspector.formats import tar
 from inspector.formats._tar import search
 from inspector.formats._tar.header import BLOCK, ZEROS, parse
 from inspector.formats._tar.search import Next, next_header
-from inspector.sources.file import FileSource
+from inspector.sources.local.file import FileSource
 
 GIB = 1 << 30
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from inspector.core.progress import Progress
-from inspector.formats._tar.between import AFTER_END
+from inspector.formats._tar.resync import AFTER_END
 from inspector.operations.open.opening import decode, start
-from inspector.sources.file import FileSource
+from inspector.sources.local.file import FileSource
 
 SIZE = 1 << 40
 

@@ -9,7 +9,7 @@ import zipfile
 from inspector.core.source import BytesSource
 from inspector.core.verdict import Verdict
 from inspector.formats._zip.directory import Directory
-from inspector.operations.edit.repairing import Plan
+from inspector.operations.edit.plan_repairs import Plan
 from inspector.operations.open.opening import Opened
 from tests.formats import archives
 from tests.formats.zip.zip_building import written

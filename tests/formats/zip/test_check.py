@@ -21,7 +21,7 @@ from inspector.formats import zip as plain_zip
 from inspector.formats._zip import check as zip_check
 from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.open import opening
-from inspector.sources.file import FileSource
+from inspector.sources.local.file import FileSource
 from tests.formats.zip.zip_building import FILES, PLAIN, patched, written
 
 

@@ -19,9 +19,9 @@ from inspector.core.verdict import State
 from inspector.formats import zip as plain_zip
 from inspector.formats._zip.directory import Directory, new_members
 from inspector.formats._zip.rebuild import rebuild
-from inspector.operations.edit.repairing import plan
+from inspector.operations.edit.plan_repairs import plan
 from inspector.operations.open import opening
-from inspector.sources.file import FileSource
+from inspector.sources.local.file import FileSource
 from tests.formats.archives import after, salvaged
 from tests.formats.zip.repairing import (
     STREAMED,

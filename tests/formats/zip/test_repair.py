@@ -10,7 +10,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State
 from inspector.operations.check.checking import state_of
-from inspector.operations.edit.repairing import plan
+from inspector.operations.edit.plan_repairs import plan
 from tests.formats.archives import after, salvaged
 from tests.formats.zip.repairing import STREAMED, WHOLE, checked, contents, directory_of, made, planned, verified
 from tests.formats.zip.zip_building import FILES, PLAIN, patched, written, zip64_archive

@@ -12,8 +12,8 @@ from inspector.core.translation import tr
 from inspector.core.verdict import State
 from inspector.gui.hex.painting import hatching
 from inspector.gui.kit.icons import state_icon
+from inspector.gui.kit.labels import word
 from inspector.gui.kit.palette import Colours
-from inspector.gui.kit.vocabulary import word
 from inspector.gui.panels.coverage.bands import GAP, ORPHAN, OVERLAP, Run, bit, states_in
 from inspector.operations.session.coverage import FAILED, RangeState
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVB
 from inspector.core.translation import tr, trn
 from inspector.gui.document.document import Document
 from inspector.gui.document.selection import Selection
-from inspector.gui.kit.parts import ElidedLabel, Emptiable, sentence_label
+from inspector.gui.kit.widgets import ElidedLabel, Emptiable, sentence_label
 from inspector.gui.panels.coverage.legend import Legend
 from inspector.gui.panels.coverage.source import RangeSource
 from inspector.gui.panels.coverage.view import BandView

@@ -23,7 +23,7 @@ from inspector.core.names import visible
 from inspector.core.translation import tr
 from inspector.gui.hex.painting import scheme_for
 from inspector.gui.kit.palette import COLOURS
-from inspector.gui.kit.words import plain
+from inspector.gui.kit.text import plain
 from inspector.gui.panels.coverage.bands import Band, Run
 from inspector.gui.panels.coverage.keys import Keys, limits_of
 from inspector.gui.panels.coverage.painting import BandPainter

@@ -6,7 +6,7 @@ from inspector.core.counts import ranges
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, rounded
 from inspector.core.translation import tr, trn
-from inspector.gui.kit.vocabulary import word
+from inspector.gui.kit.labels import word
 from inspector.gui.panels.coverage.bands import Band
 from inspector.operations.session.coverage import Beside, DatasetRow, RangeRow, RangeState
 

@@ -13,7 +13,7 @@ from inspector.core.span import Span
 from inspector.core.translation import marked, tr
 from inspector.gui.kit.fonts import fixed_font
 from inspector.gui.kit.model_titled_table import Index, TitledTable
-from inspector.gui.kit.words import plain
+from inspector.gui.kit.text import plain
 
 TITLES = (marked("Bytes"), marked("What stands there, and what is to be written"))
 BYTES, BOTH = range(len(TITLES))

@@ -13,8 +13,8 @@ from inspector.core.span import Spans, total
 from inspector.core.translation import marked, tr
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import verdict_icon
-from inspector.gui.kit.vocabulary import word
-from inspector.gui.kit.words import plain, short
+from inspector.gui.kit.labels import word
+from inspector.gui.kit.text import plain, short
 from inspector.gui.panels.models.findings import where
 from inspector.operations.protocol.views import ChecksumRow, Page
 

@@ -16,8 +16,8 @@ from inspector.core.span import total
 from inspector.core.translation import marked, tr
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import severity_icon
-from inspector.gui.kit.vocabulary import word
-from inspector.gui.kit.words import plain, short
+from inspector.gui.kit.labels import word
+from inspector.gui.kit.text import plain, short
 from inspector.operations.protocol.views import FieldRow, Page
 
 TITLES = (marked("Field"), marked("Value"), marked("Offset"), marked("Size"), marked("Meaning"))

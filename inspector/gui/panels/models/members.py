@@ -15,8 +15,8 @@ from inspector.core.translation import marked, tr
 from inspector.core.verdict import Verdict
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import icon, severity_icon, verdict_icon
-from inspector.gui.kit.vocabulary import word
-from inspector.gui.kit.words import plain, short
+from inspector.gui.kit.labels import word
+from inspector.gui.kit.text import plain, short
 from inspector.gui.panels.models.naming import Naming
 from inspector.operations.protocol.views import MemberRow, Page, SortKey, TreeRow
 

@@ -14,7 +14,7 @@ from inspector.core.numbers import grouped
 from inspector.core.translation import marked, tr
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.model_titled_table import NOWHERE, Index, TitledTable
-from inspector.gui.kit.words import plain, short
+from inspector.gui.kit.text import plain, short
 from inspector.sources.s3.ledger import Request
 
 TITLES = (

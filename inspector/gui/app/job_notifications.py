@@ -1,0 +1,143 @@
+"""Telling that long work has ended while the user is elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QApplication, QWidget
+
+from inspector.core.translation import marked, tr
+from inspector.gui.kit import preferences
+from inspector.gui.kit.settings import Settings
+from inspector.gui.panels.tabs import SideTab, Tabs
+
+if TYPE_CHECKING:  # not for the first paint to wait for
+    from inspector.gui.app.tab import Tab
+    from inspector.gui.document.check_many import ManyChecks
+    from inspector.gui.ipc.client import Client, Job
+
+LONG = 10.0
+"""Seconds of work whose end is worth telling."""
+TOLD = {
+    "decode": marked("{name} has been read."),
+    "check": marked("{name} has been checked."),
+    "search": marked("The search in {name} has ended."),
+    "extract": marked("Extracting from {name} has ended."),
+    "save_copy": marked("Writing a copy of {name} has ended."),
+    "make_repairs": marked("Mending {name} has ended."),
+    "salvage": marked("Saving what is whole of {name} has ended."),
+    "write": marked("Writing {name} has ended."),
+    "write_manifest": marked("Writing digests of {name} has ended."),
+    "append": marked("Adding to {name} has ended."),
+    "create": marked("Making the archive has ended."),
+    "download": marked("The download has ended."),
+    "audit": marked("The audit has ended."),
+}
+"""What is told of each kind of work; others are of no interest to somebody who is elsewhere."""
+JUDGED = frozenset(("decode", "check"))
+"""Work after which it is told what is known of the archive."""
+
+
+Tell = Callable[[QWidget, str, str, Callable[[], object]], None]
+"""Shows, outside of a window, a title and a sentence; the last is done when they are clicked."""
+
+
+def is_away(window: QWidget) -> bool:
+    """Whether the user works in another program, or does not see the window."""
+    active = QApplication.activeWindow()
+    while active is not None and active is not window:  # a dialog belongs to its window
+        active = active.parentWidget()
+    return window.isMinimized() or active is None
+
+
+class Telling(QObject):
+    """Watches the work of all tabs. ``tell`` shows a title and a sentence where they are seen from elsewhere."""
+
+    def __init__(
+        self,
+        window: QWidget,
+        tabs: Tabs,
+        settings: Settings,
+        tell: Tell | None = None,
+        now: Callable[[], float] = monotonic,
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._tabs = tabs
+        self._settings = settings
+        self._tell = tell or _tell
+        self._now = now
+        self._since: dict[Job, float] = {}
+        self._checks_since: dict[ManyChecks, float] = {}
+        self._followed: set[SideTab] = set()
+        tabs.currentChanged.connect(self._follow_sides)
+
+    def dress(self, tab: Tab) -> None:
+        """Follow the work on a document."""
+        self._follow(tab, tab.document.client, tab.document.name)
+
+    def _follow_sides(self) -> None:
+        for side in self._tabs.sides():
+            if side not in self._followed:
+                self._followed.add(side)
+                side.destroyed.connect(lambda _=None, side=side: self._followed.discard(side))
+                self._follow_side(side)
+
+    def _follow_side(self, side: SideTab) -> None:
+        from inspector.gui.document.check_many import ManyChecks  # whoever opens such a tab has loaded both
+        from inspector.gui.ipc.client import Client
+
+        for client in side.findChildren(Client):
+            self._follow(side, client, side.title)
+        for checks in side.findChildren(ManyChecks):
+            checks.started.connect(partial(self._began, checks))
+            checks.finished.connect(partial(self._checked, side, checks))
+
+    def _follow(self, tab: QWidget, client: Client, name: str) -> None:
+        client.jobsChanged.connect(partial(self._look, tab, client, name))
+        self._look(tab, client, name)
+
+    def _look(self, tab: QWidget, client: Client, name: str) -> None:
+        for job in client.jobs:
+            if job.method in TOLD and job not in self._since:
+                self._since[job] = self._now()
+                job.finished.connect(partial(self._over, tab, client, job, name))
+
+    def _over(self, tab: QWidget, client: Client, job: Job, name: str) -> None:
+        since, title = self._since.pop(job), tr(TOLD[job.method], name=name)
+        if job.cancelled or not self._is_worth_it(since):
+            return
+        if job.method in JUDGED:
+            tell = partial(self._say, tab, title)
+            client.call("status", done=lambda status: tell(status.judgement), failed=tell)
+        else:
+            self._say(tab, title, "")
+
+    def _say(self, tab: QWidget, title: str, sentence: str) -> None:
+        self._tell(self._window, title, sentence, partial(self._show, tab))
+
+    def _show(self, tab: QWidget) -> None:
+        """Show the tab that it was about, if that is still there."""
+        if tab in self._tabs.every():
+            self._tabs.setCurrentWidget(tab)
+
+    def _began(self, checks: ManyChecks) -> None:
+        self._checks_since[checks] = self._now()
+
+    def _checked(self, side: SideTab, checks: ManyChecks) -> None:
+        if self._is_worth_it(self._checks_since.pop(checks)):
+            self._say(side, tr("The check of several archives has ended."), "")
+
+    def _is_worth_it(self, since: float) -> bool:
+        wanted = self._settings.get(preferences.NOTIFY)
+        return wanted and self._now() - since >= LONG and is_away(self._window)
+
+
+def _tell(window: QWidget, title: str, sentence: str, then: Callable[[], object]) -> None:
+    from inspector.gui.app.desktop_notifications import show_notice  # most sessions need none
+
+    show_notice(window, title, sentence, then)

@@ -1,0 +1,146 @@
+"""What's This: what panels, columns, fields and buttons mean, for the keyboard (Shift+F1) and for the pointer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QAbstractScrollArea,
+    QApplication,
+    QHeaderView,
+    QTableView,
+    QToolTip,
+    QTreeView,
+    QWhatsThis,
+    QWidget,
+)
+
+from inspector.core.translation import marked, tr
+from inspector.gui.app.help_texts import COLUMNS, KINDS, PANELS
+from inspector.gui.hex.view import HexView
+from inspector.gui.kit.text import paragraphs
+from inspector.gui.panels.byte import BytePanel
+from inspector.operations.protocol.views import FieldRow
+
+if TYPE_CHECKING:  # which makes one of these
+    from inspector.gui.app.tab import Tab
+
+NOTHING = marked("Nothing more is known of this than what it says itself.")
+_ASKED = frozenset((QEvent.Type.ToolTip, QEvent.Type.WhatsThis, QEvent.Type.QueryWhatsThis))
+
+
+def header_of(view: QAbstractItemView) -> QHeaderView | None:
+    """The heads of a view's columns."""
+    if isinstance(view, QTableView):
+        return view.horizontalHeader()
+    return view.header() if isinstance(view, QTreeView) else None
+
+
+def about_column(view: QAbstractItemView, column: int) -> str:
+    """What a column holds, empty where nothing is known of it."""
+    model = view.model()
+    title = model.headerData(column, Qt.Orientation.Horizontal) if model is not None and column >= 0 else None
+    return _columns().get((view.accessibleName(), str(title)), "")
+
+
+def _columns() -> dict[tuple[str, str], str]:
+    """What columns hold, by what their views and they themselves are called in the user's language."""
+    return {(tr(name), tr(title)): tr(text) for name, columns in COLUMNS.items() for title, text in columns.items()}
+
+
+def about_field(row: FieldRow, specification: str = "") -> str:
+    """What a field is: its kind, what its value means, and where it is specified."""
+    section = row.specification or specification
+    where = tr("Specification: {section}", section=section) if section else ""
+    parts = [f"{row.name}: {row.kind}", tr(KINDS[row.kind]), row.note, where]
+    return paragraphs(part for part in parts if part)
+
+
+class Explaining(QObject):
+    """Gives the widgets of a tab their explanations, and answers for those of which it depends on the place."""
+
+    def __init__(self, tab: Tab) -> None:
+        super().__init__(tab)
+        self._tab = tab
+        for name, text in PANELS.items():
+            panel = tab.hex_pane if name == "Bytes" else tab.docks[name]
+            panel.setWhatsThis(tr(text))
+        for view in tab.findChildren(QAbstractItemView):
+            header = header_of(view)
+            if header is not None:
+                header.viewport().installEventFilter(self)
+        tab.hex_pane.hex.viewport().installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Qt override: a head of a column or the bytes are asked about."""
+        if event.type() not in _ASKED or not isinstance(event, QHelpEvent) or not isinstance(watched, QWidget):
+            return False
+        owner = watched.parentWidget()
+        is_tip = event.type() is QEvent.Type.ToolTip
+        of_bytes = isinstance(owner, HexView) and not is_tip
+        text = self.about_bytes() if of_bytes else _about_head(owner, event.pos())
+        if not text:
+            return False
+        if is_tip:
+            QToolTip.showText(event.globalPos(), text, watched)
+        elif event.type() is QEvent.Type.WhatsThis:
+            QWhatsThis.showText(event.globalPos(), text, watched)
+        event.accept()
+        return True
+
+    def about_bytes(self) -> str:
+        """What the field at the caret is, or else what the bytes are."""
+        return self._field() or tr(PANELS["Bytes"])
+
+    def _field(self) -> str:
+        explanation, path = self._tab.document.explanation, self._tab.document.selection.field
+        rows = explanation.fields if explanation is not None else ()
+        at = next((at for at, row in enumerate(rows) if row.path == path), len(rows) - 1)
+        if at < 0:
+            return ""
+        section = next((row.specification for row in reversed(rows[: at + 1]) if row.specification), "")
+        return about_field(rows[at], section)
+
+    # ---- what the actions call ---------------------------------------------------------------------------------
+
+    def explain(self) -> None:
+        """Explain what the keyboard is at, beside it."""
+        focus = QApplication.focusWidget()
+        if focus is not None:
+            place = focus.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle).center()
+            QWhatsThis.showText(focus.mapToGlobal(place), self.about(focus) or tr(NOTHING), focus)
+
+    def point_and_ask(self) -> None:
+        """Explain what is clicked on next."""
+        QWhatsThis.enterWhatsThisMode()
+
+    def about(self, widget: QWidget) -> str:
+        """What is to be said of a widget that the keyboard is at."""
+        if isinstance(widget, HexView):
+            return self.about_bytes()
+        is_field = isinstance(widget, BytePanel) or widget is self._tab.structure.tree
+        field = self._field() if is_field else ""
+        column = ""
+        if isinstance(widget, QAbstractItemView) and not is_field:
+            column = about_column(widget, widget.currentIndex().column())
+        return field or paragraphs(part for part in (column, said_above(widget)) if part)
+
+
+def said_above(widget: QWidget | None) -> str:
+    """What a widget, or else the nearest around it, says of itself."""
+    while widget is not None:
+        text = widget.whatsThis() or (widget.toolTip() if not isinstance(widget, QAbstractScrollArea) else "")
+        if text:
+            return text
+        widget = widget.parentWidget()
+    return ""
+
+
+def _about_head(header: QWidget | None, place: QPoint) -> str:
+    if not isinstance(header, QHeaderView):
+        return ""
+    view = header.parentWidget()
+    return about_column(view, header.logicalIndexAt(place)) if isinstance(view, QAbstractItemView) else ""

@@ -1,0 +1,73 @@
+"""A mistake in the program: what is said of it, a report to copy, and going on."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
+
+from inspector.core.translation import marked, tr, trn
+from inspector.gui.kit.fonts import fixed_font
+from inspector.gui.kit.widgets import sentence_label
+
+SENTENCE = marked("Something in the program went wrong. It goes on, but what you see may be out of date.")
+SAFE = marked(
+    "Archives on disk are as they were: only Write and making new files change any. The report names no files and "
+    "holds nothing of what is in them, so that it can be given to those who can mend this."
+)
+SIZE = (640, 420)
+
+
+class MishapDialog(QDialog):
+    """Beside the window, which can be worked in as before.
+
+    Signals:
+        saveWanted(): what is unfinished is to be kept.
+    """
+
+    saveWanted = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("A Mistake in the Program"))
+        self.setModal(False)
+        self.resize(*SIZE)
+        self.sentence = sentence_label(tr(SENTENCE))
+        self.note = sentence_label(tr(SAFE))
+        self.report = QPlainTextEdit()
+        self.report.setReadOnly(True)
+        self.report.setTabChangesFocus(True)
+        self.report.setFont(fixed_font())
+        self.report.setAccessibleName(tr("Report"))
+        buttons = QDialogButtonBox()
+        self.copy = buttons.addButton(tr("&Copy Report"), QDialogButtonBox.ButtonRole.ActionRole)
+        self.save = buttons.addButton(tr("&Save and Go On"), QDialogButtonBox.ButtonRole.AcceptRole)
+        self.close_button = buttons.addButton(tr("&Go On"), QDialogButtonBox.ButtonRole.RejectRole)
+        self.save.setToolTip(tr("Keep what is open for the next start, and ask where pending changes are to be kept"))
+        self.copy.clicked.connect(self._copy)
+        buttons.accepted.connect(self._save)
+        buttons.rejected.connect(self.reject)
+        self.close_button.setDefault(True)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.sentence)
+        layout.addWidget(self.report, 1)
+        layout.addWidget(self.note)
+        layout.addWidget(buttons)
+
+    def show_reports(self, reports: list[str], happened: int) -> None:
+        """Show reports of so many mistakes; those that were alike have one report together."""
+        times = trn("It happened {number} time.", "It happened {number} times.", happened) if happened > 1 else ""
+        self.sentence.setText(f"{tr(SENTENCE)} {times}".rstrip())
+        text = "\n\n".join(reports)
+        if text != self.report.toPlainText():
+            self.report.setPlainText(text)
+        if not self.isVisible():
+            self.close_button.setFocus()
+            self.show()
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.report.toPlainText())
+
+    def _save(self) -> None:
+        self.saveWanted.emit()
+        self.accept()

@@ -1,0 +1,85 @@
+"""What stands in the way of reading from S3, with buttons for what may help."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy
+
+from inspector.core.names import visible
+from inspector.core.translation import marked, tr
+from inspector.gui.document.request_watch import RequestWatch
+from inspector.gui.kit.text import escaped
+from inspector.gui.kit.widgets import sentence_label
+from inspector.operations.protocol.browse_views import Remedy, Trouble
+from inspector.operations.protocol.views import Stage
+
+WORDS = {
+    Remedy.UNSIGNED: (
+        marked("Retry Without &Signing"),
+        marked("Ask again as anybody could; that works where the data is public"),
+    ),
+    Remedy.CONNECTION: (
+        marked("Choose &Profile…"),
+        marked("Choose a profile, a region or an endpoint, and open it again"),
+    ),
+    Remedy.REGION: (marked("Use Its &Region"), marked("Ask again in the region that the server names")),
+    Remedy.RELOAD: (marked("&Reload"), marked("Read the object that is there now (F5)")),
+    Remedy.RETRY: (marked("Re&try"), marked("Ask again (F5)")),
+    Remedy.BROWSE: (marked("&Browse"), marked("List what lies there")),
+}
+INDENT = 38
+
+
+class Remedies(QFrame):
+    """A line beneath the state of a document; hidden while nothing is wrong.
+
+    Signals:
+        wanted(object): a Remedy was chosen.
+        told(): it is said here what is wrong.
+    """
+
+    wanted = Signal(object)
+    told = Signal()
+
+    def __init__(self, watch: RequestWatch) -> None:
+        super().__init__()
+        self._watch = watch
+        self._trouble: Trouble | None = None
+        self.sentence = sentence_label()
+        self.sentence.setAccessibleName(tr("What stands in the way of reading from S3"))
+        self.sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.buttons: dict[Remedy, QPushButton] = {}
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(INDENT, 2, 8, 6)
+        layout.setSpacing(8)
+        layout.addWidget(self.sentence, 1)
+        for remedy, (text, tip) in WORDS.items():
+            button = QPushButton(tr(text))
+            button.setToolTip(tr(tip))
+            button.clicked.connect(lambda _=False, remedy=remedy: self.wanted.emit(remedy))
+            layout.addWidget(button)
+            self.buttons[remedy] = button
+        self.hide()
+        watch.changed.connect(self._refresh)
+        watch.document.statusChanged.connect(self._refresh)
+
+    @property
+    def region(self) -> str:
+        """The region that the server names."""
+        return self._trouble.region if self._trouble is not None else ""
+
+    def _refresh(self) -> None:
+        state = self._watch.state
+        trouble = self._trouble = state.trouble if state is not None else None
+        self.setVisible(trouble is not None)
+        if trouble is None:
+            return
+        # What could not be opened is said above already.
+        failed = self._watch.document.status.stage is Stage.FAILED
+        self.sentence.setText(tr("This may help:") if failed else trouble.sentence)
+        for remedy, button in self.buttons.items():
+            button.setVisible(remedy in trouble.remedies)
+        if trouble.region:
+            region = escaped(visible(trouble.region))
+            self.buttons[Remedy.REGION].setText(tr("Use &Region {region}", region=region))
+        self.told.emit()

@@ -1,0 +1,85 @@
+"""Where the selected field leads, as links beneath what is said of it."""
+
+from __future__ import annotations
+
+from html import escape
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+from inspector.core.translation import tr
+from inspector.gui.document.document import Document
+from inspector.gui.kit.line_breaks import breakable
+from inspector.gui.kit.text import short
+from inspector.operations.protocol.views import Explanation, Reference
+
+
+def _link_colour() -> str:
+    return QGuiApplication.palette().link().color().name()
+
+
+class Leads(QLabel):
+    """Links to what the selected field leads to; hidden where it leads nowhere."""
+
+    def __init__(self, document: Document, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._asking = False
+        self._again = False
+        self._colour = ""
+        self.references: tuple[Reference, ...] = ()
+        self.setAccessibleName(tr("Leads to"))
+        self.setTextFormat(Qt.TextFormat.RichText)
+        self.setWordWrap(True)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.LinksAccessibleByMouse | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
+        )
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.hide()
+        self.linkActivated.connect(self._go)
+        document.explained.connect(self._ask)
+
+    def _ask(self, _: Explanation | None = None) -> None:
+        """One question at a time: a held key asks no more than can be answered."""
+        if self._asking:
+            self._again = True
+            return
+        self._asking, self._again = True, False
+        here = self._document.selection
+        self._document.client.call(
+            "references", here.layer, here.caret, here.field, done=self._take, failed=lambda _: self._take(())
+        )
+
+    def _take(self, references: tuple[Reference, ...]) -> None:
+        self._asking = False
+        if self._again:
+            self._ask()
+            return
+        self.references = references
+        links = [f'<a href="{at}">{escape(breakable(short(each.words)))}</a>' for at, each in enumerate(references)]
+        self.setText("<br>".join((tr("Leads to (F12):"), *links)))
+        self._colour = _link_colour()
+        self.setVisible(bool(links))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """See QWidget."""
+        super().showEvent(event)
+        self._colour_anew()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """See QWidget."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
+            self._colour_anew()
+
+    def _colour_anew(self) -> None:
+        """Qt colours links when a text is set; one that is hidden hears nothing of another theme."""
+        if self.text() and self._colour != _link_colour():
+            self._colour = _link_colour()
+            text = self.text()
+            self.setText("")
+            self.setText(text)
+
+    def _go(self, link: str) -> None:
+        self._document.select_checksum(self.references[int(link)], "reference")

@@ -1,0 +1,275 @@
+"""Carrying out a plan of repairs: in place with a journal, to a copy, or by salvage into a new archive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from inspector.core import counts
+from inspector.core.archive import Archive
+from inspector.core.edit import Edit
+from inspector.core.names import visible
+from inspector.core.numbers import count
+from inspector.core.progress import Cancelled, Progress
+from inspector.core.repair import Repair
+from inspector.core.source import SourceError, blocks
+from inspector.core.span import Span, Spans
+from inspector.core.translation import tr
+from inspector.core.verdict import State
+from inspector.operations.check.checking import state_of
+from inspector.operations.check.repairable import left
+from inspector.operations.edit.plan_repairs import Beside, Plan
+from inspector.operations.edit.s3_writing import put_beside, put_copy, put_pieces, write_edit_to_s3
+from inspector.operations.jobs.finding_summary import brief
+from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.protocol.edit_views import RepairPlan, RepairRow, WriteResult, done_sentence
+from inspector.sources.local.atomic import Replacing
+from inspector.sources.local.file import FileSource
+from inspector.sources.local.in_place import patched_copy, write
+from inspector.sources.s3.address import is_s3, parse
+from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.ledger import Ledger
+from inspector.sources.s3.source import S3Source, cancelling
+
+_ORDER = tuple(State)
+"""The states, from the best to the worst."""
+
+
+def described(plan: Plan, copy: str = "") -> RepairPlan:
+    """A plan in words; ``copy`` is what is to be written instead of the archive, if that is to stay as it is."""
+    saves = bool(copy) and plan.salvage is not None and not plan.state.fine
+    return RepairPlan(
+        tuple(map(_row, plan.repairs)),
+        tuple(map(_row, plan.waiting)),
+        _row(plan.salvage) if plan.salvage is not None else None,
+        plan.edit,
+        () if saves else tuple(_path(Path(copy or plan.before.source.name), each).name for each in plan.beside),
+        state_of((plan.before,)),
+        plan.state,
+        tuple(map(brief, left(plan.after))),
+        _sentence(plan),
+    )
+
+
+def _row(repair: Repair) -> RepairRow:
+    spans: Spans = ()
+    if repair.edit is not None:
+        cut = repair.edit.dropped
+        spans = (*repair.edit.spans, *([Span(cut.start, cut.stop)] if cut.size else []))
+    return RepairRow(repair.code, repair.title, tuple(sorted(repair.mends)), repair.loses, repair.claim, spans)
+
+
+def _sentence(plan: Plan) -> str:
+    return " ".join(filter(None, (_outcome(plan), *map(_passed_over, plan.passed_over))))
+
+
+def _passed_over(repair: Repair) -> str:
+    return f"{repair.code} was accepted and is not made: after the other repairs it is not needed or not possible."
+
+
+def _outcome(plan: Plan) -> str:
+    before, after = state_of((plan.before,)), plan.state
+    if plan.mends:
+        was = "archive" if before is State.WARNING else f"{before} archive"
+        will = "usable, with warnings" if after is State.WARNING else after
+        repairs = count(len(plan.repairs), "repair")
+        done = f"{repairs} would make this {was} {will}."
+        if _ORDER.index(after) > _ORDER.index(before):
+            done = f"{repairs} would let more of this {was} be read, and what shows then is {will}."
+        return done if after.fine else f"{done} {_rest(plan)}"
+    if not left(plan.before):
+        return "There is nothing to mend."
+    return f"Nothing can be mended in place. {_rest(plan)}"
+
+
+def _rest(plan: Plan) -> str:
+    """What could be done about what no repair mends."""
+    ways = []
+    if plan.waiting:
+        ways.append(f"{count(len(plan.waiting), 'repair')} more would rest on an assumption, so each needs your word")
+    if plan.salvage is not None:
+        ways.append(f"{_saved(plan)} can be saved into a new archive")
+        if plan.salvage.claim:
+            ways.append(f"{plan.salvage.code} changes nothing in place, it needs another file to write to")
+    if not ways:
+        return "No repair is known for what is left."
+    said = "; ".join(ways)
+    return f"{said[0].upper()}{said[1:]}."
+
+
+def _saved(plan: Plan) -> str:
+    """What a salvage writes."""
+    if plan.salvage is not None and plan.salvage.claim:
+        return "what can be read (not all of it is proved whole)"
+    if not len(plan.after.checksums):
+        return "what can be read (no checksum proves it whole)"
+    return "what is provably whole"
+
+
+def _lost(repairs: Iterable[Repair]) -> tuple[str, ...]:
+    """What repairs lose and assume, for whoever reads nothing else."""
+    return tuple(
+        sentence
+        for repair in repairs
+        for sentence in (
+            *(f"Lost: {words}" for words in repair.loses),
+            *((f"Assumed: {repair.claim}",) if repair.claim else ()),
+        )
+    )
+
+
+def writable(archive: Archive) -> FileSource | S3Source:
+    """The file or object that an archive is read from. Raises Refused where it is neither."""
+    if not isinstance(archive.source, (FileSource, S3Source)):
+        raise Refused(f"{visible(archive.source.name)} is neither a file nor an object on S3, so it cannot be changed.")
+    return archive.source
+
+
+def write_edit(
+    source: FileSource | S3Source, edit: Edit, progress: Progress | None = None, *, whole: bool = False
+) -> WriteResult:
+    """Write an edit into what ``source`` reads, if that still is as it was when it was opened.
+
+    ``whole`` sends all of an object where the server cannot copy what stays. Raises EditError where nothing was
+    written, and Cancelled.
+    """
+    if isinstance(source, S3Source):
+        return write_edit_to_s3(source, edit, progress or Progress(), whole=whole)
+    written = write(source.path, edit, source.identity)
+    cut, done = edit.dropped, []
+    if edit.patches:
+        size = counts.in_bytes(sum(len(patch.new) for patch in edit.patches))
+        done.append(tr("{size} written in {places}", size=size, places=counts.places(len(edit.patches))))
+    if cut.size:
+        done.append(tr("{size} cut off", size=counts.in_bytes(cut.size)))
+    return WriteResult(done_sentence(edit.label, ", ".join(done)), written.warnings, written.undo)
+
+
+def carry_out(
+    plan: Plan,
+    source: FileSource | S3Source,
+    copy: str,
+    progress: Progress,
+    *,
+    over: bool = False,
+    whole: bool = False,
+    connection: Connection = DEFAULT,
+) -> WriteResult:
+    """Make the repairs of a plan: in place, or to the file or object ``copy``, ``over`` what is there.
+
+    ``whole`` is as in write_edit, ``connection`` says how the copy's bucket is reached. Raises Refused and EditError
+    where nothing was written, SourceError and Cancelled.
+    """
+    if not plan.mends:
+        raise Refused(_sentence(plan))
+    if copy:
+        return _mend_copy(plan, source, copy, progress, over=over, connection=connection)
+    result = WriteResult(done_sentence(plan.repairs[0].title))
+    if plan.edit is not None:
+        result = write_edit(source, plan.edit, progress, whole=whole)
+    unwritten = _put_beside(plan, source, progress)
+    return replace(result, warnings=(*_lost(plan.repairs), *result.warnings, *unwritten))
+
+
+def _put_beside(plan: Plan, source: FileSource | S3Source, progress: Progress) -> tuple[str, ...]:
+    """Write the files beside the archive, and say which could not be: the archive is mended by then."""
+    unwritten: list[str] = []
+    for each in plan.beside:
+        try:
+            if isinstance(source, S3Source):
+                put_beside(source.address, source.connection, source.ledger, each, progress)
+            else:
+                _write_beside(source.path, (each,), progress)
+        except (SourceError, Cancelled) as error:
+            if plan.edit is None:
+                raise
+            why = "that was cancelled" if isinstance(error, Cancelled) else str(error)
+            unwritten.append(f"{_path(Path(source.name), each).name} was not written beside it: {why.rstrip('.')}.")
+    return tuple(unwritten)
+
+
+def _mend_copy(
+    plan: Plan, source: FileSource | S3Source, copy: str, progress: Progress, *, over: bool, connection: Connection
+) -> WriteResult:
+    save_copy(source, plan.edit or Edit("", (), source.size, source.size), copy, progress, over, connection)
+    if is_s3(copy):
+        for each in plan.beside:
+            put_beside(parse(copy), connection, Ledger(), each, progress)
+    else:
+        _write_beside(Path(copy), plan.beside, progress)
+    return WriteResult(tr("The mended copy is {name}.", name=visible(copy)), _lost(plan.repairs))
+
+
+def save_copy(
+    source: FileSource | S3Source,
+    edit: Edit,
+    copy: str,
+    progress: Progress,
+    over: bool,
+    connection: Connection = DEFAULT,
+) -> None:
+    """Write the archive as an edit would leave it to the file or object ``copy``; see carry_out.
+
+    Raises Refused, SourceError and Cancelled.
+    """
+    if is_s3(copy):
+        _see_that_it_is_another(source, copy)
+        progress.begin(tr("Writing the copy"), edit.new_size)
+        put_copy(source, edit, parse(copy), connection, progress, over)
+        return
+    with cancelling(progress):
+        patched_copy(source, edit, Path(copy), progress, replace=over)
+
+
+def _see_that_it_is_another(source: FileSource | S3Source, copy: str) -> None:
+    """Raise Refused where a copy would take the place of the archive itself."""
+    if is_s3(copy):
+        same = isinstance(source, S3Source) and parse(copy) == source.address
+    else:
+        target = Path(copy)
+        same = isinstance(source, FileSource) and target.exists() and target.samefile(source.path)
+    if same:
+        raise Refused(f"{visible(copy)} is the archive itself: choose another name.")
+
+
+def _write_beside(path: Path, files: tuple[Beside, ...], progress: Progress) -> None:
+    for each in files:
+        with Replacing(_path(path, each), replace=True) as out:
+            for piece in blocks(each.content, 0, each.content.size):
+                out.write(piece)
+                progress.advance(0)
+
+
+def _path(path: Path, beside: Beside) -> Path:
+    return path.with_name(path.name.removesuffix(beside.instead_of) + beside.suffix)
+
+
+def save_salvage(
+    plan: Plan,
+    source: FileSource | S3Source,
+    copy: str,
+    progress: Progress,
+    *,
+    over: bool = False,
+    connection: Connection = DEFAULT,
+) -> WriteResult:
+    """Write what a plan's salvage saves into a new archive at ``copy``, ``over`` what is there, but never the archive.
+
+    ``connection`` is as in carry_out.
+
+    Raises Refused where there is nothing to save, MemberError, SourceError and Cancelled: then there is no new file.
+    """
+    if plan.salvage is None or plan.salvage.content is None:
+        raise Refused("There is nothing to save into a new archive.")
+    _see_that_it_is_another(source, copy)
+    pieces = plan.salvage.content(progress)
+    if is_s3(copy):
+        put_pieces(pieces, parse(copy), connection, progress, over)
+    else:
+        with cancelling(progress), Replacing(Path(copy), replace=over) as out:
+            for piece in pieces:
+                out.write(piece)
+    saved = _saved(plan)
+    sentence = f"{saved[0].upper()}{saved[1:]} is saved in {visible(copy)}."
+    return WriteResult(sentence, _lost((*plan.repairs, plan.salvage)))

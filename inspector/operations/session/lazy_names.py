@@ -1,0 +1,40 @@
+"""Names of members whose headers were not read when their archive was decoded: read as they come into view."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from inspector.core.progress import Progress
+from inspector.core.translation import tr
+from inspector.operations.open.opening import learn
+from inspector.operations.protocol.views import MemberRow
+
+if TYPE_CHECKING:  # a scene knows checks, which know what is open
+    from inspector.operations.session.snapshot import Scene
+
+
+class Naming:
+    """What a session answers about members that it knows only in part."""
+
+    _now: Scene
+    _changes: int
+
+    def name_members(self, progress: Progress, numbers: Collection[int]) -> tuple[MemberRow, ...]:
+        """These members, with what their headers say. Raises Refused, SourceError and Cancelled."""
+        now = self._now
+        progress.begin(tr("Reading names"), len(numbers), "members")
+        chosen: dict[int, list[int]] = {}
+        for number in sorted(numbers):
+            at, local = now.shelf.locate(number)
+            chosen.setdefault(at, []).append(local)
+        for at, locals_ in chosen.items():
+            if learn(now.archives[at], locals_, progress):
+                now.forget_marks()
+                self._changes += 1
+            progress.advance(len(locals_))
+        return tuple(now.members.row(number) for number in numbers if number < len(now.shelf))
+
+
+NAMING = frozenset(("name_members",))
+"""The methods of Naming: each takes a Progress and may take long."""

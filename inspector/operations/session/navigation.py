@@ -1,0 +1,136 @@
+"""From one field to the next: the next bytes that nothing explains, the next field of the same kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from inspector.core.field import Field, FieldTable, locate
+from inspector.core.kinds import Kind, Role, role_bit
+from inspector.core.progress import Progress
+from inspector.core.span import Span
+from inspector.core.translation import tr
+from inspector.operations.protocol.views import Target
+
+if TYPE_CHECKING:  # a scene knows checks, which know what is open
+    from inspector.operations.session.snapshot import Scene
+
+UNEXPLAINED = frozenset((Kind.GAP, Kind.GARBAGE))
+"""Kinds of bytes that no structure of the archive explains."""
+_UNEXPLAINED_ROLES = role_bit(Role.GAP) | role_bit(Role.GARBAGE)
+_VALUES = frozenset(
+    (
+        *(Kind.SIGNATURE, Kind.NUMBER, Kind.FLAGS, Kind.TIME, Kind.TEXT, Kind.SYNTAX, Kind.BYTES),
+        *(Kind.LENGTH, Kind.OFFSET, Kind.DIGEST, Kind.NAME, Kind.EXTRA),
+    )
+)
+"""Kinds so common that the same kind means the same name too."""
+_TURN = 1_024
+"""Rows of a table that are looked at between two chances to cancel."""
+
+
+class Stepping:
+    """What a session finds from one field on."""
+
+    _now: Scene
+
+    def unexplained(self, progress: Progress, layer: int, offset: int, backwards: bool) -> Target | None:
+        """The nearest bytes beyond ``offset`` that nothing explains, None where there are none. Raises Cancelled."""
+        fields = self._now.layers[layer].fields()
+        wanted = Wanted(lambda field: field.kind in UNEXPLAINED, _UNEXPLAINED_ROLES)
+        return _target(layer, Step(wanted, offset, backwards, progress).among(fields))
+
+    def alike(
+        self, progress: Progress, layer: int, offset: int, kind: Kind, name: str, backwards: bool
+    ) -> Target | None:
+        """The nearest field beyond ``offset`` of a kind, of plain values also of the name. Raises Cancelled."""
+        fields = self._now.layers[layer].fields()
+
+        def is_alike(field: Field) -> bool:
+            return field.kind is kind and (kind not in _VALUES or field.name == name)
+
+        here = next((field for _, field in reversed(locate(fields, offset)) if is_alike(field)), None)
+        start = here.start if here is not None else offset
+        return _target(layer, Step(Wanted(is_alike), start, backwards, progress).among(fields))
+
+
+STEPPING = frozenset(("unexplained", "alike"))
+"""Jobs: a table of very many rows may have to be gone through."""
+
+
+def _target(layer: int, span: Span | None) -> Target | None:
+    return None if span is None else Target(layer, *span)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which fields are looked for; a table none of whose rows has one of ``roles`` is passed over (0: none is)."""
+
+    fits: Callable[[Field], bool]
+    roles: int = 0
+
+
+class Step:
+    """Looks for the span of a wanted field that begins nearest after ``offset``, or nearest before it."""
+
+    def __init__(self, wanted: Wanted, offset: int, backwards: bool, progress: Progress) -> None:
+        self._wanted = wanted
+        self._offset = offset
+        self._backwards = backwards
+        self._progress = progress
+        progress.begin(tr("Looking for the next one"), 0)
+
+    def among(self, fields: Sequence[Field]) -> Span | None:
+        """The nearest one of these fields and all beneath them."""
+        if isinstance(fields, FieldTable):
+            return self._in_table(fields)
+        best: Span | None = None
+        for field in fields:
+            best = self._nearer(best, self._in(field))
+        return best
+
+    def _in_table(self, table: FieldTable) -> Span | None:
+        """Rows stand in file order and apart, so the first hit is the nearest."""
+        rows = range(len(table))
+        at = table.rows(self._offset, self._offset + 1)
+        rows = rows[: at.stop][::-1] if self._backwards else rows[at.start :]
+        if isinstance(table.roles, int) and not self._may_hold(table.roles):
+            return None
+        for turn, row in enumerate(rows):
+            if turn % _TURN == 0:
+                self._progress.advance(0)
+            if self._may_hold(table.role_set(row)) and (found := self._in(table[row])) is not None:
+                return found
+        return None
+
+    def _may_hold(self, roles: int) -> bool:
+        return not self._wanted.roles or bool(roles & self._wanted.roles)
+
+    def _in(self, field: Field) -> Span | None:
+        if not field.spans or not self._reaches(field):
+            return None
+        own = self._wanted.fits(field)
+        found = self._of(field) if own else None
+        return self._nearer(found, self.among(field.children)) if field.children else found
+
+    def _reaches(self, field: Field) -> bool:
+        """Whether any of it, or of what is in it, can begin beyond the offset."""
+        return field.start < self._offset if self._backwards else field.spans[-1].stop > self._offset
+
+    def _of(self, field: Field) -> Span | None:
+        """The part of the field itself to show: its first, but of unexplained bytes each one."""
+        spans = field.spans if field.kind in UNEXPLAINED else field.spans[:1]
+        best: Span | None = None
+        for span in spans:
+            best = self._nearer(best, span if span.size else None)
+        return best
+
+    def _nearer(self, one: Span | None, other: Span | None) -> Span | None:
+        beyond = [span for span in (one, other) if span is not None and self._is_beyond(span)]
+        if not beyond:
+            return None
+        return max(beyond) if self._backwards else min(beyond)
+
+    def _is_beyond(self, span: Span) -> bool:
+        return span.start < self._offset if self._backwards else span.start > self._offset

@@ -1,0 +1,269 @@
+"""Making archives as a face asks for it: a look at what they would hold, making them, searching a catalogue."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inspector.core import counts
+from inspector.core.edit import EditError
+from inspector.core.names import collision_keys, hazards, visible
+from inspector.core.numbers import count, rounded
+from inspector.core.progress import Progress
+from inspector.core.source import SourceError
+from inspector.core.translation import tr
+from inspector.formats._zstd import LEVEL
+from inspector.formats.taco.write import WriteError, slots
+from inspector.operations.create import catalogue, creating_caf, datas3t_packing
+from inspector.operations.create.creating import Created, see_that_it_has_a_name, size_of, target_of
+from inspector.operations.create.creating_caf import DEFAULT_SIZE, create_caf
+from inspector.operations.create.creating_taco import create_taco
+from inspector.operations.create.datas3t_packing import PackingOptions, create_datas3t
+from inspector.operations.create.inputs import Input, check_names, gather
+from inspector.operations.create.rca_writing import CONVENTIONS, RcaOptions, create_rca, names_in
+from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.unfinished import removed, said_of
+from inspector.operations.jobs.unfinished_uploads import removed_uploads, said_of_uploads
+from inspector.operations.protocol.header_draft import parse_entry
+from inspector.operations.protocol.workshop_views import ArchiveKind, Contents, Draft, FoundPlaces, InputRow, Made
+from inspector.operations.worker.browsing import Browser
+from inspector.sources.local.file import FileSource
+from inspector.sources.local.identity import Identity
+from inspector.sources.s3.address import is_s3, parse
+
+if TYPE_CHECKING:
+    from inspector.sources.s3.profiles import Profile
+
+TOLD = 5_000
+"""The most inputs told one by one."""
+FOUND = 1_000
+"""The most places told of what is found in a catalogue."""
+BY_NAME = "="
+"""What stands before the name of a member where an entry of a TACO header is for that."""
+
+
+class Workshop:
+    """Has no archive of its own. What is asked of it needs no order."""
+
+    def __init__(self) -> None:
+        self._names: tuple[Path, Identity, frozenset[bytes]] | None = None
+        """What the archive that is to grow holds, until that is another one."""
+
+    def look(self, progress: Progress, draft: Draft) -> Contents:
+        """What an archive would hold. Raises Cancelled; whatever is wrong is said in the contents."""
+        inputs, refused = _gathered(progress, draft)
+        obstacle, parts = "", ""
+        notes: tuple[str, ...] = ()
+        taken: frozenset[bytes] = frozenset()
+        try:
+            _see_that_it_names_a_place(draft)
+            taken = self._held(draft, progress)
+            notes, parts = _planned(inputs, draft, taken)
+        except (Refused, WriteError, EditError, SourceError) as error:
+            obstacle = str(error)
+        size = sum(each.size or 0 for each in inputs)
+        sentence = f"{counts.files(len(inputs))}, {rounded(size)}{parts}."
+        first = refused[0].trouble if refused else obstacle
+        return Contents(
+            (*refused, *_rows(inputs[:TOLD], taken)), len(inputs) + len(refused), size, sentence, first, notes
+        )
+
+    def _held(self, draft: Draft, progress: Progress) -> frozenset[bytes]:
+        """The names of the members that an archive has that is to grow. Raises SourceError and Cancelled."""
+        if not draft.grows:
+            return frozenset()
+        path = Path(draft.target)
+        source = FileSource(path)
+        if self._names is None or self._names[:2] != (path, source.identity):
+            self._names = (path, source.identity, names_in(source, progress))
+        return self._names[2]
+
+    def unfinished(self, progress: Progress, draft: Draft) -> str:
+        """What runs that were killed have left where the archive is to be; empty where that is nothing."""
+        progress.begin(tr("Looking beside it"), 0, "folders")
+        if not is_s3(draft.target):
+            return " ".join(said_of(_folders(draft)))
+        try:
+            return " ".join(said_of_uploads(parse(draft.target), draft.connection))
+        except SourceError:
+            return ""  # what is wrong with the place is said where it is to be used
+
+    def create(self, progress: Progress, draft: Draft) -> Made:
+        """Make the archive. Raises Refused, SourceError, EditError and Cancelled: then nothing is made."""
+        if not draft.locations:
+            raise Refused("There is nothing to put into an archive: add files or folders.")
+        if not draft.target:
+            raise Refused("It is not said where the archive is to be written.")
+        tidied = _tidied(draft) if draft.remove_unfinished else ()
+        made = _MAKE[draft.kind](progress, draft)
+        path = draft.target if draft.kind is ArchiveKind.DATAS3T else made.archives[0].path
+        return Made(path, made.sentence, (*tidied, *made.warnings))
+
+    def profiles(self, progress: Progress) -> tuple[Profile, ...]:
+        """See Browser.profiles."""
+        return Browser().profiles(progress)
+
+    def find(self, progress: Progress, path: str, name: str) -> FoundPlaces:
+        """The places that a catalogue knows of a name, or of those that begin so. Raises Refused and SourceError."""
+        progress.begin(tr("Searching the catalogue"), 0, "members")
+        places = tuple(islice(catalogue.find(Path(path), name), FOUND + 1))
+        return FoundPlaces(places[:FOUND], len(places) > FOUND)
+
+
+JOBS = frozenset(("look", "unfinished", "create", "find", "profiles"))
+"""Methods that take a Progress first and may take long."""
+
+
+def _tidied(draft: Draft) -> tuple[str, ...]:
+    """Remove what was never finished where it will be written to; sentences on that. Raises SourceError."""
+    if is_s3(draft.target):
+        return tuple(removed_uploads(parse(draft.target), draft.connection))
+    return tuple(removed(_folders(draft)))
+
+
+def _folders(draft: Draft) -> list[Path]:
+    """The folders that will be written into, as far as that is said by now."""
+    if not draft.target:
+        return []
+    target = Path(draft.target)
+    return datas3t_packing.holders(target, draft.dataset) if draft.kind is ArchiveKind.DATAS3T else [target.parent]
+
+
+def _see_that_it_names_a_place(draft: Draft) -> None:
+    """Raise SourceError or Refused where the target cannot be meant, whatever is there; nothing is asked of S3."""
+    if not is_s3(draft.target):
+        return
+    address = parse(draft.target)
+    if draft.kind is not ArchiveKind.DATAS3T:
+        see_that_it_has_a_name(address)
+
+
+def _gathered(progress: Progress, draft: Draft) -> tuple[list[Input], list[InputRow]]:
+    """What is at the locations, and those at which there is nothing that can be put in. Raises Cancelled."""
+    is_file = draft.target and draft.kind is not ArchiveKind.DATAS3T and not is_s3(draft.target)
+    never = [Path(draft.target)] if is_file else []
+    inputs: list[Input] = []
+    refused: list[InputRow] = []
+    for location in draft.locations:
+        try:
+            inputs += gather([location], progress, never, draft.connection)
+        except (Refused, SourceError) as error:
+            refused.append(InputRow(visible(Path(location).name), 0, visible(location), str(error)))
+    return inputs, refused
+
+
+def _planned(inputs: Sequence[Input], draft: Draft, taken: Collection[bytes]) -> tuple[tuple[str, ...], str]:
+    """Sentences on the names, and what parts it will have. Raises Refused, WriteError and EditError."""
+    notes = check_names(inputs, taken) if draft.kind is not ArchiveKind.DATAS3T else ()
+    return notes, _PARTS[draft.kind](inputs, draft)
+
+
+def _rows(inputs: Sequence[Input], taken: Collection[bytes]) -> list[InputRow]:
+    names = [each.name for each in inputs]
+    keys = collision_keys(names)
+    often, alike = Counter(names), Counter(keys)
+    return [
+        InputRow(
+            visible(each.name),
+            each.size or 0,
+            visible(each.where),
+            _trouble(each.name, often, taken),
+            "On some systems this name is one with another." if alike[key] > often[each.name] else "",
+        )
+        for each, key in zip(inputs, keys, strict=True)
+    ]
+
+
+def _trouble(name: bytes, often: Counter[bytes], taken: Collection[bytes]) -> str:
+    words = hazards(name)
+    if words:
+        return f"The name {words[0]}: rename it first."
+    if name in taken:
+        return "The archive has a member of this name already: take it out, or rename it first."
+    return "The name stands more than once." if often[name] > 1 else ""
+
+
+# ---- the kinds ---------------------------------------------------------------------------------------------------
+
+
+def _archives(inputs: Sequence[Input], draft: Draft) -> str:
+    """In how many archives it will be, where that is more than one. Raises Refused."""
+    volumes = creating_caf.plan(inputs, target_of(draft.target or "archive.caf"), draft.max_size or DEFAULT_SIZE)
+    return f", in {count(len(volumes), 'archive')}" if len(volumes) > 1 else ""
+
+
+def _fits(inputs: Sequence[Input], draft: Draft) -> str:  # noqa: ARG001 - one of several
+    """Nothing to be said; raises WriteError where a TACO archive would be too large."""
+    slots((each.name, size_of(each), each.modified) for each in inputs)
+    return ""
+
+
+def _ranges(inputs: Sequence[Input], draft: Draft) -> str:
+    if not inputs or not draft.dataset:
+        return ""
+    ranges = datas3t_packing.plan(inputs, _packing(draft))
+    return f", in {count(len(ranges), 'range')}, keys {ranges[0][0].key:,} to {ranges[-1][-1].key:,}"
+
+
+_PARTS: dict[ArchiveKind, Callable[[Sequence[Input], Draft], str]] = {
+    ArchiveKind.CAF: _archives,
+    ArchiveKind.RCA: lambda _inputs, _draft: "",
+    ArchiveKind.TACO: _fits,
+    ArchiveKind.DATAS3T: _ranges,
+}
+
+
+def _packing(draft: Draft) -> PackingOptions:
+    return PackingOptions(draft.dataset, draft.first_key, draft.per_range)
+
+
+def rca_options(level: int, convention: str, sync: bool = True) -> RcaOptions:
+    """How blobs are written: see Draft; without a convention it is the archive's own."""
+    return RcaOptions(level or LEVEL, CONVENTIONS.get(convention), sync)
+
+
+def _caf(progress: Progress, draft: Draft) -> Created:
+    size = draft.max_size or DEFAULT_SIZE
+    return create_caf(
+        progress,
+        draft.target,
+        draft.locations,
+        max_size=size,
+        catalog=draft.catalogue,
+        overwrite=draft.overwrite,
+        connection=draft.connection,
+    )
+
+
+def _rca(progress: Progress, draft: Draft) -> Created:
+    options = rca_options(draft.level, draft.convention, draft.sync)
+    return create_rca(
+        progress, draft.target, draft.locations, options, overwrite=draft.overwrite, connection=draft.connection
+    )
+
+
+def _taco(progress: Progress, draft: Draft) -> Created:
+    entries = [each.removeprefix(BY_NAME) if each.startswith(BY_NAME) else parse_entry(each) for each in draft.entries]
+    return create_taco(
+        progress,
+        draft.target,
+        draft.locations,
+        entries=entries,
+        overwrite=draft.overwrite,
+        connection=draft.connection,
+    )
+
+
+def _datas3t(progress: Progress, draft: Draft) -> Created:
+    return create_datas3t(progress, draft.target, draft.locations, _packing(draft), connection=draft.connection)
+
+
+_MAKE: dict[ArchiveKind, Callable[[Progress, Draft], Created]] = {
+    ArchiveKind.CAF: _caf,
+    ArchiveKind.RCA: _rca,
+    ArchiveKind.TACO: _taco,
+    ArchiveKind.DATAS3T: _datas3t,
+}

@@ -1,0 +1,131 @@
+"""A file held open for a change in place: a regular one, writable, locked, and still where its path leads."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from inspector.core.edit import EditError
+from inspector.core.names import visible
+from inspector.sources.local.disk_calls import NO_LOCKS, Disk, reason
+from inspector.sources.local.identity import Identity
+
+_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+_REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ETXTBSY}
+_GONE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A locked file. ``path`` is without symbolic links; ``warnings`` are sentences."""
+
+    disk: Disk
+    path: Path
+    descriptor: int
+    identity: Identity
+    warnings: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """What to call it in a sentence."""
+        return visible(self.path.name)
+
+    @property
+    def size(self) -> int:
+        """The file's size in bytes now. Raises OSError."""
+        return self.disk.fstat(self.descriptor).st_size
+
+    def in_place(self) -> bool:
+        """Whether the path still leads to this file. Raises OSError."""
+        try:
+            return Identity.of(self.disk.lstat(self.path)).same_file(self.identity)
+        except FileNotFoundError:
+            return False
+
+
+def resolved(path: Path, disk: Disk) -> Path:
+    """The file's path without symbolic links. Raises EditError."""
+    try:
+        return disk.resolve(path)
+    except (OSError, ValueError) as error:
+        why = reason(error) if isinstance(error, OSError) else str(error)
+        raise EditError(f"{visible(path.name)} was not changed: it is no longer there ({why}).") from error
+
+
+@contextlib.contextmanager
+def held(path: Path, disk: Disk) -> Iterator[Held]:
+    """The file at ``path``, open for reading and writing, and locked. Raises EditError, and nothing is changed then."""
+    real = resolved(path, disk)
+    descriptor = _opened(real, disk)
+    try:
+        yield _checked(path, real, descriptor, disk)
+    finally:
+        with contextlib.suppress(OSError):
+            disk.close(descriptor)
+
+
+def _opened(real: Path, disk: Disk) -> int:
+    name = visible(real.name)
+    try:
+        status = disk.lstat(real)
+        if not stat.S_ISREG(status.st_mode):
+            raise EditError(f"{name} was not changed: it is no regular file.")
+        if not status.st_mode & _WRITABLE:  # the administrator could write it all the same
+            raise EditError(_read_only(name, "it is marked as read-only"))
+        return disk.open(real, os.O_RDWR)
+    except OSError as error:
+        if error.errno in _REFUSED:
+            raise EditError(_read_only(name, f"it cannot be opened for writing ({reason(error)})")) from error
+        if error.errno in _GONE:
+            raise EditError(f"{name} was not changed: it was removed or replaced meanwhile. Open it again.") from error
+        raise EditError(f"{name} was not changed: it cannot be opened ({reason(error)}).") from error
+
+
+def _read_only(name: str, why: str) -> str:
+    return f"{name} was not changed: {why}. Save a patched copy instead, or make the file writable first."
+
+
+def _checked(path: Path, real: Path, descriptor: int, disk: Disk) -> Held:
+    name = visible(real.name)
+    try:
+        status = disk.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise EditError(f"{name} was not changed: it is no regular file.")
+        warnings = _about_names(path, real, status, disk) + _locked(name, descriptor, disk)
+        status = disk.fstat(descriptor)  # what an editor did that held the lock until now is to be seen
+        file = Held(disk, real, descriptor, Identity.of(status), warnings)
+        if file.in_place():
+            return file
+    except OSError as error:
+        raise EditError(f"{name} was not changed: the system gives no access to it ({reason(error)}).") from error
+    raise EditError(f"{name} was not changed: it was removed or replaced meanwhile. Open it again.")
+
+
+def _about_names(path: Path, real: Path, status: os.stat_result, disk: Disk) -> tuple[str, ...]:
+    warnings: tuple[str, ...] = ()
+    if stat.S_ISLNK(disk.lstat(path).st_mode):
+        warnings += (f"{visible(path.name)} is a symbolic link; the file that changes is {visible(str(real))}.",)
+    if status.st_nlink > 1:
+        warnings += (
+            f"{visible(real.name)} has {status.st_nlink} names (hard links); the change shows under all of them.",
+        )
+    return warnings
+
+
+def _locked(name: str, descriptor: int, disk: Disk) -> tuple[str, ...]:
+    try:
+        disk.lock(descriptor)
+    except BlockingIOError as error:
+        raise EditError(
+            f"{name} was not changed: another program holds it locked. Wait until that is done, then try again."
+        ) from error
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
+        return (f"This file system cannot lock {name}: no other program may change it at the same time.",)
+    return ()
