@@ -6,7 +6,7 @@ from pathlib import Path
 
 DESKTOP_ID = "org.archive_inspector.ArchiveInspector"
 """What desktops call the program: the name of its desktop entry, its icon and its windows, in reverse DNS."""
-SHIPPED = ("desktop", "icons", "locale", "samples")
+SHIPPED = ("desktop", "icons", "samples")
 """The folders of resources that go wherever the program goes; pictures for the README stay behind."""
 
 _PACKAGE = Path(__file__).resolve().parent

@@ -22,6 +22,11 @@ def in_bytes(number: int) -> str:
     return count(number, "byte")
 
 
+def plural(one: str, several: str, number: int, /, **values: object) -> str:
+    """``one`` or ``several``, whichever goes with ``number``; its ``{number}`` and ``{name}`` are filled in."""
+    return (one if number == 1 else several).format(number=f"{number:,}", **values)
+
+
 def verb(number: int, one: str, many: str) -> str:
     """The form of a verb, or of another word, that goes with so many: ``is`` or ``are``."""
     return one if number == 1 else many

@@ -13,7 +13,7 @@ from inspector.gui.app.window import Window
 from inspector.gui.dialogs.open_location import HERE, NOTHING, OpenLocationDialog
 from inspector.gui.document.connections import STORED, Connections
 from inspector.gui.kit.settings import Settings
-from inspector.gui.panels.connection_form import NO_URL, PLAIN, SECRET, ConnectionForm, endpoint_trouble
+from inspector.gui.panels.connection_form import NO_URL, PLAIN, NO_SECRETS, ConnectionForm, endpoint_trouble
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.profiles import Profile
 from tests.gui.conftest import WAIT, dialog_of, press, settle
@@ -60,7 +60,7 @@ def test_an_endpoint_is_remembered_without_credentials(settings: Settings) -> No
         ("https://", NO_URL),
         ("https://host:port", NO_URL),
         ("http://[", NO_URL),
-        ("https://user:hush@host", SECRET),
+        ("https://user:hush@host", NO_SECRETS),
     ],
 )
 def test_an_endpoint_is_the_address_of_a_server(endpoint: str, trouble: str) -> None:

@@ -13,7 +13,6 @@ from inspector.core.member import Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.progress import Progress
-from inspector.core.translation import tr
 from inspector.core.verdict import Verdict
 from inspector.formats._tar.cursor import Layout
 from inspector.formats._tar.header import aligned
@@ -67,7 +66,7 @@ def check_padding(archive: Archive, emitter: Emitter, progress: Progress) -> Non
     """Read the padding of all members, and of large ones nothing else; nothing is recorded about any data."""
     members, source = archive.members, archive.source
     padding = Padding(emitter)
-    progress.begin(tr("Reading padding"), source.size)
+    progress.begin("Reading padding", source.size)
     emitter.judge_all(Verdict.NOT_CHECKABLE)
     done = 0
     for first, last in groups(members):

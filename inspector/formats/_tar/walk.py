@@ -14,7 +14,6 @@ from inspector.core.member import FOLDER, SPECIAL, UNREADABLE
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.span import Span
-from inspector.core.translation import tr
 from inspector.formats._tar import header as heads
 from inspector.formats._tar import resync, sparse
 from inspector.formats._tar.cursor import WINDOW, Cursor
@@ -56,7 +55,7 @@ class _Walk:
 
     def run(self) -> None:
         cursor, size = self._cursor, self._cursor.source.size
-        cursor.progress.begin(tr("Reading tar headers"), size)
+        cursor.progress.begin("Reading tar headers", size)
         while cursor.at < size and not cursor.ended:
             before = cursor.at
             self._quick()

@@ -23,7 +23,6 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.source import BLOCK, blocks
-from inspector.core.translation import tr
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.ledger import Recorded, recorded
@@ -65,7 +64,7 @@ class _Check:
     def run(self) -> None:
         """Check all members, neighbours together where each lies behind the one before."""
         starts, stops = self.members.starts, self.members.stops
-        self.progress.begin(tr("Comparing CRC-32"), sum(stops) - sum(starts))
+        self.progress.begin("Comparing CRC-32", sum(stops) - sum(starts))
         if all(map(le, starts, stops)) and all(map(le, stops, islice(starts, 1, None))):
             self._run_orderly()
         else:

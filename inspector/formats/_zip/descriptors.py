@@ -6,7 +6,6 @@ from inspector.core.archive import Emitter
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import Source
-from inspector.core.translation import tr
 from inspector.formats._zip.directory import Directory
 from inspector.formats._zip.records import DESCRIPTOR, FOLLOWING
 
@@ -26,7 +25,7 @@ def measure_descriptors(source: Source, emitter: Emitter, directory: Directory, 
     members = directory.members
     if not directory.later:
         return
-    progress.begin(tr("Reading data descriptors"), len(directory.later), "members")
+    progress.begin("Reading data descriptors", len(directory.later), "members")
     for count, index in enumerate(directory.later):
         stop = members.stops[index]
         member = members[index]

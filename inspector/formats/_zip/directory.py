@@ -14,7 +14,6 @@ from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.core.translation import tr
 from inspector.formats._zip.attributes import Attributes, is_ordinary
 from inspector.formats._zip.compare import differences
 from inspector.formats._zip.eocd import Ending
@@ -126,7 +125,7 @@ class DirectoryWalk:
 
     def run(self, start: int, limit: int, progress: Progress) -> None:
         """Add a member for each header from ``start``; ends where no header follows, at ``limit`` at the latest."""
-        progress.begin(tr("Reading the central directory"), limit - start)
+        progress.begin("Reading the central directory", limit - start)
         self.directory.stop = start
         for at, header, common, name, extra, stop in headers(self.source, start, limit):
             if len(self.members) >= MOST_MEMBERS or len(self.members.paths) > MOST_NAMES:

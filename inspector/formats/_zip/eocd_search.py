@@ -9,7 +9,6 @@ from itertools import islice
 
 from inspector.core.progress import Progress
 from inspector.core.source import Source
-from inspector.core.translation import tr
 from inspector.formats._zip.directory import MOST_MEMBERS, headers
 from inspector.formats._zip.eocd import REACH, Ending, ending_at, report_not_at_end
 from inspector.formats._zip.records import END, END_SIZE, ZIP64_END, ZIP64_LOCATOR, ZIP64_LOCATOR_SIZE
@@ -27,7 +26,7 @@ def ending_behind_members(source: Source, progress: Progress) -> Ending | None:
     """
     if source.size <= REACH:
         return None  # whoever looked at the end has seen all of it
-    progress.begin(tr("Following local headers"), source.size)
+    progress.begin("Following local headers", source.size)
     stop = 0
     for number, found in enumerate(islice(local_files(source, 0), MOST_MEMBERS)):
         stop = found.stop

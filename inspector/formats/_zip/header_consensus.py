@@ -24,7 +24,6 @@ from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.core.translation import tr
 from inspector.core.verdict import Verdict
 from inspector.formats._zip.descriptors import FORMS, form_of
 from inspector.formats._zip.directory import UNSUPPORTED, Directory, codec_of
@@ -138,7 +137,7 @@ class _Search:
         self.left = 16 * (archive.source.size + (1 << 20))
         self.heads = sorted(directory.members.heads or ())
         self.shared = shared_heads(directory)
-        progress.begin(tr("Comparing headers with content"), 0, "members")
+        progress.begin("Comparing headers with content", 0, "members")
 
     def patches(self, member: int) -> list[Patch]:
         """What sets the headers of a member right; nothing where its content bears out neither."""

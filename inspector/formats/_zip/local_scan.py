@@ -16,7 +16,6 @@ from isal.isal_zlib import crc32
 from inspector.core.member import Codec
 from inspector.core.progress import Progress
 from inspector.core.source import BLOCK, Source, blocks
-from inspector.core.translation import tr
 from inspector.formats._zip.descriptors import FORMS, form_of
 from inspector.formats._zip.directory import MOST_MEMBERS, codec_of
 from inspector.formats._zip.records import DEFLATED, HAS_DESCRIPTOR, LOCAL_SIZE, STORED, Local
@@ -68,7 +67,7 @@ def survivors(source: Source, start: int, proved: Proved, progress: Progress) ->
     What is ``proved`` goes before what a local header says. Raises SourceError and Cancelled.
     """
     found = Survivors(stop=start)
-    progress.begin(tr("Following local headers"), source.size - start)
+    progress.begin("Following local headers", source.size - start)
     while len(found.members) < MOST_MEMBERS:
         member = survivor(source, found.stop, proved, progress)
         if member is None:

@@ -16,7 +16,6 @@ from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import BLOCK, Source, blocks, expect, is_sparing
-from inspector.core.translation import tr
 from inspector.formats._zip.records import (
     ENCRYPTED,
     LOCAL,
@@ -41,7 +40,7 @@ def read_member(archive: Archive, index: int, progress: Progress) -> Iterator[by
         raise MemberError(f"{visible(member.path)} has no local header, so it is not known where its data begin.")
     if member.codec is Codec.UNKNOWN:
         raise MemberError(_why_not(archive.source, member))
-    progress.begin(tr("Reading {name}", name=visible(member.path)), member.size)
+    progress.begin(f"Reading {visible(member.path)}", member.size)
     for piece in content(member, stored_pieces(archive.source, member)):
         yield piece
         progress.advance(len(piece))

@@ -12,7 +12,6 @@ from inspector.core.numbers import count
 from inspector.core.progress import Progress
 from inspector.core.repair import Content, Repair
 from inspector.core.source import Source, blocks
-from inspector.core.translation import tr
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats._zip.directory import Directory, headers
 from inspector.formats._zip.records import HAS_DESCRIPTOR, LOCAL, STORED, Central, Local
@@ -150,7 +149,7 @@ class _Writer:
 
     def pieces(self) -> Iterator[bytes]:
         """The whole file."""
-        self.progress.begin(tr("Writing whole members"), self.archive.source.size)
+        self.progress.begin("Writing whole members", self.archive.source.size)
         if self.lead is not None:
             local, name, content = self.lead(self._begins())
             yield self._begin(_Copy(local, name, b"", None, 0, len(content)))

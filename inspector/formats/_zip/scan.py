@@ -13,7 +13,6 @@ from inspector.core.numbers import in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.core.translation import tr
 from inspector.formats._zip.directory import MOST_MEMBERS, Directory, codec_of
 from inspector.formats._zip.extra import zip64
 from inspector.formats._zip.extra_check import Place, report_extra, report_second_name
@@ -98,7 +97,7 @@ def local_files(source: Source, start: int) -> Iterator[LocalFile]:
 
 def walk_forward(source: Source, emitter: Emitter, directory: Directory, start: int, progress: Progress) -> int:
     """Add a member for each local header from ``start`` on; says where the walk ended."""
-    progress.begin(tr("Reading local headers"), source.size)
+    progress.begin("Reading local headers", source.size)
     at = start
     for found in islice(local_files(source, start), MOST_MEMBERS):
         if found.sizes is None:

@@ -13,7 +13,6 @@ from inspector.core.numbers import grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source, blocks
 from inspector.core.span import Span
-from inspector.core.translation import tr
 from inspector.formats._extents import lay_out
 from inspector.formats.caf.columns import archive_order, doubtful_names, inverse, members_in
 from inspector.formats.caf.entries import Entries
@@ -115,11 +114,11 @@ def _undecoded(name: str, kind: Kind, start: int, stop: int) -> Field:
 def read_index(source: Source, span: Span, progress: Progress) -> Index:
     """What the index in ``span`` says; large ones are tried the fast way first. Raises SourceError and Cancelled."""
     if span.size > SLICE:
-        progress.begin(tr("Reading the index"), span.size)
+        progress.begin("Reading the index", span.size)
         index = read_fast(source, span, progress)
         if index is not None:
             return index
-    progress.begin(tr("Reading the index exactly"), span.size)
+    progress.begin("Reading the index exactly", span.size)
     return read_exactly(source.read(span.start, span.size), span.start, progress)
 
 

@@ -13,7 +13,6 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
-from inspector.core.translation import tr
 from inspector.formats._extents import Rows, lay_out
 from inspector.formats.caf.decode import read
 from inspector.formats.caf.write import Writer
@@ -38,7 +37,7 @@ def salvage(archive: Archive, doubtful: Collection[int]) -> Repair | None:
 
     def content(progress: Progress) -> Iterator[bytes]:
         writer = Writer()
-        progress.begin(tr("Writing a new archive"), sum(members.stored(member) for member in kept))
+        progress.begin("Writing a new archive", sum(members.stored(member) for member in kept))
         for member in kept:
             writer.begin(names.get(member) or members.path(member))
             for piece in read(archive, member, progress):

@@ -16,7 +16,6 @@ from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import blocks
 from inspector.core.span import Span
-from inspector.core.translation import tr
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
 from inspector.formats._tar.check import WINDOW, Padding, check_padding, groups
 from inspector.formats._tar.header import BLOCK, aligned
@@ -95,7 +94,7 @@ class _Hashes:
     def run(self) -> None:
         members, size = self._archive.members, self._archive.source.size
         self._computed.clear()
-        self._progress.begin(tr("Comparing hashes"), size)
+        self._progress.begin("Comparing hashes", size)
         self._emitter.judge_all(Verdict.NOT_CHECKED)
         for first, last in groups(members):
             if members.stops[last - 1] - members.starts[first] <= WINDOW:

@@ -14,7 +14,6 @@ from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
-from inspector.core.translation import tr
 from inspector.formats._tar.header import BLOCK, CHKSUM, checksums, parse
 from inspector.formats.datas3t.datapoints import Beside
 from inspector.formats.datas3t.keys import DIGITS, datapoint_key
@@ -68,7 +67,7 @@ def mend_index(archive: Archive, beside: Beside, codes: set[str]) -> Iterator[Re
 
     def content(progress: Progress) -> Iterator[bytes]:
         total = len(archive.members)
-        progress.begin(tr("Writing the index"), total, "members")
+        progress.begin("Writing the index", total, "members")
         for first in range(0, total, _ROWS):
             last = min(first + _ROWS, total)
             yield b"".join(_index_row(beside, member) for member in range(first, last))

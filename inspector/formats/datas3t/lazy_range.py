@@ -18,7 +18,6 @@ from inspector.core.member import UNREAD, Members
 from inspector.core.progress import Progress
 from inspector.core.source import SplicedSource, gather
 from inspector.core.span import Span
-from inspector.core.translation import tr
 from inspector.formats import _tar
 from inspector.formats._tar.cursor import Layout, Stray
 from inspector.formats._tar.fields import archive_fields
@@ -81,7 +80,7 @@ def decode(emitter: Emitter, progress: Progress, beside: Beside, found: Sequence
     """Emit what ``places`` says."""
     archive = emitter.archive
     source = archive.source
-    progress.begin(tr("Reading metadata"), len(found), "members")
+    progress.begin("Reading metadata", len(found), "members")
     members = Members(digest=digest, digest_digits=16 if digest else 0, sizes=True, heads=True, marks=True)
     emitter.begin_members(members)
     for place in found:

@@ -15,7 +15,6 @@ from inspector.core.numbers import count, grouped
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import BLOCK as PIECE
-from inspector.core.translation import tr
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats import _tar
 from inspector.formats._tar.header import BLOCK, aligned
@@ -56,7 +55,7 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     codes = {each.code for each in archive.findings if each.severity is not Severity.INFO}
     if not isinstance(beside, Beside) or not codes:
         return ()
-    progress.begin(tr("Planning repairs"), len(archive.members), "members")
+    progress.begin("Planning repairs", len(archive.members), "members")
     found = [*mend_headers(archive, lambda member: _expected(beside, member)), *mend_end(archive, _is_whole(archive))]
     if not _is_damaged(archive):
         found += mend_index(archive, beside, codes)
@@ -192,7 +191,7 @@ def _content(archive: Archive, beside: Beside, kept: Callable[[int], bool]) -> C
     """The metadata; the hashes of members that are not ``kept`` are of their bytes as they are."""
 
     def content(progress: Progress) -> Iterator[bytes]:
-        progress.begin(tr("Hashing datapoints"), sum(map(archive.members.stored, range(len(archive.members)))))
+        progress.begin("Hashing datapoints", sum(map(archive.members.stored, range(len(archive.members)))))
         made = metadata(_rows(archive, beside, kept, progress))
         for start in range(0, len(made), PIECE):
             yield made[start : start + PIECE]

@@ -14,7 +14,6 @@ from inspector.core.progress import Progress
 from inspector.core.source import BLOCK as PIECE
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.core.translation import tr
 from inspector.core.verdict import Verdict
 from inspector.formats._zstd import HEADER, MAGIC, frame_header
 from inspector.formats._zstd_fields import frame_field
@@ -45,7 +44,7 @@ def probe_metadata(source: Source) -> Likeness:
 
 def decode_metadata(source: Source, emitter: Emitter, progress: Progress) -> None:
     """See Format.decode."""
-    progress.begin(tr("Reading metadata"), source.size)
+    progress.begin("Reading metadata", source.size)
     emitter.begin_members(Members(codec=Codec.ZSTD, sizes=True))
     if source.sibling("", ".metadata") is None:
         emitter.warning(
@@ -91,7 +90,7 @@ def check_metadata(archive: Archive, emitter: Emitter, progress: Progress) -> st
     """See Format.check: the frame may hold a checksum of the JSON, which decoding it has compared."""
     if not len(archive.members):
         return "The metadata cannot be read, so nothing in it can be checked."
-    progress.begin(tr("Checking metadata"), archive.source.size)
+    progress.begin("Checking metadata", archive.source.size)
     checked = frame_header(archive.source.read(0, HEADER)).checksum
     emitter.judge(0, Verdict.VERIFIED if checked else Verdict.NOT_CHECKABLE)
     progress.advance(archive.source.size)
@@ -127,7 +126,7 @@ def probe_index(source: Source) -> Likeness:
 
 def decode_index(source: Source, emitter: Emitter, progress: Progress) -> None:
     """See Format.decode."""
-    progress.begin(tr("Reading index"), source.size)
+    progress.begin("Reading index", source.size)
     if source.sibling(".tar", INDEX_SUFFIX) is None:
         emitter.warning("datas3t-index-orphan", "This index is an orphan: the tar that it describes is not beside it.")
     count = source.size // INDEX_ROW

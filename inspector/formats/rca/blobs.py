@@ -21,7 +21,6 @@ from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Spans
-from inspector.core.translation import tr
 from inspector.formats._zstd import Stream, ZstdError
 from inspector.formats.rca.blocks import BLOB
 from inspector.formats.rca.layout import NEAR, Cursor, Layout, Near
@@ -95,7 +94,7 @@ class Decoding:
 
     def run(self) -> None:
         """Decode everything that can be decoded."""
-        self._progress.begin(tr("Decoding names"), self._inner.size)
+        self._progress.begin("Decoding names", self._inner.size)
         for number in range(len(self._blocks.segments)):
             self._segment(number)
         self._reached(self._inner.size)

@@ -13,7 +13,6 @@ from inspector.core.archive import Emitter
 from inspector.core.numbers import grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import SplicedSource
-from inspector.core.translation import tr
 
 RESET = 0
 """The type of a reset block, a control block."""
@@ -103,7 +102,7 @@ def typed(value: int) -> tuple[int, int]:
 def walk(inner: SplicedSource, emitter: Emitter, progress: Progress) -> Blocks:
     """The blocks of the inner stream; payloads are not read unless they lie within reach of the last read."""
     blocks = Blocks()
-    progress.begin(tr("Reading blocks"), inner.size)
+    progress.begin("Reading blocks", inner.size)
     at, reach = 0, _SMALLEST
     while at < inner.size and len(blocks) < BLOCKS:
         before = len(blocks)

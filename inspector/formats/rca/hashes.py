@@ -20,7 +20,6 @@ from inspector.core.progress import Progress
 from inspector.core.source import BLOCK
 from inspector.core.source import blocks as pieces
 from inspector.core.span import Span, Spans
-from inspector.core.translation import tr
 from inspector.core.verdict import Verdict
 from inspector.formats.rca.blocks import HASH, RESET
 from inspector.formats.rca.chunks import METADATA
@@ -218,7 +217,7 @@ def compare(layout: Layout, progress: Progress, rows: Sequence[int] | None = Non
     hashes = Hashes(layout)
     wanted = range(len(hashes)) if rows is None else rows
     total = layout.inner.size if rows is None else sum(stop - start for start, stop in map(hashes.bounds, rows))
-    progress.begin(tr("Comparing hashes"), total)
+    progress.begin("Comparing hashes", total)
     _Comparison(hashes, progress).run(wanted)
     progress.advance(max(0, progress.total - progress.done))  # what no hash that can be compared covers
     for row in hashes.wrong():

@@ -12,7 +12,6 @@ from inspector.core.numbers import grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source, blocks
-from inspector.core.translation import tr
 from inspector.formats.rca.blocks import BLOB, HASH, RESET, REST, Blocks
 from inspector.formats.rca.chain import header
 from inspector.formats.rca.chunks import BITS, header_size
@@ -134,7 +133,7 @@ def _hash(hashes: Hashes, segment: int, kept: int, progress: Progress) -> bytes:
     convention = own_convention(hashes)
     stop = layout.blocks.edges[kept]
     digest = blake2s(digest_size=HASH)
-    progress.begin(tr("Hashing"), stop - hashes.bounds(row)[0])
+    progress.begin("Hashing", stop - hashes.bounds(row)[0])
     for first, last in hashes.ranges(row, convention):
         for piece in blocks(layout.inner, first, min(last, stop)):
             digest.update(piece)

@@ -14,7 +14,6 @@ from inspector.core.numbers import count, grouped
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source, blocks
-from inspector.core.translation import tr
 from inspector.core.verdict import Verdict
 from inspector.formats.rca import explain
 from inspector.formats.rca.blocks import HASH
@@ -124,7 +123,7 @@ def _digest(hashes: Hashes, row: int, convention: Convention, covered: bytes | N
         return bytes.fromhex(hashes.digest(row, convention))
     (start, cut), (after, stop) = hashes.ranges(row, Convention.SPECIFICATION)
     digest = blake2s(hashes.layout.inner.read(start, cut - start) + covered, digest_size=HASH)
-    progress.begin(tr("Hashing"), stop - after)
+    progress.begin("Hashing", stop - after)
     for piece in blocks(hashes.layout.inner, after, stop):
         digest.update(piece)
         progress.advance(len(piece))

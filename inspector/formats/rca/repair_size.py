@@ -15,7 +15,6 @@ from inspector.core.numbers import grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source, SplicedSource, blocks
-from inspector.core.translation import tr
 from inspector.formats.rca.blocks import HASH, RESET, Blocks, walk
 from inspector.formats.rca.chunks import BITS, Chunk, ChunkLayer, header_size, scan
 from inspector.formats.rca.hashes import Convention, Hashes
@@ -96,7 +95,7 @@ def _proved_end(
 ) -> int | None:
     """The end of a block in the last chunk where the hash is the one in its header, as an inner position."""
     low = inner.size - last.payload.size
-    progress.begin(tr("Searching for the end"), inner.size)
+    progress.begin("Searching for the end", inner.size)
     for number in range(len(layer.segments) if len(layer) else 0):
         first, stop = layer.segment(number)
         if layer.edges[stop] <= low or inner.size - layer.edges[first] > SEARCHED:

@@ -16,7 +16,6 @@ from inspector.core.archive import Archive, Emitter
 from inspector.core.edit import Edit, OverlaySource, Patch
 from inspector.core.progress import Progress
 from inspector.core.source import blocks as pieces
-from inspector.core.translation import tr
 from inspector.core.verdict import Verdict
 from inspector.formats.rca.blobs import Decoding
 from inspector.formats.rca.blocks import HASH, RESET, VARINT, typed, varint
@@ -45,7 +44,7 @@ def lost(hashes: Hashes, progress: Progress) -> Lost | None:
         # Where blocks seem to follow one another to the end, what looks like a segment may be one of an archive in a
         # blob. But the last of those is not what is recorded here.
         wanted = stop if following - row == 1 and whole_blocks(layout.blocks) == len(layout.blocks) else 0
-        progress.begin(tr("Searching for reset blocks"), stop - layout.blocks.edges[first])
+        progress.begin("Searching for reset blocks", stop - layout.blocks.edges[first])
         for at in _candidates(layout, layout.blocks.edges[first] + 1, stop, progress):
             start = _end_of_sense(layout, first, at)
             if start < at and _proved(layout, at, wanted, progress):

@@ -19,7 +19,6 @@ from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import blocks
-from inspector.core.translation import tr
 from inspector.formats.rca.blobs import NAME, read
 from inspector.formats.rca.blocks import RESET
 from inspector.formats.rca.chain import Chain
@@ -186,18 +185,18 @@ class _Salvage:
     def content(self, progress: Progress) -> Iterator[bytes]:
         """See Repair.content."""
         odd = [part for part in self._parts if part.odd]
-        self._begin(tr("Compressing"), odd, progress)
+        self._begin("Compressing", odd, progress)
         for part in odd:
             layer = BlobLayer(self._convention)
             for member in range(part.begin, part.end):
                 self._packed[member] = sum(map(len, self._pack(member, layer, progress)))
-        size = sum(map(len, self._inner(tr("Hashing"), progress)))
+        size = sum(map(len, self._inner("Hashing", progress)))
         metadata = self._layer.digest
         yield from Chain().whole(self._unchanged(size, metadata, progress), size, metadata)
 
     def _unchanged(self, size: int, metadata: bytes, progress: Progress) -> Iterator[bytes]:
         """The new blob layer once more; raises MemberError where it is another one."""
-        for data in self._inner(tr("Copying"), progress):
+        for data in self._inner("Copying", progress):
             size -= len(data)
             if size < 0:
                 break

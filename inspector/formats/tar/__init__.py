@@ -9,7 +9,6 @@ from inspector.core.format import Format
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source
-from inspector.core.translation import tr
 from inspector.formats import _tar
 from inspector.formats._tar.check import check_padding, headers_sentence
 from inspector.formats._tar.metadata import traits
@@ -29,7 +28,7 @@ def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
 
 def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     """See Format.repairs: nothing tells whether members are missing at the end, so the end waits for a word."""
-    progress.begin(tr("Planning repairs"), len(archive.members), "members")
+    progress.begin("Planning repairs", len(archive.members), "members")
     return (*mend_headers(archive), *mend_end(archive, whole=False))
 
 

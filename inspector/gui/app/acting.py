@@ -8,7 +8,6 @@ from functools import partial
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
-from inspector.core.translation import tr
 from inspector.gui.app.actions import COMMANDS, MENUS, SUBMENUS
 from inspector.gui.app.command import Command, Key
 from inspector.gui.kit.icons import icon
@@ -30,11 +29,11 @@ def build(
     owner: QWidget, bar: QMenuBar, run: Callable[[Command], object]
 ) -> tuple[dict[str, QAction], dict[str, QMenu]]:
     """The actions by name and the menus that hold them; ``run`` does what a command says."""
-    menus = {name: bar.addMenu(tr(words)) for name, words in MENUS.items()}
-    menus |= {name: menus[above].addMenu(tr(words)) for name, (above, words) in SUBMENUS.items()}
+    menus = {name: bar.addMenu(words) for name, words in MENUS.items()}
+    menus |= {name: menus[above].addMenu(words) for name, (above, words) in SUBMENUS.items()}
     actions: dict[str, QAction] = {}
     for command in COMMANDS:
-        action = QAction(tr(command.text), owner)
+        action = QAction(command.text, owner)
         action.setObjectName(command.name)
         action.setShortcuts(_sequences(command.keys))
         action.setCheckable(command.check)

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import QApplication
 
 from inspector.gui.app.window import Window
 from inspector.gui.ipc import instance
-from inspector.gui.kit import gc_main_thread, language, theme
+from inspector.gui.kit import gc_main_thread, theme
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.theme import Theme
 from inspector.resources import DESKTOP_ID
@@ -210,6 +210,4 @@ def application() -> Application:
     app = existing if isinstance(existing, Application) else Application(["archive-inspector", *theme.STYLE])
     app.setApplicationName("archive-inspector")
     app.setDesktopFileName(DESKTOP_ID)
-    if app is not existing:
-        language.follow_system(app)
     return app

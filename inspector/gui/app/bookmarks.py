@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from inspector.core.names import visible
 from inspector.core.numbers import hexadecimal
-from inspector.core.translation import tr
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.text import escaped, short
 
@@ -85,7 +84,7 @@ class Bookmarks:
         self._parent = parent
         self._shown = shown
         self.kept = Kept(settings)
-        self.menu = QMenu(tr("B&ookmarks"), parent)
+        self.menu = QMenu("B&ookmarks", parent)
         self.menu.aboutToShow.connect(self._fill)
         menu.addMenu(self.menu)
 
@@ -100,16 +99,16 @@ class Bookmarks:
         known = {each[:2]: each.note for each in self._of(document)}
         dialog = QInputDialog(self._parent)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setWindowTitle(tr("Bookmark"))
+        dialog.setWindowTitle("Bookmark")
         offset = hexadecimal(place.caret)
-        dialog.setLabelText(tr("Note on byte {offset} of {name}:", offset=offset, name=document.name))
+        dialog.setLabelText(f"Note on byte {offset} of {document.name}:")
         dialog.setTextValue(known.get((place.layer, place.caret), ""))
         dialog.textValueSelected.connect(lambda note: self._put(document, place.layer, place.caret, note))
         dialog.open()
 
     def _put(self, document: Document, layer: int, offset: int, note: str) -> None:
         self.kept.put(document.location, document.status.size, Bookmark(layer, offset, note.strip()))
-        document.said.emit(tr("Byte {offset} is bookmarked: Go > Bookmarks lists it.", offset=hexadecimal(offset)))
+        document.said.emit(f"Byte {hexadecimal(offset)} is bookmarked: Go > Bookmarks lists it.")
 
     def next_bookmark(self) -> None:
         """Go to the next bookmark of the layer that is shown, after the last one to the first."""
@@ -119,7 +118,7 @@ class Bookmarks:
         place = tab.document.selection
         here = [each for each in self._of(tab.document) if each.layer == place.layer]
         if not here:
-            tab.document.said.emit(tr("There are no bookmarks here yet: Ctrl+D makes one."))
+            tab.document.said.emit("There are no bookmarks here yet: Ctrl+D makes one.")
             return
         self._go(tab.document, next((each for each in here if each.offset > place.caret), here[0]))
 
@@ -136,14 +135,14 @@ class Bookmarks:
         tab = self._shown()
         every = self._of(tab.document) if tab is not None else []
         if tab is None or not every:
-            self.menu.addAction(tr("None in This Archive")).setEnabled(False)
+            self.menu.addAction("None in This Archive").setEnabled(False)
             return
         for bookmark in every:
             action = self.menu.addAction(escaped(short(bookmark.words)))
             action.triggered.connect(partial(self._go, tab.document, bookmark))
         place = tab.document.selection
         self.menu.addSeparator()
-        remove = self.menu.addAction(tr("Remove the One at This Byte"))
+        remove = self.menu.addAction("Remove the One at This Byte")
         remove.setEnabled((place.layer, place.caret) in [each[:2] for each in every])
         remove.triggered.connect(partial(self._remove, tab.document, place.layer, place.caret))
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from inspector.core.translation import tr
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import OpenTab, Sides
 from inspector.gui.kit.file_dialogs import ask_for_files, ask_for_folder
@@ -33,11 +32,11 @@ class CheckLists(QObject):
 
     def check_files(self) -> None:
         """Ask for files and check them."""
-        ask_for_files(self._parent, tr("Check Files"), self.check, self._tabs.shown_location())
+        ask_for_files(self._parent, "Check Files", self.check, self._tabs.shown_location())
 
     def check_folder(self) -> None:
         """Ask for a folder and check all in it and beneath."""
-        ask_for_folder(self._parent, tr("Check Folder"), self.check, self._tabs.shown_location())
+        ask_for_folder(self._parent, "Check Folder", self.check, self._tabs.shown_location())
 
     def check(self, locations: list[str], connection: Connection = DEFAULT) -> None:
         """Check these files and folders in a tab of their own; ``connection`` says how S3 is reached."""

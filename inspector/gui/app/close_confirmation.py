@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from inspector.core.translation import tr, trn
+from inspector.core.numbers import plural
 from inspector.gui.panels.tabs import SideTab
 
 if TYPE_CHECKING:  # not for the first paint to wait for
@@ -32,9 +32,9 @@ def _work(tab: Tab | SideTab) -> str:
     if isinstance(tab, SideTab):
         return "" if tab.settled else f"“{tab.title}”"
     if tab.editing.pending is not None:
-        return tr("an unwritten change of {name}", name=tab.document.name)
+        return f"an unwritten change of {tab.document.name}"
     is_busy = any(job.method not in FOR_SHOW for job in tab.document.client.jobs)
-    return tr("work under way on {name}", name=tab.document.name) if is_busy else ""
+    return f"work under way on {tab.document.name}" if is_busy else ""
 
 
 def waits(parent: QWidget, tabs: Iterable[QWidget], close: Callable[[], object], word: str = "") -> bool:
@@ -51,9 +51,9 @@ def waits(parent: QWidget, tabs: Iterable[QWidget], close: Callable[[], object],
 def _ask(parent: QWidget, busy: Sequence[str], close: Callable[[], object], word: str) -> None:
     from PySide6.QtWidgets import QMessageBox  # the first paint does not wait for it
 
-    text = tr("There is still {work}.", work=busy[0])
+    text = f"There is still {busy[0]}."
     if len(busy) > 1:
-        text = trn(
+        text = plural(
             "There is still {work} and {number} other thing.",
             "There is still {work} and {number} other things.",
             len(busy) - 1,
@@ -61,16 +61,16 @@ def _ask(parent: QWidget, busy: Sequence[str], close: Callable[[], object], word
         )
     box = QMessageBox(
         QMessageBox.Icon.Question,
-        tr("Something Is Unfinished"),
+        "Something Is Unfinished",
         text,
         QMessageBox.StandardButton.NoButton,
         parent,
     )
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    box.setInformativeText(tr("What is unfinished is not kept."))
-    keep = box.addButton(tr("Keep Working"), QMessageBox.ButtonRole.RejectRole)
-    box.addButton(word or tr("Close"), QMessageBox.ButtonRole.DestructiveRole).clicked.connect(close)
+    box.setInformativeText("What is unfinished is not kept.")
+    keep = box.addButton("Keep Working", QMessageBox.ButtonRole.RejectRole)
+    box.addButton(word or "Close", QMessageBox.ButtonRole.DestructiveRole).clicked.connect(close)
     box.setDefaultButton(keep)
     box.setEscapeButton(keep)
     box.open()

@@ -7,8 +7,6 @@ from enum import StrEnum
 
 from PySide6.QtGui import QKeySequence
 
-from inspector.core.translation import tr
-
 Key = QKeySequence.StandardKey | str
 
 
@@ -50,7 +48,7 @@ class Command:
     """One action. ``name`` is also the name of the method it calls: of the tab shown, or of what ``on`` says.
 
     ``document`` says whether it needs an open one, ``check`` whether it switches something on and off, ``panel`` the
-    panel that it goes to; then the method is ``go_to_panel``. ``text`` and ``tip`` are marked, not yet translated.
+    panel that it goes to; then the method is ``go_to_panel``.
     """
 
     name: str
@@ -67,12 +65,12 @@ class Command:
     @property
     def called(self) -> str:
         """What the user knows it as, without the marks of a menu."""
-        return without_marks(tr(self.text)).rstrip("…")
+        return without_marks(self.text).rstrip("…")
 
     @property
     def told(self) -> str:
         """What it does, in a few words; empty where its name says it. ``{name}`` in it is what it is called."""
-        return tr(self.tip, name=self.called)
+        return self.tip.format(name=self.called)
 
 
 def without_marks(text: str) -> str:

@@ -20,13 +20,12 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.core.names import visible
-from inspector.core.translation import marked, tr
 from inspector.gui.app.actions import COMMANDS, menu_called
 from inspector.gui.app.command import Command
 from inspector.gui.kit.widgets import Emptiable
 
 SIZE = (620, 420)
-HEADINGS = (marked("Action"), marked("Keys"), marked("Menu"))
+HEADINGS = ("Action", "Keys", "Menu")
 TOLD, SCATTERED = 1_000, 10_000
 """Added to how well an action fits: by what it does, and by letters that are only there in their order."""
 NATIVE = QKeySequence.SequenceFormat.NativeText
@@ -102,7 +101,7 @@ class _Fitting(QSortFilterProxyModel):
         self._every = every
         self._fits: list[int | None] = [0] * len(every)
         model = QStandardItemModel(0, len(HEADINGS), self)
-        model.setHorizontalHeaderLabels([tr(heading) for heading in HEADINGS])
+        model.setHorizontalHeaderLabels(list(HEADINGS))
         for line in every:
             model.appendRow([_item(text, line.tip) for text in (line.text, line.keys, line.menu)])
         self.setSourceModel(model)
@@ -164,11 +163,11 @@ class _Lines(QDialog):
         self.setWindowTitle(title)
         self.resize(*SIZE)
         self.sought = QLineEdit()
-        self.sought.setPlaceholderText(tr("A part of the name of an action"))
-        self.sought.setAccessibleName(tr("Action sought"))
+        self.sought.setPlaceholderText("A part of the name of an action")
+        self.sought.setAccessibleName("Action sought")
         self.sought.setClearButtonEnabled(True)
         self.table = _Table(every)
-        self.table.setAccessibleName(tr("Actions"))
+        self.table.setAccessibleName("Actions")
         self.found = Emptiable(self.table)
         self.found.show_view(self.table)
         self.sought.textChanged.connect(self._seek)
@@ -183,7 +182,7 @@ class _Lines(QDialog):
         if self.table.fitting.rowCount():
             self.found.show_view(self.table)
         else:
-            self.found.show_sentence(tr("Nothing is called “{sought}” or does that.", sought=visible(sought.strip())))
+            self.found.show_sentence(f"Nothing is called “{visible(sought.strip())}” or does that.")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Keys that move in the table do so from the field too."""
@@ -202,7 +201,7 @@ class CommandPalette(_Lines):
         self, parent: QWidget, actions: Mapping[str, QAction], more: Mapping[Line, Callable[[], object]] = {}
     ) -> None:
         possible = [line for line in lines(actions) if actions[line.name].isEnabled()]
-        super().__init__(parent, tr("Commands"), [*possible, *more])
+        super().__init__(parent, "Commands", [*possible, *more])
         self._calls: dict[str, Callable[[], object]] = {line.name: actions[line.name].trigger for line in possible}
         self._calls |= {line.name: call for line, call in more.items()}
         self.sought.returnPressed.connect(self._run)
@@ -220,7 +219,7 @@ class KeysTable(_Lines):
     """All actions with their keys, to look them up."""
 
     def __init__(self, parent: QWidget, actions: Mapping[str, QAction]) -> None:
-        super().__init__(parent, tr("Keyboard Shortcuts"), lines(actions))
+        super().__init__(parent, "Keyboard Shortcuts", lines(actions))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         layout = self.layout()

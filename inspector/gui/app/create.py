@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QDialog, QMessageBox, QWidget
 
-from inspector.core.translation import marked, tr
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.layer_reader import when_read
 from inspector.gui.document.session import Sides
@@ -22,7 +21,7 @@ if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.operations.protocol.edit_views import WriteResult
     from inspector.operations.protocol.workshop_views import Draft
 
-ONLY = marked("Only an RCA archive on this computer can be added to, once it has been read and nothing is pending.")
+ONLY = "Only an RCA archive on this computer can be added to, once it has been read and nothing is pending."
 CATALOGUE = "catalogue"
 """The setting that is the catalogue searched last."""
 
@@ -82,7 +81,7 @@ class Making(QObject):
         """Ask what is to be added to the RCA archive that is shown."""
         tab = self._owner.tabs.shown()
         if tab is None or not _takes_more(tab):
-            self._owner.say(tr(ONLY))
+            self._owner.say(ONLY)
             return
         self._ask_more(tab, [])
 
@@ -93,19 +92,21 @@ class Making(QObject):
             self._owner.open_locations(locations)
             return
         number, name = len(locations), tab.document.name
-        text = tr("Open what was dropped, or add it to {name}?", name=name)
+        text = f"Open what was dropped, or add it to {name}?"
         if number > 1:
-            text = tr("Open {number} things that were dropped, or add them to {name}?", number=f"{number:,}", name=name)
+            text = "Open {number} things that were dropped, or add them to {name}?".format(
+                number=f"{number:,}", name=name
+            )
         box = QMessageBox(self._parent)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle(tr("Add or Open"))
+        box.setWindowTitle("Add or Open")
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setText(text)
-        button = box.addButton(tr("Open"), QMessageBox.ButtonRole.AcceptRole)
+        button = box.addButton("Open", QMessageBox.ButtonRole.AcceptRole)
         button.clicked.connect(lambda: self._owner.open_locations(locations))
         box.setDefaultButton(button)
-        add = box.addButton(tr("Add…"), QMessageBox.ButtonRole.ActionRole)
+        add = box.addButton("Add…", QMessageBox.ButtonRole.ActionRole)
         add.clicked.connect(lambda: self._ask_more(tab, locations))
         box.addButton(QMessageBox.StandardButton.Cancel)
         box.open()

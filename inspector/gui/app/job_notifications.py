@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication, QWidget
 
-from inspector.core.translation import marked, tr
 from inspector.gui.kit import preferences
 from inspector.gui.kit.settings import Settings
 from inspector.gui.panels.tabs import SideTab, Tabs
@@ -23,19 +22,19 @@ if TYPE_CHECKING:  # not for the first paint to wait for
 LONG = 10.0
 """Seconds of work whose end is worth telling."""
 TOLD = {
-    "decode": marked("{name} has been read."),
-    "check": marked("{name} has been checked."),
-    "search": marked("The search in {name} has ended."),
-    "extract": marked("Extracting from {name} has ended."),
-    "save_copy": marked("Writing a copy of {name} has ended."),
-    "make_repairs": marked("Mending {name} has ended."),
-    "salvage": marked("Saving what is whole of {name} has ended."),
-    "write": marked("Writing {name} has ended."),
-    "write_manifest": marked("Writing digests of {name} has ended."),
-    "append": marked("Adding to {name} has ended."),
-    "create": marked("Making the archive has ended."),
-    "download": marked("The download has ended."),
-    "audit": marked("The audit has ended."),
+    "decode": "{name} has been read.",
+    "check": "{name} has been checked.",
+    "search": "The search in {name} has ended.",
+    "extract": "Extracting from {name} has ended.",
+    "save_copy": "Writing a copy of {name} has ended.",
+    "make_repairs": "Mending {name} has ended.",
+    "salvage": "Saving what is whole of {name} has ended.",
+    "write": "Writing {name} has ended.",
+    "write_manifest": "Writing digests of {name} has ended.",
+    "append": "Adding to {name} has ended.",
+    "create": "Making the archive has ended.",
+    "download": "The download has ended.",
+    "audit": "The audit has ended.",
 }
 """What is told of each kind of work; others are of no interest to somebody who is elsewhere."""
 JUDGED = frozenset(("decode", "check"))
@@ -108,7 +107,7 @@ class Telling(QObject):
                 job.finished.connect(partial(self._over, tab, client, job, name))
 
     def _over(self, tab: QWidget, client: Client, job: Job, name: str) -> None:
-        since, title = self._since.pop(job), tr(TOLD[job.method], name=name)
+        since, title = self._since.pop(job), TOLD[job.method].format(name=name)
         if job.cancelled or not self._is_worth_it(since):
             return
         if job.method in JUDGED:
@@ -130,7 +129,7 @@ class Telling(QObject):
 
     def _checked(self, side: SideTab, checks: ManyChecks) -> None:
         if self._is_worth_it(self._checks_since.pop(checks)):
-            self._say(side, tr("The check of several archives has ended."), "")
+            self._say(side, "The check of several archives has ended.", "")
 
     def _is_worth_it(self, since: float) -> bool:
         wanted = self._settings.get(preferences.NOTIFY)

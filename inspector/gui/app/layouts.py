@@ -13,7 +13,6 @@ from PySide6.QtCore import QByteArray, QObject, Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
 from inspector.core.names import visible
-from inspector.core.translation import tr
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.text import escaped, short
 
@@ -112,8 +111,8 @@ class Layouts(QObject):
 
         dialog = QInputDialog(self._parent)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setWindowTitle(tr("Save Layout"))
-        dialog.setLabelText(tr("Name of this arrangement of panels; a layout of that name is replaced:"))
+        dialog.setWindowTitle("Save Layout")
+        dialog.setLabelText("Name of this arrangement of panels; a layout of that name is replaced:")
         dialog.setComboBoxItems(self.names())
         dialog.setComboBoxEditable(True)
         dialog.setTextValue("")
@@ -134,7 +133,7 @@ class Layouts(QObject):
         if tab is None:
             return
         if not tab.restore(_state(self._saved().get(name, ""))):
-            tab.document.said.emit(tr("The layout “{name}” is of another version of this program.", name=visible(name)))
+            tab.document.said.emit(f"The layout “{visible(name)}” is of another version of this program.")
 
     def remove(self, name: str, _: bool = False) -> None:
         """Forget the layout of a name."""
@@ -155,7 +154,7 @@ class Layouts(QObject):
         for action in self._own:
             self.menu.removeAction(action)
         names = self.names()
-        removing = QMenu(tr("&Remove"), self.menu)
+        removing = QMenu("&Remove", self.menu)
         self._own = [self.menu.addSeparator()]
         for name in names:
             words = escaped(short(visible(name)))

@@ -11,7 +11,6 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QWidget
 
 from inspector.core.names import visible
-from inspector.core.translation import tr
 from inspector.gui.hex.copying import CopyFormat
 from inspector.gui.kit import preferences
 from inspector.gui.kit.choice_menu import ChoiceMenu
@@ -47,12 +46,12 @@ class Menus:
         self._fixed = fixed
         file, edit, view = menus["File"], menus["Edit"], menus["View"]
         before = fixed["paste_locations"]
-        self.recent = QMenu(tr("Open &Recent"), parent)
-        self.samples = QMenu(tr("Open &Sample"), parent)
-        self.panels = QMenu(tr("&Panels"), parent)
-        self.rows = ChoiceMenu(tr("&Bytes per Row"), preferences.BYTES_PER_ROW, owner.settings, parent)
-        self.themes = ChoiceMenu(tr("&Theme"), preferences.THEME, owner.settings, parent)
-        self.copying = QMenu(tr("Copy &As"), parent)
+        self.recent = QMenu("Open &Recent", parent)
+        self.samples = QMenu("Open &Sample", parent)
+        self.panels = QMenu("&Panels", parent)
+        self.rows = ChoiceMenu("&Bytes per Row", preferences.BYTES_PER_ROW, owner.settings, parent)
+        self.themes = ChoiceMenu("&Theme", preferences.THEME, owner.settings, parent)
+        self.copying = QMenu("Copy &As", parent)
         for menu in (self.recent, self.samples):
             file.insertMenu(before, menu)
         edit.insertMenu(fixed["select_all"], self.copying)
@@ -65,7 +64,7 @@ class Menus:
         for path in samples():
             self._add(self.samples, path.name, partial(owner.open_location, str(path)))
         for how in CopyFormat:
-            self._add(self.copying, tr(how.value), partial(owner.copy_as, how))
+            self._add(self.copying, how.value, partial(owner.copy_as, how))
 
     def _mark(self, _: str = "") -> None:
         self._fixed["show_arrows"].setChecked(self._owner.settings.get(preferences.ARROWS))
@@ -80,21 +79,21 @@ class Menus:
         for location in self._owner.settings.recent:
             self._add(self.recent, visible(location), partial(self._owner.open_location, location))
         if self.recent.isEmpty():
-            self.recent.addAction(tr("Nothing Yet")).setEnabled(False)
+            self.recent.addAction("Nothing Yet").setEnabled(False)
             return
         self.recent.addSeparator()
-        self._add(self.recent, tr("Clear"), self._owner.settings.clear_recent)
+        self._add(self.recent, "Clear", self._owner.settings.clear_recent)
 
     def _fill_panels(self) -> None:
         self.panels.clear()
         tab = self._owner.tab()
         if tab is None:
-            self.panels.addAction(tr("No Archive Is Shown")).setEnabled(False)
+            self.panels.addAction("No Archive Is Shown").setEnabled(False)
             return
         for dock in tab.docks.values():
             self.panels.addAction(dock.toggleViewAction())
         self.panels.addSeparator()
-        self._add(self.panels, tr("Put Back in Place"), tab.arrange_afresh)
+        self._add(self.panels, "Put Back in Place", tab.arrange_afresh)
 
     def show_members_menu(self, place: QPoint) -> None:
         """The context menu of the members, at a place of the screen."""

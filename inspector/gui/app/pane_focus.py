@@ -8,7 +8,6 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QWidget
 
-from inspector.core.translation import tr
 from inspector.gui.document.document import Document
 from inspector.gui.hex.hex_pane import HexPane
 
@@ -117,9 +116,7 @@ class Panes(QObject):
         dock = self._docks[name]
         panel = dock.widget()
         if panel is None or not dock.toggleViewAction().isVisible():
-            self._document.said.emit(
-                tr("There is nothing to show in the panel {name} of this archive.", name=dock.windowTitle())
-            )
+            self._document.said.emit(f"There is nothing to show in the panel {dock.windowTitle()} of this archive.")
             return
         dock.show()
         dock.raise_()

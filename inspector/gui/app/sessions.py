@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
-from inspector.core.translation import tr
 from inspector.gui.app.start_page import StartPage
 from inspector.gui.document.session import NOTHING, OpenTab, Session, Slots
 from inspector.gui.kit import preferences
@@ -106,14 +105,12 @@ class Sessions(QObject):
         elif self.last.ended:
             self._page.offer_session(self.last.words, "")
         else:
-            self._page.offer_session(self.last.words, tr("The program did not come to its end as it should."))
+            self._page.offer_session(self.last.words, "The program did not come to its end as it should.")
 
     def reopen_session(self) -> None:
         """Open what was open when the program ended last, and go where one was."""
         if not self.last.tabs:
-            self._say(
-                tr("There is no session to reopen: it is open already, or nothing was open when the program ended.")
-            )
+            self._say("There is no session to reopen: it is open already, or nothing was open when the program ended.")
             return
         last, self.last = self.last, NOTHING
         self._offer()

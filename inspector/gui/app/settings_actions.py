@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
 
-from inspector.core.translation import tr
 from inspector.gui.kit.settings import Settings
 
 if TYPE_CHECKING:  # not for the first paint to wait for
@@ -41,11 +40,11 @@ class Configuring:
 
         found: dict[Line, Callable[[], object]] = {}
         for one in preferences.EVERY:
-            name, tip, page = tr(one.label), tr(one.tip), tr("Settings, {page}", page=tr(one.page))
+            name, tip, page = one.label, one.tip, f"Settings, {one.page}"
             found[Line(f"setting {one.key}", name, "", page, tip)] = partial(self._show, one.key)
             if isinstance(one, Choice):
                 for value in one.words:
-                    words = tr("{setting}: {choice}", setting=name, choice=one.called(value))
+                    words = f"{name}: {one.called(value)}"
                     line = Line(f"setting {one.key} {value}", words, "", page, tip)
                     found[line] = partial(self._settings.put, one, value)
         return found

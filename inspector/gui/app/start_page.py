@@ -8,7 +8,6 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from inspector.core.names import visible
-from inspector.core.translation import tr
 from inspector.gui.kit.icons import Picture, icon, program_icon
 from inspector.gui.kit.text import plain
 from inspector.gui.kit.widgets import ElidedLabel, sentence_label
@@ -56,7 +55,7 @@ class StartPage(QScrollArea):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setAccessibleName(tr("Start page"))
+        self.setAccessibleName("Start page")
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self._recent = QGridLayout()
@@ -71,8 +70,8 @@ class StartPage(QScrollArea):
         layout.addWidget(self._session_area())
         columns = QHBoxLayout()
         columns.setSpacing(28)
-        columns.addLayout(self._column(tr("Recent"), self._recent), 1)
-        columns.addLayout(self._column(tr("Samples to try"), self._samples), COLUMNS)
+        columns.addLayout(self._column("Recent", self._recent), 1)
+        columns.addLayout(self._column("Samples to try", self._samples), COLUMNS)
         layout.addLayout(columns)
         layout.addStretch(1)
         outer = QWidget()
@@ -111,11 +110,11 @@ class StartPage(QScrollArea):
         order = list(notes)
         paths = sorted(samples(), key=lambda path: order.index(path.name) if path.name in notes else len(order))
         self.sample_entries = [self._entry(str(path), notes.get(path.name, "")) for path in paths]
-        self._fill(self._samples, self.sample_entries, COLUMNS, tr("No samples came with this installation."))
+        self._fill(self._samples, self.sample_entries, COLUMNS, "No samples came with this installation.")
 
     def _list_recent(self) -> None:
         entries = [self._entry(location, _above(location)) for location in self._locations]
-        self._fill(self._recent, entries, 1, tr("Nothing has been opened yet."))
+        self._fill(self._recent, entries, 1, "Nothing has been opened yet.")
 
     def _head(self) -> QHBoxLayout:
         mark = Picture(program_icon(), 56)
@@ -123,7 +122,7 @@ class StartPage(QScrollArea):
         font = title.font()
         font.setPointSizeF(font.pointSizeF() * 1.9)
         title.setFont(font)
-        words = sentence_label(tr("Shows what every byte of a CAF, RCA, TACO or datas3t archive means."))
+        words = sentence_label("Shows what every byte of a CAF, RCA, TACO or datas3t archive means.")
         words.setForegroundRole(words.palette().ColorRole.PlaceholderText)
         text = QVBoxLayout()
         text.setSpacing(2)
@@ -140,9 +139,9 @@ class StartPage(QScrollArea):
         area.setObjectName("drop")
         area.setStyleSheet("#drop { border: 1px dashed palette(placeholder-text); border-radius: 6px; }")
         picture = Picture(icon("drop"), 24)
-        words = QLabel(tr("Drop files or a folder here, or paste a path or an s3:// address"))
+        words = QLabel("Drop files or a folder here, or paste a path or an s3:// address")
         words.setForegroundRole(words.palette().ColorRole.PlaceholderText)
-        button = QPushButton(icon("open"), tr("Open…"))
+        button = QPushButton(icon("open"), "Open…")
         button.setAutoDefault(True)
         button.clicked.connect(self.wanted)
         layout = QHBoxLayout(area)
@@ -157,9 +156,9 @@ class StartPage(QScrollArea):
         self._session = QWidget()
         self._session_words = sentence_label()
         self._session_words.setForegroundRole(self._session_words.palette().ColorRole.PlaceholderText)
-        self.reopen = QPushButton(icon("reload"), tr("Reopen the Last Session"))
+        self.reopen = QPushButton(icon("reload"), "Reopen the Last Session")
         self.reopen.setAutoDefault(True)
-        self.reopen.setToolTip(tr("Open what was open when the program ended last"))
+        self.reopen.setToolTip("Open what was open when the program ended last")
         self.reopen.clicked.connect(self.sessionWanted)
         layout = QHBoxLayout(self._session)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -204,7 +203,7 @@ class StartPage(QScrollArea):
         button.setCursor(Qt.CursorShape.PointingHandCursor)
         name = ElidedLabel(visible(Path(location).name or location))
         words = ElidedLabel(visible(note), Qt.TextElideMode.ElideRight)
-        button.setAccessibleName(tr("Open {name}", name=name.text()))
+        button.setAccessibleName(f"Open {name.text()}")
         button.setToolTip(plain(visible(location) if not note else f"{visible(location)}\n{visible(note)}"))
         name.setForegroundRole(name.palette().ColorRole.Link)
         words.setForegroundRole(words.palette().ColorRole.PlaceholderText)

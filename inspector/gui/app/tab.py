@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
-from inspector.core.translation import tr
 from inspector.gui.app.command import without_marks
 from inspector.gui.app.floating_docks import Afloat
 from inspector.gui.app.going_actions import PANELS
@@ -56,7 +55,7 @@ VERSION = 4
 
 def _title(name: str, number: int = 0) -> str:
     """What a panel is called, and how many there are of what it lists where there are some."""
-    title = without_marks(tr(PANELS[name]))
+    title = without_marks(PANELS[name])
     return f"{title} ({number:,})" if number else title
 
 

@@ -9,7 +9,6 @@ from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtWidgets import QMenu, QTabBar, QToolButton, QWidget
 
 from inspector.core.names import visible
-from inspector.core.translation import tr
 from inspector.gui.kit.locations import name_of
 from inspector.gui.kit.text import escaped, plain
 
@@ -26,7 +25,7 @@ def distinct(locations: Sequence[str]) -> list[str]:
     names = [name_of(location) for location in locations]
     alike = Counter(names)
     return [
-        tr("{name} — {folder}", name=_cut(name), folder=_cut(_folder(location, locations)))
+        f"{_cut(name)} — {_cut(_folder(location, locations))}"
         if alike[name] > 1 and len(_parts(location)) > 1
         else _cut(name)
         for name, location in zip(names, locations, strict=True)
@@ -86,7 +85,7 @@ class TabBar(QTabBar):
         text = escaped(f"* {name}" if changed else name)
         if self.tabText(at) != text:
             self.setTabText(at, text)
-            self.setAccessibleTabName(at, tr("{name}, with changes not written", name=name) if changed else name)
+            self.setAccessibleTabName(at, f"{name}, with changes not written" if changed else name)
 
 
 class AllTabs(QToolButton):
@@ -99,8 +98,8 @@ class AllTabs(QToolButton):
         self.setFixedWidth(SCROLLER)
         self.setArrowType(Qt.ArrowType.DownArrow)
         self.setStyleSheet("QToolButton::menu-indicator { image: none; }")  # one arrow is enough
-        self.setToolTip(tr("All tabs"))
-        self.setAccessibleName(tr("All tabs"))
+        self.setToolTip("All tabs")
+        self.setAccessibleName("All tabs")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.tabs = QMenu(self)
         self.tabs.setToolTipsVisible(True)

@@ -6,10 +6,9 @@ from PySide6.QtCore import QEvent, QSize, Signal
 from PySide6.QtGui import QAction, QResizeEvent, Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QSizePolicy, QToolBar, QToolButton, QWidget, QWidgetAction
 
-from inspector.core.translation import marked, tr
 from inspector.gui.kit.dropping import leave_drops
 
-TEXT, HEX = marked("Text"), marked("Hex")
+TEXT, HEX = "Text", "Hex"
 """What the find field holds; shown in the user's words."""
 EXPRESSIONS = "footer, end-4, chunk[2]"
 """Examples of where one can go, which are the same in every language."""
@@ -33,9 +32,9 @@ def pattern_of(text: str, mode: str) -> bytes:
         try:
             found = bytes.fromhex(digits)
         except ValueError:
-            raise FindError(tr("Hex to find is pairs of digits, such as 50 4B 03 04.")) from None
+            raise FindError("Hex to find is pairs of digits, such as 50 4B 03 04.") from None
     if not found:
-        raise FindError(tr("There is nothing to find: type text, or bytes in hex, into the find field."))
+        raise FindError("There is nothing to find: type text, or bytes in hex, into the find field.")
     return found
 
 
@@ -51,45 +50,45 @@ class ToolBar(QToolBar):
     sought = Signal(bool)
 
     def __init__(self, actions: dict[str, QAction], parent: QWidget | None = None) -> None:
-        super().__init__(tr("Tools"), parent)
+        super().__init__("Tools", parent)
         self.setObjectName("tools")
         self.setMovable(False)
         self.setIconSize(QSize(18, 18))
         self.toggleViewAction().setVisible(False)
         self._buttons = {
-            self._button(actions["open_files"], tr("Open")): TIGHTEST,
-            self._button(actions["check"], tr("Check")): TIGHTEST - 1,
-            self._button(actions["extract"], tr("Extract")): TIGHTEST - 1,
-            self._button(actions["mend"], tr("Mend")): TIGHTEST - 1,
-            self._button(actions["show_header"], tr("Header")): TIGHTEST - 1,
+            self._button(actions["open_files"], "Open"): TIGHTEST,
+            self._button(actions["check"], "Check"): TIGHTEST - 1,
+            self._button(actions["extract"], "Extract"): TIGHTEST - 1,
+            self._button(actions["mend"], "Mend"): TIGHTEST - 1,
+            self._button(actions["show_header"], "Header"): TIGHTEST - 1,
         }
         self._captions: list[QAction] = []
         self.addSeparator()
         self.addAction(actions["back"])
         self.addAction(actions["forward"])
         self.addSeparator()
-        self.go_to = self._edit(tr("offset, {examples}", examples=EXPRESSIONS), tr("Where to go"), 210)
-        tip = tr("Decimal, 0x hex, or an expression: {examples} (Ctrl+G)", examples=f"{EXPRESSIONS}, +16")
+        self.go_to = self._edit(f"offset, {EXPRESSIONS}", "Where to go", 210)
+        tip = f"Decimal, 0x hex, or an expression: {f'{EXPRESSIONS}, +16'} (Ctrl+G)"
         self.go_to.setToolTip(tip)
         self.go_to.returnPressed.connect(lambda: self.wentTo.emit(self.go_to.text()))
-        self._caption(tr("Go to"))
+        self._caption("Go to")
         self.addWidget(self.go_to)
         spacer = QWidget()
         spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.addWidget(spacer)
         self.mode = QComboBox()
         for mode in (TEXT, HEX):
-            self.mode.addItem(tr(mode), mode)
-        self.mode.setAccessibleName(tr("What the find field holds"))
+            self.mode.addItem(mode, mode)
+        self.mode.setAccessibleName("What the find field holds")
         self.mode.currentIndexChanged.connect(self._mode_changed)
-        self.sought_text = self._edit("", tr("What to find"), 240)
+        self.sought_text = self._edit("", "What to find", 240)
         self.sought_text.returnPressed.connect(lambda: self.sought.emit(False))
         self.case = QToolButton()
-        self.case.setText(tr("Aa"))
+        self.case.setText("Aa")
         self.case.setCheckable(True)
         self.case.setAutoRaise(True)
-        self.case.setToolTip(tr("Tell capital letters from small ones"))
-        self._caption(tr("Find"))
+        self.case.setToolTip("Tell capital letters from small ones")
+        self._caption("Find")
         self.addWidget(self.sought_text)
         self.addWidget(self.mode)
         self.addWidget(self.case)
@@ -204,5 +203,5 @@ class ToolBar(QToolBar):
         return edit
 
     def _mode_changed(self) -> None:
-        self.sought_text.setPlaceholderText(tr("text") if self.holds_text else "50 4B 03 04")
+        self.sought_text.setPlaceholderText("text" if self.holds_text else "50 4B 03 04")
         self.case.setEnabled(self.holds_text and self.sought_text.isEnabled())

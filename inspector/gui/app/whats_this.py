@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.core.translation import marked, tr
 from inspector.gui.app.help_texts import COLUMNS, KINDS, PANELS
 from inspector.gui.hex.view import HexView
 from inspector.gui.kit.text import paragraphs
@@ -28,7 +27,7 @@ from inspector.operations.protocol.views import FieldRow
 if TYPE_CHECKING:  # which makes one of these
     from inspector.gui.app.tab import Tab
 
-NOTHING = marked("Nothing more is known of this than what it says itself.")
+NOTHING = "Nothing more is known of this than what it says itself."
 _ASKED = frozenset((QEvent.Type.ToolTip, QEvent.Type.WhatsThis, QEvent.Type.QueryWhatsThis))
 
 
@@ -47,15 +46,15 @@ def about_column(view: QAbstractItemView, column: int) -> str:
 
 
 def _columns() -> dict[tuple[str, str], str]:
-    """What columns hold, by what their views and they themselves are called in the user's language."""
-    return {(tr(name), tr(title)): tr(text) for name, columns in COLUMNS.items() for title, text in columns.items()}
+    """What columns hold, by the names of their views and their own."""
+    return {(name, title): text for name, columns in COLUMNS.items() for title, text in columns.items()}
 
 
 def about_field(row: FieldRow, specification: str = "") -> str:
     """What a field is: its kind, what its value means, and where it is specified."""
     section = row.specification or specification
-    where = tr("Specification: {section}", section=section) if section else ""
-    parts = [f"{row.name}: {row.kind}", tr(KINDS[row.kind]), row.note, where]
+    where = f"Specification: {section}" if section else ""
+    parts = [f"{row.name}: {row.kind}", KINDS[row.kind], row.note, where]
     return paragraphs(part for part in parts if part)
 
 
@@ -67,7 +66,7 @@ class Explaining(QObject):
         self._tab = tab
         for name, text in PANELS.items():
             panel = tab.hex_pane if name == "Bytes" else tab.docks[name]
-            panel.setWhatsThis(tr(text))
+            panel.setWhatsThis(text)
         for view in tab.findChildren(QAbstractItemView):
             header = header_of(view)
             if header is not None:
@@ -93,7 +92,7 @@ class Explaining(QObject):
 
     def about_bytes(self) -> str:
         """What the field at the caret is, or else what the bytes are."""
-        return self._field() or tr(PANELS["Bytes"])
+        return self._field() or PANELS["Bytes"]
 
     def _field(self) -> str:
         explanation, path = self._tab.document.explanation, self._tab.document.selection.field
@@ -111,7 +110,7 @@ class Explaining(QObject):
         focus = QApplication.focusWidget()
         if focus is not None:
             place = focus.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle).center()
-            QWhatsThis.showText(focus.mapToGlobal(place), self.about(focus) or tr(NOTHING), focus)
+            QWhatsThis.showText(focus.mapToGlobal(place), self.about(focus) or NOTHING, focus)
 
     def point_and_ask(self) -> None:
         """Explain what is clicked on next."""

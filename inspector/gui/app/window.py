@@ -9,7 +9,6 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from inspector.core.translation import tr
 from inspector.gui.app import acting, close_confirmation
 from inspector.gui.app.actions import COMMANDS
 from inspector.gui.app.appearance import Looks
@@ -161,11 +160,11 @@ class Window(QMainWindow):
 
     def open_files(self) -> None:
         """Ask for files and open them."""
-        ask_for_files(self, tr("Open Archives"), self.open_locations, self.tabs.shown_location())
+        ask_for_files(self, "Open Archives", self.open_locations, self.tabs.shown_location())
 
     def open_folder(self) -> None:
         """Ask for a folder and open it."""
-        ask_for_folder(self, tr("Open Folder"), self.open_locations, self.tabs.shown_location())
+        ask_for_folder(self, "Open Folder", self.open_locations, self.tabs.shown_location())
 
     def paste_locations(self) -> None:
         """Open the paths in the clipboard."""
@@ -173,7 +172,7 @@ class Window(QMainWindow):
         if found:
             self.open_locations(found)
         else:
-            self.say(tr("The clipboard holds no path that could be opened."))
+            self.say("The clipboard holds no path that could be opened.")
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """See QWidget."""
@@ -191,7 +190,7 @@ class Window(QMainWindow):
             self.making.take_dropped(found)
         else:
             event.ignore()
-            self.say(tr("What was dropped is no file or folder that could be opened."))
+            self.say("What was dropped is no file or folder that could be opened.")
 
     def tab(self) -> Tab | None:
         """The tab that is shown."""
@@ -269,7 +268,7 @@ class Window(QMainWindow):
         tab = self.tab()
         if tab is None:
             return
-        if not close_confirmation.waits(self, [tab], lambda: self._reload(tab), tr("Read Again")):
+        if not close_confirmation.waits(self, [tab], lambda: self._reload(tab), "Read Again"):
             self._reload(tab)
 
     def _reload(self, tab: Tab) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
-from inspector.core.translation import tr
 from inspector.gui.ipc import worker
 from inspector.gui.ipc.client import Client
 from inspector.gui.panels.archive_options import RcaOptionsPage
@@ -23,14 +22,14 @@ class AppendDialog(QDialog):
     def __init__(self, parent: QWidget, name: str, location: str, then: Callable[[Draft], object]) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Add to {archive}", archive=name))
+        self.setWindowTitle(f"Add to {name}")
         self._location = location
         self._then = then
         self.client = Client(parent=self, target=worker.make)
         self.inputs = InputsPanel(self.client, self.draft)
         self.options = RcaOptionsPage(own=True)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.add = self.buttons.addButton(tr("&Add"), QDialogButtonBox.ButtonRole.AcceptRole)
+        self.add = self.buttons.addButton("&Add", QDialogButtonBox.ButtonRole.AcceptRole)
         self.add.setDefault(True)
         layout = QVBoxLayout(self)
         layout.addWidget(self.inputs, 1)

@@ -15,10 +15,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.core.counts import members
 from inspector.core.names import visible
-from inspector.core.numbers import grouped
-from inspector.core.translation import marked, tr
+from inspector.core.numbers import count, grouped
 from inspector.gui.ipc import worker
 from inspector.gui.ipc.client import Client, Job
 from inspector.gui.kit.dropping import PathField, leave_drops
@@ -30,7 +28,7 @@ from inspector.operations.protocol.workshop_views import FoundPlaces
 
 NAME, ARCHIVE, OFFSET, LENGTH = range(4)
 SIZE = (780, 460)
-TITLES = (marked("Name"), marked("Archive"), marked("Offset"), marked("Length"))
+TITLES = ("Name", "Archive", "Offset", "Length")
 
 
 class CatalogueDialog(QDialog):
@@ -47,33 +45,33 @@ class CatalogueDialog(QDialog):
     def __init__(self, parent: QWidget, path: str) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Search Catalogue"))
+        self.setWindowTitle("Search Catalogue")
         self.client = Client(parent=self, target=worker.make)
         self.client.lost.connect(self._fail)
         self._job: Job | None = None
         self._places: tuple[Place, ...] = ()
         self.path = PathField(path)
-        self.path.setAccessibleName(tr("Catalogue"))
+        self.path.setAccessibleName("Catalogue")
         self.path.setPlaceholderText("catalogue.sqlite")
-        self.browse = QPushButton(tr("&Browse…"))
+        self.browse = QPushButton("&Browse…")
         self.name = QLineEdit()
-        self.name.setAccessibleName(tr("Name to find"))
-        self.name.setPlaceholderText(tr("whole name, or its beginning and *"))
-        self.search = QPushButton(tr("&Search"))
+        self.name.setAccessibleName("Name to find")
+        self.name.setPlaceholderText("whole name, or its beginning and *")
+        self.search = QPushButton("&Search")
         self.search.setDefault(True)
         self.browse.setAutoDefault(False)
         self.model = FixedTable(TITLES, (OFFSET, LENGTH), self)
         self.table = table_view(
-            self.model, {NAME: 260, ARCHIVE: 240, OFFSET: 120, LENGTH: 110}, tr("Members that were found")
+            self.model, {NAME: 260, ARCHIVE: 240, OFFSET: 120, LENGTH: 110}, "Members that were found"
         )
         self.stack = Emptiable(self.table)
         self.stack.show_sentence(
-            tr("A catalogue knows in which archive each member is. Make one with New Archive, for CAF.")
+            "A catalogue knows in which archive each member is. Make one with New Archive, for CAF."
         )
         self.sentence = QLabel()
         self.sentence.setTextFormat(Qt.TextFormat.PlainText)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        self.open_button = self.buttons.addButton(tr("&Open"), QDialogButtonBox.ButtonRole.ActionRole)
+        self.open_button = self.buttons.addButton("&Open", QDialogButtonBox.ButtonRole.ActionRole)
         self._lay_out()
         self._connect()
         leave_drops(self)
@@ -83,7 +81,7 @@ class CatalogueDialog(QDialog):
     def _lay_out(self) -> None:
         grid = QGridLayout()
         for row, (text, edit, button) in enumerate(
-            ((tr("&Catalogue"), self.path, self.browse), (tr("&Name"), self.name, self.search))
+            (("&Catalogue", self.path, self.browse), ("&Name", self.name, self.search))
         ):
             label = QLabel(text)
             label.setBuddy(edit)
@@ -111,21 +109,21 @@ class CatalogueDialog(QDialog):
         return self._job is None
 
     def _ask_path(self) -> None:
-        dialog = QFileDialog(self, tr("Catalogue"))
+        dialog = QFileDialog(self, "Catalogue")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters((tr("Catalogues (*.sqlite *.sqlite3 *.db)"), tr("All files (*)")))
+        dialog.setNameFilters(("Catalogues (*.sqlite *.sqlite3 *.db)", "All files (*)"))
         dialog.fileSelected.connect(self.path.setText)
         dialog.open()
 
     def seek(self) -> None:
         """Search."""
         if not self.path.text().strip() or not self.name.text():
-            self.stack.show_sentence(tr("Say which catalogue is to be searched, and for what."))
+            self.stack.show_sentence("Say which catalogue is to be searched, and for what.")
             return
         if self._job is not None:
             self._job.cancel()
-        self.stack.show_sentence(tr("Searching…"))
+        self.stack.show_sentence("Searching…")
         self.sentence.setText("")
         path = absolute(self.path.text().strip())
         self._job = job = self.client.job("find", path, self.name.text(), done=self._take, failed=self._fail)
@@ -140,11 +138,11 @@ class CatalogueDialog(QDialog):
         self._places = found.places
         self.model.show([_row(place) for place in found.places])
         if not found.places:
-            self.stack.show_sentence(tr("No member is called {name}.", name=visible(self.name.text())))
+            self.stack.show_sentence(f"No member is called {visible(self.name.text())}.")
             return
         self.stack.show_view(self.table)
-        more = " " + tr("There are more: say more of the name.") if found.more else ""
-        self.sentence.setText(f"{members(len(found.places))}.{more}")
+        more = " " + "There are more: say more of the name." if found.more else ""
+        self.sentence.setText(f"{count(len(found.places), 'member')}.{more}")
         self.table.selectRow(0)
         self.table.setFocus()
 

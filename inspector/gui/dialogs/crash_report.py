@@ -6,12 +6,12 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
 
-from inspector.core.translation import marked, tr, trn
+from inspector.core.numbers import plural
 from inspector.gui.kit.fonts import fixed_font
 from inspector.gui.kit.widgets import sentence_label
 
-SENTENCE = marked("Something in the program went wrong. It goes on, but what you see may be out of date.")
-SAFE = marked(
+SENTENCE = "Something in the program went wrong. It goes on, but what you see may be out of date."
+SAFE = (
     "Archives on disk are as they were: only Write and making new files change any. The report names no files and "
     "holds nothing of what is in them, so that it can be given to those who can mend this."
 )
@@ -29,21 +29,21 @@ class MishapDialog(QDialog):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setWindowTitle(tr("A Mistake in the Program"))
+        self.setWindowTitle("A Mistake in the Program")
         self.setModal(False)
         self.resize(*SIZE)
-        self.sentence = sentence_label(tr(SENTENCE))
-        self.note = sentence_label(tr(SAFE))
+        self.sentence = sentence_label(SENTENCE)
+        self.note = sentence_label(SAFE)
         self.report = QPlainTextEdit()
         self.report.setReadOnly(True)
         self.report.setTabChangesFocus(True)
         self.report.setFont(fixed_font())
-        self.report.setAccessibleName(tr("Report"))
+        self.report.setAccessibleName("Report")
         buttons = QDialogButtonBox()
-        self.copy = buttons.addButton(tr("&Copy Report"), QDialogButtonBox.ButtonRole.ActionRole)
-        self.save = buttons.addButton(tr("&Save and Go On"), QDialogButtonBox.ButtonRole.AcceptRole)
-        self.close_button = buttons.addButton(tr("&Go On"), QDialogButtonBox.ButtonRole.RejectRole)
-        self.save.setToolTip(tr("Keep what is open for the next start, and ask where pending changes are to be kept"))
+        self.copy = buttons.addButton("&Copy Report", QDialogButtonBox.ButtonRole.ActionRole)
+        self.save = buttons.addButton("&Save and Go On", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.close_button = buttons.addButton("&Go On", QDialogButtonBox.ButtonRole.RejectRole)
+        self.save.setToolTip("Keep what is open for the next start, and ask where pending changes are to be kept")
         self.copy.clicked.connect(self._copy)
         buttons.accepted.connect(self._save)
         buttons.rejected.connect(self.reject)
@@ -56,8 +56,8 @@ class MishapDialog(QDialog):
 
     def show_reports(self, reports: list[str], happened: int) -> None:
         """Show reports of so many mistakes; those that were alike have one report together."""
-        times = trn("It happened {number} time.", "It happened {number} times.", happened) if happened > 1 else ""
-        self.sentence.setText(f"{tr(SENTENCE)} {times}".rstrip())
+        times = plural("It happened {number} time.", "It happened {number} times.", happened) if happened > 1 else ""
+        self.sentence.setText(f"{SENTENCE} {times}".rstrip())
         text = "\n\n".join(reports)
         if text != self.report.toPlainText():
             self.report.setPlainText(text)

@@ -21,9 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.core import counts
-from inspector.core.numbers import grouped, rounded
-from inspector.core.translation import marked, tr, trn
+from inspector.core.numbers import count, grouped, rounded
 from inspector.gui.ipc.client import Job
 from inspector.gui.kit.dropping import PathField, leave_drops
 from inspector.gui.kit.file_dialogs import ask_for_folder
@@ -32,16 +30,16 @@ from inspector.gui.kit.widgets import SelectableLabel, label_of
 from inspector.gui.panels.problem_table import TroubleTable
 from inspector.operations.protocol.extraction_views import ExtractionPlan, OnConflict
 
-LOOKING = marked("Looking at names, places and room…")
+LOOKING = "Looking at names, places and room…"
 DEBOUNCE = 200
 """Milliseconds without a change before a new plan is asked for."""
 WIDTH, HEIGHT = 640, 300
 TALL = 520
 """Pixels of height from when there is trouble to show."""
 WAYS = {
-    OnConflict.SKIP: marked("Leave what is there, skip the member"),
-    OnConflict.RENAME: marked("Give the member a number: name (2).txt"),
-    OnConflict.OVERWRITE: marked("Put the member in its place"),
+    OnConflict.SKIP: "Leave what is there, skip the member",
+    OnConflict.RENAME: "Give the member a number: name (2).txt",
+    OnConflict.OVERWRITE: "Put the member in its place",
 }
 
 
@@ -80,41 +78,39 @@ class ExtractDialog(QDialog):
     ) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Extract"))
+        self.setWindowTitle("Extract")
         self._plan_with = plan
         self._then = then
         self._selected = selected
         self._job: Job | None = None
         self.plan: ExtractionPlan | None = None
-        self.all = QRadioButton(tr("&All members ({number})", number=grouped(total)))
-        self.chosen = QRadioButton(tr("The &selected members ({number})", number=grouped(len(selected))))
+        self.all = QRadioButton(f"&All members ({grouped(total)})")
+        self.chosen = QRadioButton(f"The &selected members ({grouped(len(selected))})")
         self.chosen.setEnabled(bool(selected))
         (self.chosen if selected and are_meant else self.all).setChecked(True)
         self.folder = PathField(folder)
-        self.folder.setAccessibleName(tr("Folder to extract into"))
-        self.browse = QPushButton(tr("&Browse…"))
+        self.folder.setAccessibleName("Folder to extract into")
+        self.browse = QPushButton("&Browse…")
         self.browse.setAutoDefault(False)
         self.ways = QComboBox()
         for way, words in WAYS.items():
-            self.ways.addItem(tr(words), way)
-        self.ways.setAccessibleName(tr("Where a file is there already, for all of them"))
+            self.ways.addItem(words, way)
+        self.ways.setAccessibleName("Where a file is there already, for all of them")
         self.doubtful = QCheckBox(
-            tr("Also what needs your &word: odd names, more than 64 GiB, content that nothing proves")
+            "Also what needs your &word: odd names, more than 64 GiB, content that nothing proves"
         )
         self.doubtful.setToolTip(
-            tr(
-                "Odd names hold characters that are invisible or change the direction of writing. Members of a ZIP "
-                "that claim the same bytes need your word too."
-            )
+            "Odd names hold characters that are invisible or change the direction of writing. Members of a ZIP "
+            "that claim the same bytes need your word too."
         )
-        self.keep_damaged = QCheckBox(tr("&Keep members that are damaged, as NAME.damaged"))
-        self.remove_unfinished = QCheckBox(tr("&Remove what was never finished"))
+        self.keep_damaged = QCheckBox("&Keep members that are damaged, as NAME.damaged")
+        self.remove_unfinished = QCheckBox("&Remove what was never finished")
         self.remove_unfinished.hide()
         self.summary = SelectableLabel()
-        self.summary.setAccessibleName(tr("What extracting will do"))
+        self.summary.setAccessibleName("What extracting will do")
         self.troubles = TroubleTable()
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.extract = self.buttons.addButton(tr("&Extract"), QDialogButtonBox.ButtonRole.AcceptRole)
+        self.extract = self.buttons.addButton("&Extract", QDialogButtonBox.ButtonRole.AcceptRole)
         self.extract.setDefault(True)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -132,10 +128,10 @@ class ExtractDialog(QDialog):
         which.addWidget(self.chosen)
         which.addStretch(1)
         grid = QGridLayout()
-        grid.addWidget(label_of(tr("&Into"), self.folder), 0, 0)
+        grid.addWidget(label_of("&Into", self.folder), 0, 0)
         grid.addWidget(self.folder, 0, 1)
         grid.addWidget(self.browse, 0, 2)
-        grid.addWidget(label_of(tr("If a &file is there already"), self.ways), 1, 0)
+        grid.addWidget(label_of("If a &file is there already", self.ways), 1, 0)
         grid.addWidget(self.ways, 1, 1, 1, 2)
         grid.setColumnStretch(1, 1)
         layout = QVBoxLayout(self)
@@ -153,9 +149,7 @@ class ExtractDialog(QDialog):
         self.summary.setSizePolicy(policy)
 
     def _connect(self) -> None:
-        self.browse.clicked.connect(
-            lambda: ask_for_folder(self, tr("Extract Into"), self._take_folder, self.folder.text())
-        )
+        self.browse.clicked.connect(lambda: ask_for_folder(self, "Extract Into", self._take_folder, self.folder.text()))
         self.folder.textChanged.connect(self._changed)
         self.all.toggled.connect(self._changed)
         self.ways.currentIndexChanged.connect(self._changed)
@@ -197,17 +191,17 @@ class ExtractDialog(QDialog):
         self.extract.setEnabled(False)
         wish = self.wish()
         if not wish.folder:
-            self.summary.setText(tr("Say into which folder."))
+            self.summary.setText("Say into which folder.")
             return
-        self.summary.setText(tr(LOOKING))
+        self.summary.setText(LOOKING)
         self._job = self._plan_with(wish, self._take, partial(self._refuse))
         self._job.finished.connect(self._over)
 
     def _over(self) -> None:
         if self.sender() is self._job:
             self._job = None
-            if self.plan is None and self.summary.text() == tr(LOOKING):
-                self.summary.setText(tr("What extracting would do was not found out, for that was cancelled."))
+            if self.plan is None and self.summary.text() == LOOKING:
+                self.summary.setText("What extracting would do was not found out, for that was cancelled.")
 
     def _refuse(self, sentence: str) -> None:
         self.troubles.fill(())
@@ -234,20 +228,18 @@ def summary(plan: ExtractionPlan) -> str:
     if plan.obstacle:
         return plan.obstacle
     if not plan.files and not plan.folders:
-        said = tr("Nothing would be extracted.")
+        said = "Nothing would be extracted."
     else:
-        things = counts.files(plan.files)
+        things = count(plan.files, "file")
         if plan.folders:
-            things = tr(
-                "{files} and {folders}", files=things, folders=trn("{number} folder", "{number} folders", plan.folders)
-            )
-        text = marked("{things}, {size}; {room} are free.")
-        said = tr(text, things=things, size=rounded(plan.size), room=rounded(plan.free))
+            things = f"{things} and {count(plan.folders, 'folder')}"
+        text = "{things}, {size}; {room} are free."
+        said = text.format(things=things, size=rounded(plan.size), room=rounded(plan.free))
     troubles = (
-        (marked("{members} refused"), plan.refused.count),
-        (marked("{members} needing your word"), plan.doubtful.count),
-        (marked("{members} whose name is taken"), plan.conflicts.count),
+        ("{members} refused", plan.refused.count),
+        ("{members} needing your word", plan.doubtful.count),
+        ("{members} whose name is taken", plan.conflicts.count),
     )
-    parts = [tr(words, members=counts.members(number)) for words, number in troubles if number]
+    parts = [words.format(members=count(number, "member")) for words, number in troubles if number]
     counted = f"{', '.join(parts)}." if parts else ""
     return " ".join(filter(None, (said, counted, plan.unfinished, *plan.warnings)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
-from inspector.core.translation import tr
 from inspector.gui.kit.widgets import SelectableLabel
 from inspector.gui.panels.problem_table import TroubleTable
 from inspector.operations.protocol.extraction_views import ExtractionResult
@@ -19,9 +18,9 @@ class ExtractedDialog(QDialog):
     def __init__(self, parent: QWidget, result: ExtractionResult, sentence: str) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("What Was Extracted"))
+        self.setWindowTitle("What Was Extracted")
         self.sentence = SelectableLabel()
-        self.sentence.setAccessibleName(tr("What extracting came to"))
+        self.sentence.setAccessibleName("What extracting came to")
         self.sentence.setText(" ".join((sentence, *result.warnings)))
         self.troubles = TroubleTable()
         self.troubles.show_troubles(result)

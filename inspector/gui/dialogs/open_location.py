@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QVBoxLayou
 
 from inspector.core.names import visible
 from inspector.core.source import SourceError
-from inspector.core.translation import marked, tr
 from inspector.gui.document.connections import Connections
 from inspector.gui.ipc import worker
 from inspector.gui.ipc.client import Client
@@ -22,11 +21,9 @@ if TYPE_CHECKING:
     from inspector.sources.s3.connection import Connection
 
 SIZE = (620, 300)
-NOTHING = marked(
-    "A path, or an address on S3: s3://bucket/key for an object, s3://bucket/prefix/ for what lies beneath it."
-)
-HERE = marked("This is a path on this computer.")
-BEHIND = marked("This is taken as the path {path} on this computer.")
+NOTHING = "A path, or an address on S3: s3://bucket/key for an object, s3://bucket/prefix/ for what lies beneath it."
+HERE = "This is a path on this computer."
+BEHIND = "This is taken as the path {path} on this computer."
 
 
 class OpenLocationDialog(QDialog):
@@ -43,24 +40,24 @@ class OpenLocationDialog(QDialog):
     def __init__(self, parent: QWidget, connections: Connections, location: str = SCHEME) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Open Location"))
+        self.setWindowTitle("Open Location")
         self._connections = connections
         self._bucket = ""
         self._touched = False
         self._filling = False
         self.client = Client(parent=self, target=worker.browse)
         self.location = PathField()
-        self.location.setAccessibleName(tr("Location"))
-        self.location.setPlaceholderText(tr("s3://bucket/key or a path"))
+        self.location.setAccessibleName("Location")
+        self.location.setPlaceholderText("s3://bucket/key or a path")
         self.location.setClearButtonEnabled(True)
         self.remark = sentence_label()
-        self.remark.setAccessibleName(tr("Remark on the location"))
+        self.remark.setAccessibleName("Remark on the location")
         self.form = ConnectionForm()
         self.form.offer_endpoints(connections.endpoints())
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.browse = self.buttons.addButton(tr("&Browse"), QDialogButtonBox.ButtonRole.ActionRole)
-        self.browse.setToolTip(tr("List what lies there instead of opening it"))
-        self.open_ = self.buttons.addButton(tr("&Open"), QDialogButtonBox.ButtonRole.AcceptRole)
+        self.browse = self.buttons.addButton("&Browse", QDialogButtonBox.ButtonRole.ActionRole)
+        self.browse.setToolTip("List what lies there instead of opening it")
+        self.open_ = self.buttons.addButton("&Open", QDialogButtonBox.ButtonRole.AcceptRole)
         self.open_.setDefault(True)
         self._lay_out()
         self._connect()
@@ -75,7 +72,7 @@ class OpenLocationDialog(QDialog):
     def _lay_out(self) -> None:
         head = QFormLayout()
         head.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        head.addRow(tr("&Location"), self.location)
+        head.addRow("&Location", self.location)
         layout = QVBoxLayout(self)
         layout.addLayout(head)
         layout.addWidget(self.remark)
@@ -145,11 +142,11 @@ class OpenLocationDialog(QDialog):
         text = self.text()
         if not is_s3(text):
             behind = is_s3(self.location.text().strip())
-            return tr(BEHIND, path=visible(text)) if behind else tr(HERE) if text else tr(NOTHING)
+            return BEHIND.format(path=visible(text)) if behind else HERE if text else NOTHING
         try:
             parse(text)
         except SourceError as error:
-            return tr(NOTHING) if text == SCHEME else str(error)
+            return NOTHING if text == SCHEME else str(error)
         return ""
 
     # ---- what is done ------------------------------------------------------------------------------------------

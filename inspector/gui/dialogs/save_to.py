@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QFileDialog, QGridLayout, QLabel, QWidget
 
 from inspector.core.source import SourceError
-from inspector.core.translation import marked, tr
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.widgets import push_button, sentence_label
@@ -16,9 +15,9 @@ from inspector.gui.panels.s3_target import Reach
 from inspector.sources.s3.address import is_s3, parse
 
 WIDTH = 680
-PLACES = marked("A path here, or s3://bucket/key.")
-TAKEN = marked("A file is there already: choose another name, or let it be replaced.")
-NO_KEY = marked("An object has a key: s3://bucket/key.")
+PLACES = "A path here, or s3://bucket/key."
+TAKEN = "A file is there already: choose another name, or let it be replaced."
+NO_KEY = "An object has a key: s3://bucket/key."
 
 
 class SaveToDialog(QDialog):
@@ -35,16 +34,16 @@ class SaveToDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)
         self.target = PathField(target)
-        self.target.setAccessibleName(tr("Path, or address on S3"))
-        self.browse = push_button(tr("&Browse…"), tr("Choose a file on this computer"))
+        self.target.setAccessibleName("Path, or address on S3")
+        self.browse = push_button("&Browse…", "Choose a file on this computer")
         self.reach = reach
-        self.overwrite = QCheckBox(tr("&Replace what is there"))
+        self.overwrite = QCheckBox("&Replace what is there")
         self.remark = sentence_label()
-        self.remark.setAccessibleName(tr("Remark on the place"))
+        self.remark.setAccessibleName("Remark on the place")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.save = self.buttons.addButton(tr("&Save"), QDialogButtonBox.ButtonRole.AcceptRole)
+        self.save = self.buttons.addButton("&Save", QDialogButtonBox.ButtonRole.AcceptRole)
         self.save.setDefault(True)
-        label = QLabel(tr("&Write to"))
+        label = QLabel("&Write to")
         label.setBuddy(self.target)
         grid = QGridLayout(self)
         grid.addWidget(label, 0, 0)
@@ -72,15 +71,15 @@ class SaveToDialog(QDialog):
         """Why nothing can be written there, whatever is there; empty where it may be possible."""
         text = self.text()
         if not is_s3(text):
-            return "" if text else tr("Say where it is to be written.")
+            return "" if text else "Say where it is to be written."
         try:
-            return "" if parse(text).name else tr(NO_KEY)
+            return "" if parse(text).name else NO_KEY
         except SourceError as error:
             return str(error)
 
     def _enable(self) -> None:
         trouble = self._trouble()
-        self.remark.setText(trouble or tr(PLACES))
+        self.remark.setText(trouble or PLACES)
         self.reach.follow(self.text())
         self.save.setEnabled(not trouble)
 
@@ -98,7 +97,7 @@ class SaveToDialog(QDialog):
         if not self.save.isEnabled():
             return
         if not is_s3(self.text()) and not self.overwrite.isChecked() and Path(self.text()).exists():
-            self.remark.setText(tr(TAKEN))
+            self.remark.setText(TAKEN)
         elif not self.reach.is_sure:
             self.reach.ask(self.accept)
         else:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
 
-from inspector.core.counts import in_bytes, places
 from inspector.core.names import visible
-from inspector.core.translation import marked, tr
+from inspector.core.numbers import count, in_bytes
 from inspector.gui.document.editing import Dispatch
 from inspector.gui.kit.widgets import sentence_label
 
 SIZE = (640, 340)
-LEAVES = marked(
+LEAVES = (
     "What the object has beside its bytes (metadata, tags, storage class) is kept. Where the bucket keeps versions, "
     "the one before is kept too; where it does not, it is gone."
 )
@@ -24,15 +23,15 @@ class SendDialog(QDialog):
     def __init__(self, parent: QWidget, location: str, dispatch: Dispatch, lines: tuple[str, ...]) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Send to S3"))
+        self.setWindowTitle("Send to S3")
         self.sentence = sentence_label(_told(location, dispatch))
         self.lines = QPlainTextEdit("\n".join((*lines, *_beside(dispatch))))
         self.lines.setReadOnly(True)
         self.lines.setTabChangesFocus(True)
-        self.lines.setAccessibleName(tr("What will be sent"))
-        self.remark = sentence_label(tr(LEAVES))
+        self.lines.setAccessibleName("What will be sent")
+        self.remark = sentence_label(LEAVES)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        words = tr("&Send All of It") if dispatch.whole else tr("&Send")
+        words = "&Send All of It" if dispatch.whole else "&Send"
         self.send = self.buttons.addButton(words, QDialogButtonBox.ButtonRole.AcceptRole)
         cancel = self.buttons.button(QDialogButtonBox.StandardButton.Cancel)
         # What costs much more than what was asked for is not for Enter to begin.
@@ -52,15 +51,14 @@ def _told(location: str, dispatch: Dispatch) -> str:
     """What is to be changed, and why it is asked for again where it is."""
     edit, what = dispatch.edit, visible(location)
     if edit is None:
-        return tr("Beside {object} will be written:", object=what)
-    text = marked("{label}: {bytes} in {places}. A new object will take the place of {object}.")
+        return f"Beside {what} will be written:"
+    text = "{label}: {bytes} in {places}. A new object will take the place of {object}."
     if edit.dropped.size:
-        text = marked("{label}: {bytes} in {places}, {cut} cut off. A new object will take the place of {object}.")
-    said = tr(
-        text,
+        text = "{label}: {bytes} in {places}, {cut} cut off. A new object will take the place of {object}."
+    said = text.format(
         label=edit.label,
         bytes=in_bytes(sum(len(patch.new) for patch in edit.patches)),
-        places=places(len(edit.patches)),
+        places=count(len(edit.patches), "place"),
         cut=in_bytes(edit.dropped.size),
         object=what,
     )
@@ -68,4 +66,4 @@ def _told(location: str, dispatch: Dispatch) -> str:
 
 
 def _beside(dispatch: Dispatch) -> tuple[str, ...]:
-    return tuple(tr("{name}: written whole beside it", name=name) for name in dispatch.beside)
+    return tuple(f"{name}: written whole beside it" for name in dispatch.beside)

@@ -9,7 +9,6 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFontComboBox, QHBoxLayout, QLineEdit, QSpinBox, QWidget
 
-from inspector.core.translation import tr
 from inspector.gui.kit.setting import Choice, Flag, FontFamily, Number, Setting, Text
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.widgets import push_button
@@ -25,9 +24,9 @@ def field_for(setting: Setting[Any], settings: Settings) -> QWidget:
     """The field of a setting, named and explained."""
     field = _made(setting, settings)
     field.setObjectName(setting.key)
-    field.setAccessibleName(tr(setting.label))
-    field.setAccessibleDescription(tr(setting.tip))
-    field.setToolTip(tr(setting.tip))
+    field.setAccessibleName(setting.label)
+    field.setAccessibleDescription(setting.tip)
+    field.setToolTip(setting.tip)
     field.setMaximumWidth(WIDEST)
     return field
 
@@ -59,7 +58,7 @@ class _Following(QObject):
 
 
 def _flag(setting: Flag, settings: Settings) -> QWidget:
-    field = QCheckBox(tr(setting.label))
+    field = QCheckBox(setting.label)
     _Following(setting, settings, field, field.setChecked)
     field.toggled.connect(lambda on: settings.put(setting, on))
     return field
@@ -79,7 +78,7 @@ def _number(setting: Number, settings: Settings) -> QWidget:
     field.setRange(setting.least, setting.most)
     field.setSuffix(f" {setting.unit}" if setting.unit else "")
     field.setMinimumHeight(field.fontMetrics().height() + SPACE)
-    field.setSpecialValueText(tr(setting.special))
+    field.setSpecialValueText(setting.special)
     field.setGroupSeparatorShown(True)
     field.setKeyboardTracking(False)  # a number is set when it has been typed, not with every digit
     _Following(setting, settings, field, field.setValue)
@@ -89,7 +88,7 @@ def _number(setting: Number, settings: Settings) -> QWidget:
 
 def _text(setting: Text, settings: Settings) -> QWidget:
     field = QLineEdit()
-    field.setPlaceholderText(tr(setting.hint))
+    field.setPlaceholderText(setting.hint)
     field.setClearButtonEnabled(True)
     _Following(setting, settings, field, field.setText)
     field.textChanged.connect(lambda text: settings.put(setting, text.strip()))
@@ -103,8 +102,8 @@ class _Family(QWidget):
         super().__init__()
         self.fonts = QFontComboBox()
         self.fonts.setFontFilters(QFontComboBox.FontFilter.MonospacedFonts)
-        self.fonts.setAccessibleName(tr(setting.label))
-        self.system = push_button(tr("System"), tr("Use the other font: {name}", name=tr(setting.hint)))
+        self.fonts.setAccessibleName(setting.label)
+        self.system = push_button("System", f"Use the other font: {setting.hint}")
         self.setFocusProxy(self.fonts)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -119,4 +118,4 @@ class _Family(QWidget):
             self.fonts.setCurrentFont(QFont(family))
         else:
             self.fonts.setCurrentIndex(-1)
-            self.fonts.setEditText(tr("As the system"))
+            self.fonts.setEditText("As the system")

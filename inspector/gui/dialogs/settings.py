@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.core.translation import marked, tr
 from inspector.gui.dialogs.setting_fields import field_for
 from inspector.gui.kit import preferences
 from inspector.gui.kit.setting import Flag, Page
@@ -25,12 +24,10 @@ from inspector.gui.kit.widgets import push_button, sentence_label
 
 SIZE = (560, 460)
 NOTES = {
-    Page.LIMITS: marked("What is set here holds for archives that are opened from now on."),
+    Page.LIMITS: "What is set here holds for archives that are opened from now on.",
     Page.S3: (
-        marked(
-            "What is set here holds for archives that are opened from now on. A bucket that was opened before is "
-            "reached as it was then. Keys are never kept here: they stay where the AWS tools have them."
-        )
+        "What is set here holds for archives that are opened from now on. A bucket that was opened before is "
+        "reached as it was then. Keys are never kept here: they stay where the AWS tools have them."
     ),
 }
 
@@ -41,18 +38,18 @@ class SettingsDialog(QDialog):
     def __init__(self, parent: QWidget, settings: Settings) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Settings"))
+        self.setWindowTitle("Settings")
         self.resize(*SIZE)
         self._settings = settings
         self.fields: dict[str, QWidget] = {}
         self.pages = QTabWidget()
-        self.pages.setAccessibleName(tr("Settings by subject"))
+        self.pages.setAccessibleName("Settings by subject")
         for page in Page:
-            self.pages.addTab(self._page(page), tr(page.value))
+            self.pages.addTab(self._page(page), page.value)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        self.reset = push_button(tr("Reset This Page"), tr("Set everything on this page as it was at first"))
-        self.reset_all = push_button(tr("Reset All"), tr("Set everything as it was at first; recent files stay"))
+        self.reset = push_button("Reset This Page", "Set everything on this page as it was at first")
+        self.reset_all = push_button("Reset All", "Set everything as it was at first; recent files stay")
         self.reset.clicked.connect(lambda: self._reset(list(Page)[self.pages.currentIndex()]))
         self.reset_all.clicked.connect(lambda: self._reset(*Page))
         for button in (self.reset, self.reset_all):
@@ -76,29 +73,29 @@ class SettingsDialog(QDialog):
         for setting in preferences.EVERY:
             if setting.page is page:
                 field = self.fields[setting.key] = field_for(setting, self._settings)
-                label = QLabel("" if isinstance(setting, Flag) else tr(setting.label))
+                label = QLabel("" if isinstance(setting, Flag) else setting.label)
                 label.setBuddy(field)
                 form.addRow(label, field)
-                form.addRow("", _quiet(tr(setting.tip)))
+                form.addRow("", _quiet(setting.tip))
         if page is Page.GENERAL:
             self._add_recent(form)
         if page in NOTES:
-            form.addRow(_quiet(tr(NOTES[page])))
+            form.addRow(_quiet(NOTES[page]))
         area = QScrollArea()
-        area.setAccessibleName(tr(page.value))
+        area.setAccessibleName(page.value)
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidget(inner)
         return area
 
     def _add_recent(self, form: QFormLayout) -> None:
-        self.clear = push_button(tr("Clear"), tr("Forget the files that were opened before"))
-        self.clear.setAccessibleName(tr("Clear recent files"))
+        self.clear = push_button("Clear", "Forget the files that were opened before")
+        self.clear.setAccessibleName("Clear recent files")
         self.clear.clicked.connect(self._settings.clear_recent)
         self.clear.clicked.connect(lambda: self.clear.setEnabled(False))
         self.clear.setEnabled(bool(self._settings.recent))
         self.clear.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        form.addRow(QLabel(tr("Recent files")), self.clear)
+        form.addRow(QLabel("Recent files"), self.clear)
 
     def _reset(self, *pages: Page) -> None:
         for setting in preferences.EVERY:

@@ -7,7 +7,6 @@ from pathlib import Path
 from PySide6.QtCore import QFileSystemWatcher, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QPushButton
 
-from inspector.core.translation import marked, tr
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.kit.message_bar import Message
@@ -17,9 +16,7 @@ PAUSE = 300
 """Milliseconds in which several changes are one."""
 OWN = frozenset(("write", "append", "recover", "make_repairs"))
 """Work of this window that changes the file."""
-UNWRITTEN = marked(
-    "The pending changes were made for the file as it was; Reload keeps them if they fit what is there now."
-)
+UNWRITTEN = "The pending changes were made for the file as it was; Reload keeps them if they fit what is there now."
 
 
 class Watching(QObject):
@@ -43,8 +40,8 @@ class Watching(QObject):
         self._timer.setInterval(PAUSE)
         self._timer.timeout.connect(self._look)
         self.message = Message()
-        self.keep = QPushButton(tr("Keep"))
-        self.keep.setToolTip(tr("Go on with what is shown"))
+        self.keep = QPushButton("Keep")
+        self.keep.setToolTip("Go on with what is shown")
         self.keep.clicked.connect(self._keep)
         self.message.dismiss.clicked.connect(self._keep)
         self.message.acted.connect(self._act)
@@ -124,9 +121,9 @@ class Watching(QObject):
         if change is None:
             self.message.hide()
             return
-        pending = f" {tr(UNWRITTEN)}" if self._editing.pending is not None else ""
-        action = tr("Show New Data") if self._shows_growth(change) else tr("Reload") if change.now is not None else ""
-        self.message.say(tr("Changed on disk: {sentence}", sentence=change.sentence) + pending, action)
+        pending = f" {UNWRITTEN}" if self._editing.pending is not None else ""
+        action = "Show New Data" if self._shows_growth(change) else "Reload" if change.now is not None else ""
+        self.message.say(f"Changed on disk: {change.sentence}" + pending, action)
 
     def _shows_growth(self, change: DiskChange) -> bool:
         """An RCA archive only ever grows at its end, so what is new can be shown beside what was there."""

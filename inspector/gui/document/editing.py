@@ -8,10 +8,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from inspector.core.counts import checksums, in_bytes
 from inspector.core.edit import Edit, Patch
-from inspector.core.numbers import hexadecimal
-from inspector.core.translation import tr, trn
+from inspector.core.numbers import count, hexadecimal, in_bytes, plural
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Job
 from inspector.operations.protocol.edit_views import Mended, OnlyWhole, WriteResult
@@ -108,19 +106,19 @@ class Editing(QObject):
     def overwrite(self, offset: int, old: bytes, new: bytes, again: bool = False) -> None:
         """Put ``new`` over the bytes ``old`` that are shown at ``offset``; ``again``: it is still being typed."""
         if old != new:
-            label = tr("Overwrite {bytes} at {place}", bytes=in_bytes(len(new)), place=hexadecimal(offset))
+            label = f"Overwrite {in_bytes(len(new))} at {hexadecimal(offset)}"
             same_step = again and self.history.undo_label == label
             self.add(Edit(label, (Patch(offset, old, new),), self.size, self.size), same_step)
 
     def add(self, edit: Edit, again: bool = False) -> None:
         """Add a change of what is shown; ``again``: as part of the last step."""
         if edit.old_size != self.size:
-            self._document.said.emit(tr("The archive is still being read with the last change: try that again."))
+            self._document.said.emit("The archive is still being read with the last change: try that again.")
             return
         try:
             self.history.add(edit, again)
         except ValueError:
-            self._document.said.emit(tr("Write or discard the pending changes first: this one would change the size."))
+            self._document.said.emit("Write or discard the pending changes first: this one would change the size.")
             return
         self._change()
 
@@ -177,12 +175,10 @@ class Editing(QObject):
                 return
             if mended.checksums:
                 self.put(mended.edit)
-                done, names = checksums(len(mended.checksums)), named(mended.checksums)
-                self._document.said.emit(
-                    tr("{checksums} mended, not written yet: {names}.", checksums=done, names=names)
-                )
+                done, names = count(len(mended.checksums), "checksum"), named(mended.checksums)
+                self._document.said.emit(f"{done} mended, not written yet: {names}.")
             else:
-                self._document.said.emit(tr("No recorded checksum depends on the changed bytes, or all of them fit."))
+                self._document.said.emit("No recorded checksum depends on the changed bytes, or all of them fit.")
 
         self._document.start("mend_checksums", edit, done=take)
 
@@ -190,7 +186,7 @@ class Editing(QObject):
         """Write what is pending: into a file at once, to S3 when the user has agreed to what will be sent."""
         edit, steps = self.pending, self.history.steps
         if edit is not None:
-            label = edit.label if steps == 1 else trn("Make {number} change", "Make {number} changes", steps)
+            label = edit.label if steps == 1 else plural("Make {number} change", "Make {number} changes", steps)
             every = replace(edit, label=label)
             self.carry_out("write", every, edit=every)
 
@@ -232,9 +228,7 @@ class Editing(QObject):
             self.history.put(pending)
         self._document.decoded_anew()
         self._change()
-        self._document.said.emit(
-            tr("This is what is there now. The pending changes fit it, and are still not written.")
-        )
+        self._document.said.emit("This is what is there now. The pending changes fit it, and are still not written.")
 
     def settle(self, result: WriteResult) -> None:
         """The archive was changed, by writing or by a repair: nothing is pending any more."""
@@ -273,4 +267,4 @@ class Editing(QObject):
 def named(checksums: tuple[str, ...]) -> str:
     """Some checksums by their names."""
     names, more = ", ".join(checksums[:3]), len(checksums) - 3
-    return tr("{names} and {number} more", names=names, number=f"{more:,}") if more > 0 else names
+    return "{names} and {number} more".format(names=names, number=f"{more:,}") if more > 0 else names

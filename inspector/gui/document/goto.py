@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inspector.core.translation import tr
-from inspector.gui.kit.labels import word
 from inspector.operations.protocol.views import LayerInfo, LayerKind, Target
 from inspector.operations.session.datapoints import is_key
 
@@ -50,7 +48,7 @@ def find(document: Document, pattern: bytes, backwards: bool, ignore_case: bool)
 
 
 def _not_found(info: LayerInfo | None, backwards: bool) -> str:
-    layer = word(info.kind if info is not None else LayerKind.FILE)
+    layer = (info.kind if info is not None else LayerKind.FILE).value
     if backwards:
-        return tr("Not found from here to the beginning of the {layer}.", layer=layer)
-    return tr("Not found from here to the end of the {layer}.", layer=layer)
+        return f"Not found from here to the beginning of the {layer}."
+    return f"Not found from here to the end of the {layer}."

@@ -7,16 +7,15 @@ from functools import partial
 from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
-from inspector.core.translation import marked, tr
 from inspector.gui.document.document import Document
 from inspector.gui.kit.text import escaped, short
 from inspector.operations.protocol.views import FieldRow, Reference, Target
 
-NOWHERE = marked("This leads nowhere: it says the place of nothing else in the archive.")
-NONE_BEFORE = marked("There are no bytes before this one that nothing explains.")
-NONE_AFTER = marked("There are no bytes after this one that nothing explains.")
-ALIKE_BEFORE = marked("There is no other {kind} “{name}” before this one.")
-ALIKE_AFTER = marked("There is no other {kind} “{name}” after this one.")
+NOWHERE = "This leads nowhere: it says the place of nothing else in the archive."
+NONE_BEFORE = "There are no bytes before this one that nothing explains."
+NONE_AFTER = "There are no bytes after this one that nothing explains."
+ALIKE_BEFORE = "There is no other {kind} “{name}” before this one."
+ALIKE_AFTER = "There is no other {kind} “{name}” after this one."
 
 
 class Following(QObject):
@@ -27,7 +26,7 @@ class Following(QObject):
         self._document = document
         self._over = over
         self.menu = QMenu(over)
-        self.menu.setAccessibleName(tr("Where this leads"))
+        self.menu.setAccessibleName("Where this leads")
 
     # ---- references --------------------------------------------------------------------------------------------
 
@@ -41,7 +40,7 @@ class Following(QObject):
             if (here.layer, here.caret) != (asked.layer, asked.caret):
                 return
             if not references:
-                document.said.emit(tr(NOWHERE))
+                document.said.emit(NOWHERE)
             elif len(references) == 1:
                 self.go(references[0])
             else:
@@ -78,7 +77,7 @@ class Following(QObject):
     def _step_unexplained(self, backwards: bool) -> None:
         here = self._document.selection
         nothing = NONE_BEFORE if backwards else NONE_AFTER
-        self._step("unexplained", here.layer, here.caret, backwards, nothing=tr(nothing))
+        self._step("unexplained", here.layer, here.caret, backwards, nothing=nothing)
 
     def next_alike(self) -> None:
         """Show the next field of the kind that is selected."""
@@ -91,10 +90,10 @@ class Following(QObject):
     def _step_alike(self, backwards: bool) -> None:
         here, field = self._document.selection, self._field()
         if field is None:
-            self._document.said.emit(tr("No field is selected here, so there is no next one of its kind."))
+            self._document.said.emit("No field is selected here, so there is no next one of its kind.")
             return
         none = ALIKE_BEFORE if backwards else ALIKE_AFTER
-        nothing = tr(none, kind=field.kind, name=short(field.name))
+        nothing = none.format(kind=field.kind, name=short(field.name))
         self._step("alike", here.layer, here.caret, field.kind, field.name, backwards, nothing=nothing)
 
     def _field(self) -> FieldRow | None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
-from inspector.core.translation import marked, tr
 from inspector.gui.document.layer_reader import when_read
 from inspector.gui.document.session import OpenTab
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.document.document import Document
     from inspector.operations.protocol.views import ContentInfo
 
-CHANGED = marked("This archive has changed since the last session: what is at the caret may be something else.")
+CHANGED = "This archive has changed since the last session: what is at the caret may be something else."
 
 
 def go_back(document: Document, kept: OpenTab) -> None:
@@ -28,7 +27,7 @@ def go_back(document: Document, kept: OpenTab) -> None:
 def _go_on(document: Document, kept: OpenTab) -> None:
     stamp = document.status.stamp
     if kept.stamp and stamp and stamp != kept.stamp:
-        document.said.emit(tr(CHANGED))
+        document.said.emit(CHANGED)
     elif document.selection.caret not in (0, document.first_caret):
         return  # the user has gone elsewhere meanwhile
     elif kept.member >= 0:

@@ -10,7 +10,7 @@ from typing import Any
 
 from PySide6.QtCore import QLockFile, QSaveFile
 
-from inspector.core.translation import marked, tr, trn
+from inspector.core.numbers import count
 from inspector.gui.kit.locations import name_of
 
 SLOTS = 16
@@ -24,10 +24,10 @@ _LARGEST = MOST * ROOM
 _NAMED = 3
 """Tabs whose names are told."""
 SIDES = {
-    "audit": marked("Audit"),
-    "browser": marked("Browse S3"),
-    "check": marked("Check"),
-    "draft": marked("New Archive"),
+    "audit": "Audit",
+    "browser": "Browse S3",
+    "check": "Check",
+    "draft": "New Archive",
 }
 """What tabs are called that show no document, by what they are in a session."""
 
@@ -55,7 +55,7 @@ class OpenTab:
     @property
     def name(self) -> str:
         """What the tab is called."""
-        return tr(SIDES[self.side]) if self.side in SIDES else name_of(self.location)
+        return SIDES[self.side] if self.side in SIDES else name_of(self.location)
 
     @property
     def fits(self) -> bool:
@@ -79,8 +79,8 @@ class Session:
     def words(self) -> str:
         """What it would open."""
         names = [tab.name for tab in self.tabs[:_NAMED]]
-        more = [tr("{number} more", number=len(self.tabs) - _NAMED)] if len(self.tabs) > _NAMED else []
-        tabs = trn("{number} tab", "{number} tabs", len(self.tabs))
+        more = [f"{len(self.tabs) - _NAMED} more"] if len(self.tabs) > _NAMED else []
+        tabs = count(len(self.tabs), "tab")
         return f"{tabs}: {', '.join(names + more)}"
 
 

@@ -6,7 +6,6 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy
 
 from inspector.core.names import visible
-from inspector.core.translation import marked, tr
 from inspector.gui.document.request_watch import RequestWatch
 from inspector.gui.kit.text import escaped
 from inspector.gui.kit.widgets import sentence_label
@@ -15,17 +14,17 @@ from inspector.operations.protocol.views import Stage
 
 WORDS = {
     Remedy.UNSIGNED: (
-        marked("Retry Without &Signing"),
-        marked("Ask again as anybody could; that works where the data is public"),
+        "Retry Without &Signing",
+        "Ask again as anybody could; that works where the data is public",
     ),
     Remedy.CONNECTION: (
-        marked("Choose &Profile…"),
-        marked("Choose a profile, a region or an endpoint, and open it again"),
+        "Choose &Profile…",
+        "Choose a profile, a region or an endpoint, and open it again",
     ),
-    Remedy.REGION: (marked("Use Its &Region"), marked("Ask again in the region that the server names")),
-    Remedy.RELOAD: (marked("&Reload"), marked("Read the object that is there now (F5)")),
-    Remedy.RETRY: (marked("Re&try"), marked("Ask again (F5)")),
-    Remedy.BROWSE: (marked("&Browse"), marked("List what lies there")),
+    Remedy.REGION: ("Use Its &Region", "Ask again in the region that the server names"),
+    Remedy.RELOAD: ("&Reload", "Read the object that is there now (F5)"),
+    Remedy.RETRY: ("Re&try", "Ask again (F5)"),
+    Remedy.BROWSE: ("&Browse", "List what lies there"),
 }
 INDENT = 38
 
@@ -46,7 +45,7 @@ class Remedies(QFrame):
         self._watch = watch
         self._trouble: Trouble | None = None
         self.sentence = sentence_label()
-        self.sentence.setAccessibleName(tr("What stands in the way of reading from S3"))
+        self.sentence.setAccessibleName("What stands in the way of reading from S3")
         self.sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.buttons: dict[Remedy, QPushButton] = {}
         layout = QHBoxLayout(self)
@@ -54,8 +53,8 @@ class Remedies(QFrame):
         layout.setSpacing(8)
         layout.addWidget(self.sentence, 1)
         for remedy, (text, tip) in WORDS.items():
-            button = QPushButton(tr(text))
-            button.setToolTip(tr(tip))
+            button = QPushButton(text)
+            button.setToolTip(tip)
             button.clicked.connect(lambda _=False, remedy=remedy: self.wanted.emit(remedy))
             layout.addWidget(button)
             self.buttons[remedy] = button
@@ -76,10 +75,10 @@ class Remedies(QFrame):
             return
         # What could not be opened is said above already.
         failed = self._watch.document.status.stage is Stage.FAILED
-        self.sentence.setText(tr("This may help:") if failed else trouble.sentence)
+        self.sentence.setText("This may help:" if failed else trouble.sentence)
         for remedy, button in self.buttons.items():
             button.setVisible(remedy in trouble.remedies)
         if trouble.region:
             region = escaped(visible(trouble.region))
-            self.buttons[Remedy.REGION].setText(tr("Use &Region {region}", region=region))
+            self.buttons[Remedy.REGION].setText(f"Use &Region {region}")
         self.told.emit()

@@ -9,7 +9,6 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
 
 from inspector.core.names import visible
-from inspector.core.translation import marked, tr
 from inspector.gui.document.document import Document
 from inspector.gui.kit.file_dialogs import begin_beside
 from inspector.gui.panels.banner import Banner
@@ -18,9 +17,9 @@ from inspector.operations.protocol.report_kind import ReportKind
 from inspector.operations.protocol.views import ManifestResult
 
 FILTERS = {
-    ReportKind.HTML: marked("HTML page (*.html)"),
-    ReportKind.TEXT: marked("Text (*.txt)"),
-    ReportKind.JSON: marked("JSON (*.json)"),
+    ReportKind.HTML: "HTML page (*.html)",
+    ReportKind.TEXT: "Text (*.txt)",
+    ReportKind.JSON: "JSON (*.json)",
 }
 _SUFFIXES = {".html": ReportKind.HTML, ".htm": ReportKind.HTML, ".txt": ReportKind.TEXT, ".json": ReportKind.JSON}
 
@@ -38,10 +37,10 @@ class Saving(QObject):
 
     def ask_report(self) -> None:
         """Ask where a report is to be written, and as what."""
-        dialog = QFileDialog(self._parent, tr("Export Report"))
+        dialog = QFileDialog(self._parent, "Export Report")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([tr(name) for name in FILTERS.values()])
+        dialog.setNameFilters(list(FILTERS.values()))
         dialog.filterSelected.connect(lambda name: dialog.setDefaultSuffix(_kind_of_filter(name)[1]))
         dialog.setDefaultSuffix("html")
         begin_beside(dialog, self._document.location)
@@ -53,7 +52,7 @@ class Saving(QObject):
         """Write a report in the background, and say so."""
 
         def done(_: object) -> None:
-            self._document.said.emit(tr("The report was written to {path}.", path=visible(path)))
+            self._document.said.emit(f"The report was written to {visible(path)}.")
 
         self._document.start("export", path, kind, done=done)
 
@@ -63,10 +62,10 @@ class Saving(QObject):
         """Ask for the algorithm of a digest manifest."""
         dialog = QInputDialog(self._parent)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setWindowTitle(tr("Write Digest Manifest"))
-        dialog.setLabelText(tr("Digests of all members are written beside the archive. Algorithm:"))
+        dialog.setWindowTitle("Write Digest Manifest")
+        dialog.setLabelText("Digests of all members are written beside the archive. Algorithm:")
         dialog.setComboBoxItems([algorithm.name for algorithm in ALGORITHMS])
-        dialog.setOkButtonText(tr("Write"))
+        dialog.setOkButtonText("Write")
         dialog.textValueSelected.connect(self.write_manifest)
         dialog.open()
 
@@ -78,7 +77,7 @@ class Saving(QObject):
         if result.written:
             self._document.said.emit(result.sentence)
         else:
-            self._banner.ask(result.sentence, tr("Replace It"), lambda: self.write_manifest(algorithm, True))
+            self._banner.ask(result.sentence, "Replace It", lambda: self.write_manifest(algorithm, True))
 
 
 def _kind_of(path: str, name_filter: str) -> ReportKind:
@@ -87,5 +86,5 @@ def _kind_of(path: str, name_filter: str) -> ReportKind:
 
 
 def _kind_of_filter(name_filter: str) -> tuple[ReportKind, str]:
-    kind = next((kind for kind, name in FILTERS.items() if tr(name) == name_filter), ReportKind.HTML)
+    kind = next((kind for kind, name in FILTERS.items() if name == name_filter), ReportKind.HTML)
     return kind, next(suffix[1:] for suffix, known in _SUFFIXES.items() if known is kind)

@@ -10,9 +10,8 @@ from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
-from inspector.core.counts import members
 from inspector.core.names import visible
-from inspector.core.translation import marked, tr
+from inspector.core.numbers import count
 from inspector.gui.dialogs.extract import ExtractDialog, Planned, Wish
 from inspector.gui.dialogs.extracted import ExtractedDialog
 from inspector.gui.document.document import Document
@@ -71,31 +70,26 @@ class Extracting(QObject):
 
     def _say_cancelled(self, job: Job, folder: str) -> None:
         if job.cancelled:
-            text = tr(
-                "Extracting was cancelled. Files that were whole by then are in {folder}, and no others.",
-                folder=visible(folder),
-            )
+            text = f"Extracting was cancelled. Files that were whole by then are in {visible(folder)}, and no others."
             self._document.said.emit(text)
 
     def _tell(self, result: ExtractionResult) -> None:
         if result.whole and not result.warnings:
-            self._banner.ask(result.sentence, tr("Open Folder"), lambda: open_folder(result.folder))
+            self._banner.ask(result.sentence, "Open Folder", lambda: open_folder(result.folder))
             return
-        self._banner.ask(
-            told(result), tr("Details…"), lambda: ExtractedDialog(self._parent, result, told(result)).open()
-        )
+        self._banner.ask(told(result), "Details…", lambda: ExtractedDialog(self._parent, result, told(result)).open())
 
 
 def told(result: ExtractionResult) -> str:
     """What an extraction came to, in sentences."""
     groups = (
-        (marked("{members} refused"), result.refused.count),
-        (marked("{members} damaged"), result.damaged.count),
-        (marked("{members} that nothing proves"), result.unproved.count),
-        (marked("{members} left out, needing your word"), result.doubtful.count),
-        (marked("{members} whose name was taken"), result.conflicts.count),
+        ("{members} refused", result.refused.count),
+        ("{members} damaged", result.damaged.count),
+        ("{members} that nothing proves", result.unproved.count),
+        ("{members} left out, needing your word", result.doubtful.count),
+        ("{members} whose name was taken", result.conflicts.count),
     )
-    parts = [tr(words, members=members(number)) for words, number in groups if number]
+    parts = [words.format(members=count(number, "member")) for words, number in groups if number]
     return (
         " ".join((result.sentence, f"{', '.join(parts)}." if parts else "", result.stopped)).replace("  ", " ").strip()
     )
@@ -108,8 +102,4 @@ def open_folder(folder: str) -> None:
 
 def _why_not(stage: Stage) -> str:
     early = stage in (Stage.OPENING, Stage.DECODING)
-    return (
-        tr("The archive is still being read: extract when that is over.")
-        if early
-        else tr("There is nothing to extract.")
-    )
+    return "The archive is still being read: extract when that is over." if early else "There is nothing to extract."

@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 
 from inspector.core.edit import differing
-from inspector.core.translation import marked, tr
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.hex.hex_pane import HexPane
@@ -13,7 +12,7 @@ from inspector.gui.hex.overwriting import Overwriting
 from inspector.gui.hex.typing import Typed
 from inspector.operations.protocol.views import LayerKind
 
-ONLY_FILE = marked("Bytes are edited in the File layer: what is shown here is made from it.")
+ONLY_FILE = "Bytes are edited in the File layer: what is shown here is made from it."
 
 
 class HexEditing(QObject):
@@ -51,4 +50,4 @@ class HexEditing(QObject):
         if self._in_file():
             self._editing.overwrite(typed.offset, typed.old, typed.new, again=typed.again)
         else:
-            self._document.said.emit(tr(ONLY_FILE))
+            self._document.said.emit(ONLY_FILE)

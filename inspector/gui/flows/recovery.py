@@ -5,14 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from inspector.core.translation import marked, tr
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.panels.banner import Banner
 from inspector.operations.protocol.edit_views import Interrupted, WayOut
 from inspector.operations.protocol.views import Stage
 
-LEFT = marked("Leave It: Nothing is done. The archive can be looked at, and changed once this is decided.")
+LEFT = "Leave It: Nothing is done. The archive can be looked at, and changed once this is decided."
 
 
 class Recovering(QObject):
@@ -34,25 +33,25 @@ class Recovering(QObject):
 
     def _take(self, found: Interrupted | None) -> None:
         if found is not None:
-            self._banner.ask(found.story, tr("Decide…"), lambda: self.ask(found))
+            self._banner.ask(found.story, "Decide…", lambda: self.ask(found))
 
     def ask(self, found: Interrupted) -> None:
         """Show the ways out and what each would do."""
         box = QMessageBox(self._parent)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setWindowTitle(tr("An Interrupted Change"))
+        box.setWindowTitle("An Interrupted Change")
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setIcon(QMessageBox.Icon.Question)
         box.setText(found.story)
         ways = {WayOut.FINISH: found.finish, WayOut.ROLL_BACK: found.roll_back, WayOut.FORGET: found.forget}
-        names = {WayOut.FINISH: tr("Finish It"), WayOut.ROLL_BACK: tr("Roll It Back"), WayOut.FORGET: tr("Forget It")}
+        names = {WayOut.FINISH: "Finish It", WayOut.ROLL_BACK: "Roll It Back", WayOut.FORGET: "Forget It"}
         told = [f"{names[way]}: {words}" for way, words in ways.items() if words]
-        box.setInformativeText("\n\n".join((*told, tr(LEFT))))
+        box.setInformativeText("\n\n".join((*told, LEFT)))
         for way, words in ways.items():
             if words:
                 button = box.addButton(names[way], QMessageBox.ButtonRole.ActionRole)
                 button.clicked.connect(lambda _=False, chosen=way: self.recover(chosen))
-        later = box.addButton(tr("Leave It"), QMessageBox.ButtonRole.RejectRole)
+        later = box.addButton("Leave It", QMessageBox.ButtonRole.RejectRole)
         box.setDefaultButton(later)
         box.setEscapeButton(later)
         box.open()

@@ -9,7 +9,6 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from inspector.core.edit import Edit
-from inspector.core.translation import marked, tr
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
@@ -20,8 +19,8 @@ from inspector.operations.protocol.edit_views import WriteResult
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import Connection
 
-PATCHES = marked("Patch (*.patch.json)")
-ALL_FILES = marked("All files (*)")
+PATCHES = "Patch (*.patch.json)"
+ALL_FILES = "All files (*)"
 
 
 class Writing(QObject):
@@ -45,7 +44,7 @@ class Writing(QObject):
 
     def ask_copy(self) -> None:
         """Ask where the changed archive is to be saved."""
-        self._ask_place(tr("Save a Changed Copy"), self._beside("changed"), self._editing.save_copy)
+        self._ask_place("Save a Changed Copy", self._beside("changed"), self._editing.save_copy)
 
     def ask_mended(self, accepted: tuple[str, ...]) -> None:
         """Ask where a mended copy is to be written."""
@@ -53,7 +52,7 @@ class Writing(QObject):
         def start(path: str, over: bool, connection: Connection) -> None:
             self._start(path, "make_repairs", accepted, path, False, over, connection)
 
-        self._ask_place(tr("Mend a Copy"), self._beside("mended"), start)
+        self._ask_place("Mend a Copy", self._beside("mended"), start)
 
     def ask_salvage(self, accepted: tuple[str, ...]) -> None:
         """Ask where what is whole is to be saved."""
@@ -61,20 +60,20 @@ class Writing(QObject):
         def start(path: str, over: bool, connection: Connection) -> None:
             self._start(path, "salvage", accepted, path, over, connection)
 
-        self._ask_place(tr("Salvage"), self._beside("salvaged"), start)
+        self._ask_place("Salvage", self._beside("salvaged"), start)
 
     def ask_export(self) -> None:
         """Ask where the pending changes are to be written as a patch."""
         edit = self._editing.pending
         if edit is not None:
             name = f"{self._document.name}.patch.json"
-            self._ask(tr("Export Patch"), name, lambda path: self._said("export_patch", edit, path), PATCHES)
+            self._ask("Export Patch", name, lambda path: self._said("export_patch", edit, path), PATCHES)
 
     def ask_import(self) -> None:
         """Ask for a patch, and make its changes pending."""
-        dialog = QFileDialog(self._parent, tr("Import Patch"))
+        dialog = QFileDialog(self._parent, "Import Patch")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setNameFilters([tr(PATCHES), tr(ALL_FILES)])
+        dialog.setNameFilters([PATCHES, ALL_FILES])
         begin_beside(dialog, self._document.location)
         dialog.fileSelected.connect(self.import_patch)
         dialog.open()
@@ -108,7 +107,7 @@ class Writing(QObject):
         dialog = QFileDialog(self._parent, title)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilter(tr(filters))
+        dialog.setNameFilter(filters)
         begin_beside(dialog, self._document.location)
         dialog.selectFile(name)
         dialog.fileSelected.connect(then)
@@ -119,7 +118,7 @@ class Writing(QObject):
 
         def done(result: WriteResult) -> None:
             said = " ".join((result.sentence, *result.warnings))
-            self._banner.ask(said, tr("Open It"), lambda: self.chosen.emit(path))
+            self._banner.ask(said, "Open It", lambda: self.chosen.emit(path))
 
         self._document.start(method, *arguments, done=done)
 

@@ -8,7 +8,6 @@ from PySide6.QtCore import QEventLoop, QMetaType, QMimeData, QObject, Qt, QTimer
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from inspector.core.translation import tr
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Job
 from inspector.gui.ipc.temp_dir import Shelter
@@ -107,7 +106,7 @@ class Lending(QObject):
         try:
             return self._shelter.room()
         except OSError as error:
-            self._document.said.emit(tr("There is no place for files of members: {error}.", error=error.strerror))
+            self._document.said.emit(f"There is no place for files of members: {error.strerror}.")
             return ""
 
     def open_elsewhere(self) -> None:
@@ -120,17 +119,15 @@ class Lending(QObject):
         box = QMessageBox(self._parent)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setIcon(QMessageBox.Icon.Warning)
-        box.setWindowTitle(tr("Open With Another Program"))
+        box.setWindowTitle("Open With Another Program")
         box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText(tr("Open a copy of {name} with the program that the system has for it?", name=name))
+        box.setText(f"Open a copy of {name} with the program that the system has for it?")
         box.setInformativeText(
-            tr(
-                "That program will read what is in the archive, and whoever made the archive may have meant it to do "
-                "harm. Changes to the copy are not kept."
-            )
+            "That program will read what is in the archive, and whoever made the archive may have meant it to do "
+            "harm. Changes to the copy are not kept."
         )
-        agree = box.addButton(tr("Open a Copy"), QMessageBox.ButtonRole.AcceptRole)
-        here = box.addButton(tr("Show It Here"), QMessageBox.ButtonRole.ActionRole)
+        agree = box.addButton("Open a Copy", QMessageBox.ButtonRole.AcceptRole)
+        here = box.addButton("Show It Here", QMessageBox.ButtonRole.ActionRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
         box.setDefaultButton(here)
         agree.clicked.connect(lambda: self._lend_one(member))
@@ -143,4 +140,4 @@ class Lending(QObject):
 
     def _open(self, lent: Lent) -> None:
         if not self.open_file(QUrl.fromLocalFile(lent.paths[0])):
-            self._document.said.emit(tr("The system has no program for files of this kind."))
+            self._document.said.emit("The system has no program for files of this kind.")

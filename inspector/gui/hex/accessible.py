@@ -21,10 +21,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAccessibleWidget, QWidget
 
-from inspector.core.counts import in_bytes
-from inspector.core.numbers import grouped
+from inspector.core.numbers import grouped, in_bytes
 from inspector.core.span import Span
-from inspector.core.translation import tr
 
 
 class Bytes(Protocol):
@@ -96,10 +94,10 @@ class _AccessibleBytes(QAccessibleWidget):
 def value_of(view: Bytes) -> str:
     """What a view of bytes is at, in words."""
     if not view.byteCount():
-        return tr("no bytes")
+        return "no bytes"
     selected = view.selection().size
-    words = view.accessibleDescription() or tr("offset {offset}", offset=grouped(view.caret()))
-    return tr("{words}, {bytes} selected", words=words, bytes=in_bytes(selected)) if selected else words
+    words = view.accessibleDescription() or f"offset {grouped(view.caret())}"
+    return f"{words}, {in_bytes(selected)} selected" if selected else words
 
 
 _made: list[QAccessibleInterface] = []

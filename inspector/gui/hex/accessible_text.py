@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from inspector.core.numbers import grouped
+from inspector.core.numbers import count, grouped
 from inspector.core.span import total
-from inspector.core.translation import tr, trn
 from inspector.gui.kit.text import short
 from inspector.operations.protocol.views import Explanation, FieldRow
 
@@ -17,13 +16,13 @@ def spoken(explanation: Explanation, byte: int | None) -> str:
 
     ``byte`` is the value of the byte, None where it has not been read.
     """
-    parts = [tr("offset {offset}", offset=grouped(explanation.offset))]
+    parts = [f"offset {grouped(explanation.offset)}"]
     if explanation.fields:
         leaf = explanation.fields[-1]
         parts += [_position(leaf, explanation.offset), short(leaf.name)]
-        parts += [tr("value {value}", value=short(leaf.value))] if leaf.value else []
-    parts += [tr("reads {byte}", byte=f"{byte:02X}")] if byte is not None else []
-    parts += [tr("in {name}", name=short(row.name)) for row in reversed(explanation.fields[:-1])]
+        parts += [f"value {short(leaf.value)}"] if leaf.value else []
+    parts += ["reads {byte}".format(byte=f"{byte:02X}")] if byte is not None else []
+    parts += [f"in {short(row.name)}" for row in reversed(explanation.fields[:-1])]
     sentences = [", ".join(part for part in parts if part), *_remarks(explanation)]
     return ". ".join(sentence.rstrip(".") for sentence in sentences)
 
@@ -34,7 +33,7 @@ def _position(leaf: FieldRow, offset: int) -> str:
     for start, stop in leaf.spans:
         if start <= offset < stop:
             number, size = before + offset - start + 1, total(leaf.spans)
-            return tr("byte {number} of {size}", number=grouped(number), size=grouped(size))
+            return f"byte {grouped(number)} of {grouped(size)}"
         before += stop - start
     return ""
 
@@ -42,6 +41,6 @@ def _position(leaf: FieldRow, offset: int) -> str:
 def _remarks(explanation: Explanation) -> list[str]:
     wrong = [sentence for _, sentence in explanation.findings]
     more = len(wrong) - MOST_FINDINGS
-    rest = [trn("{number} more finding", "{number} more findings", more)] if more > 0 else []
+    rest = [count(more, "more finding")] if more > 0 else []
     note = [short(explanation.fields[-1].note)] if explanation.fields and explanation.fields[-1].note else []
     return [*wrong[:MOST_FINDINGS], *rest, *note]

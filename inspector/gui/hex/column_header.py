@@ -6,7 +6,6 @@ from PySide6.QtCore import QPointF, QRect
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
-from inspector.core.translation import tr
 from inspector.gui.hex.layout import GROUP, Layout
 from inspector.gui.hex.painting import MARGIN, Look
 
@@ -49,11 +48,11 @@ class ColumnHeads(QWidget):
         painter.setFont(look.font)
         painter.setPen(look.quiet)
         layout = self._layout
-        painter.drawText(QPointF(MARGIN, look.baseline), tr("offset"))
+        painter.drawText(QPointF(MARGIN, look.baseline), "offset")
         heads = layout.head_texts
         columns = "  ".join(" ".join(heads[i : i + GROUP]) for i in range(0, len(heads), GROUP))
         painter.drawText(QPointF(MARGIN + layout.hex_start * look.cell, look.baseline), columns)
-        painter.drawText(QPointF(MARGIN + layout.text_start * look.cell, look.baseline), tr("text"))
+        painter.drawText(QPointF(MARGIN + layout.text_start * look.cell, look.baseline), "text")
         if self._column is not None:
             painter.setPen(look.text)
             place = QPointF(MARGIN + layout.hex_cell(self._column) * look.cell, look.baseline)

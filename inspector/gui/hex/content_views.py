@@ -6,9 +6,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
 from PySide6.QtGui import QImage, QImageReader, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
-from inspector.core.counts import in_bytes
-from inspector.core.numbers import grouped
-from inspector.core.translation import marked, tr
+from inspector.core.numbers import grouped, in_bytes
 from inspector.gui.kit.fonts import fixed_font
 from inspector.gui.kit.widgets import sentence_label
 
@@ -41,7 +39,7 @@ class TextView(QWidget):
         super().__init__()
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
-        self.text.setAccessibleName(tr("Content as text"))
+        self.text.setAccessibleName("Content as text")
         self.restyle()
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.sentence = _sentence_above(self.text, self)
@@ -59,12 +57,12 @@ class TextView(QWidget):
         lines = text.replace("\0", "␀").splitlines()
         cut = any(len(line) > LINE_LIMIT for line in lines)
         self.text.setPlainText("\n".join(line[:LINE_LIMIT] for line in lines))
-        said = tr("Text in {encoding}, {number} lines.", encoding=encoding, number=grouped(len(lines)))
+        said = f"Text in {encoding}, {grouped(len(lines))} lines."
         if size > len(data):
-            text = marked("Only the first {part} of {size} are shown as text; the hex view has all.")
-            said += " " + tr(text, part=in_bytes(len(data)), size=in_bytes(size))
+            text = "Only the first {part} of {size} are shown as text; the hex view has all."
+            said += " " + text.format(part=in_bytes(len(data)), size=in_bytes(size))
         if cut:
-            said += " " + tr("Lines longer than {number} characters are cut.", number=grouped(LINE_LIMIT))
+            said += " " + f"Lines longer than {grouped(LINE_LIMIT)} characters are cut."
         self.sentence.setText(said)
 
 
@@ -76,9 +74,9 @@ class ImageView(QWidget):
         self._picture = QPixmap()
         self.image = QLabel()
         self.image.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.image.setAccessibleName(tr("Content as an image"))
+        self.image.setAccessibleName("Content as an image")
         self._area = QScrollArea()
-        self._area.setAccessibleName(tr("Content as an image"))
+        self._area.setAccessibleName("Content as an image")
         self._area.setWidget(self.image)
         self._area.setWidgetResizable(True)
         self._area.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -88,8 +86,8 @@ class ImageView(QWidget):
         """Show the image whose file is ``data``, or say why it cannot be shown."""
         self._picture = QPixmap()
         if size > len(data):
-            text = marked("The image has {size}; none larger than {limit} is shown.")
-            self.sentence.setText(tr(text, size=in_bytes(size), limit=in_bytes(IMAGE_LIMIT)))
+            text = "The image has {size}; none larger than {limit} is shown."
+            self.sentence.setText(text.format(size=in_bytes(size), limit=in_bytes(IMAGE_LIMIT)))
         else:
             image, said = read_image(data, kind)
             self._picture = QPixmap.fromImage(image)
@@ -124,6 +122,6 @@ def read_image(data: bytes, kind: str) -> tuple[QImage, str]:
     image = reader.read()
     if image.isNull():
         why = reader.errorString().rstrip(".")
-        return image, tr("This {format} image cannot be shown: {trouble}.", format=kind.upper(), trouble=why)
-    text = marked("{format} image, {width} × {height} pixels.")
-    return image, tr(text, format=kind.upper(), width=grouped(size.width()), height=grouped(size.height()))
+        return image, f"This {kind.upper()} image cannot be shown: {why}."
+    text = "{format} image, {width} × {height} pixels."
+    return image, text.format(format=kind.upper(), width=grouped(size.width()), height=grouped(size.height()))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import StrEnum
 
-from inspector.core.translation import marked
-
 LARGEST = 4 << 20
 """The most bytes copied at once: as a C array that is 25 MB of text already."""
 _PER_LINE = 16
@@ -15,10 +13,10 @@ _PER_LINE = 16
 class CopyFormat(StrEnum):
     """How bytes are copied: the words of the menu, in English."""
 
-    HEX = marked("Hex")
-    TEXT = marked("Text")
-    C = marked("C Array")
-    PYTHON = marked("Python Bytes")
+    HEX = "Hex"
+    TEXT = "Text"
+    C = "C Array"
+    PYTHON = "Python Bytes"
 
 
 def copied(data: bytes, how: CopyFormat) -> str:

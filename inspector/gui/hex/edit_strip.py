@@ -6,7 +6,6 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton
 
-from inspector.core.translation import tr
 from inspector.gui.kit.widgets import ElidedLabel
 
 
@@ -23,17 +22,17 @@ class EditStrip(QFrame):
         super().__init__()
         self.setAutoFillBackground(True)
         self.setBackgroundRole(QPalette.ColorRole.Highlight)
-        self.mark = QLabel(tr("EDIT"))
+        self.mark = QLabel("EDIT")
         font = self.mark.font()
         font.setBold(True)
         self.mark.setFont(font)
         self.story = ElidedLabel(
-            tr("Typing overwrites bytes. Nothing is written until you say so (Ctrl+S)."), Qt.TextElideMode.ElideRight
+            "Typing overwrites bytes. Nothing is written until you say so (Ctrl+S).", Qt.TextElideMode.ElideRight
         )
         for label in (self.mark, self.story):
             label.setForegroundRole(QPalette.ColorRole.HighlightedText)
-        self.stop = QPushButton(tr("Stop Editing"))
-        self.stop.setToolTip(tr("Overwrite no bytes any more; what is pending stays (Ctrl+Shift+B)"))
+        self.stop = QPushButton("Stop Editing")
+        self.stop.setToolTip("Overwrite no bytes any more; what is pending stays (Ctrl+Shift+B)")
         self.stop.setAutoDefault(False)
         self.stop.clicked.connect(self.stopWanted)
         layout = QHBoxLayout(self)

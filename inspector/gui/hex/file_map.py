@@ -12,11 +12,9 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from inspector.core.kinds import ROLES, Role, role_bit
 from inspector.core.numbers import hexadecimal
 from inspector.core.span import Span
-from inspector.core.translation import tr
 from inspector.gui.hex.highlights import joined, meets
 from inspector.gui.hex.painting import hatching, scheme_for
 from inspector.gui.hex.verdict_lane import LANE, draw_verdicts, told
-from inspector.gui.kit.labels import word
 from inspector.gui.kit.palette import COLOURS, Scheme
 
 _WIDTH = 60
@@ -61,7 +59,7 @@ class FileMap(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAccessibleName(tr("Map of the file"))
+        self.setAccessibleName("Map of the file")
 
     # ---- what is shown -----------------------------------------------------------------------------------------
 
@@ -93,7 +91,7 @@ class FileMap(QWidget):
         """Frame the bytes that the hex view shows."""
         self._shown = Span(start, stop)
         first, end = hexadecimal(start), hexadecimal(stop)
-        self.setAccessibleDescription(tr("Bytes {start} to {stop} are shown.", start=first, stop=end))
+        self.setAccessibleDescription(f"Bytes {first} to {end} are shown.")
         self.update()
 
     def framed(self) -> Span:
@@ -118,13 +116,13 @@ class FileMap(QWidget):
         words = [f"{hexadecimal(start, 8)} … {hexadecimal(stop, 8)}"]
         if self._sets:
             roles = roles_in(self._sets[y * len(self._sets) // self.height()])
-            words.append(", ".join(map(word, roles)))
+            words.append(", ".join(roles))
         if self._verdicts:
             words.append(told(self._verdicts[y * len(self._verdicts) // self.height()]))
         if self._kept:
-            words.append(tr("read and kept here") if meets(self._kept, start, stop) else tr("not read yet"))
+            words.append("read and kept here" if meets(self._kept, start, stop) else "not read yet")
         if meets(self._damage, start, stop):
-            words.append(tr("damaged: see the findings"))
+            words.append("damaged: see the findings")
         return "\n".join(filter(None, words))
 
     # ---- places ------------------------------------------------------------------------------------------------

@@ -9,8 +9,7 @@ from PySide6.QtCore import QEvent, QLine, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygon, QShowEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from inspector.core.numbers import grouped, hexadecimal
-from inspector.core.translation import marked, tr, trn
+from inspector.core.numbers import count, grouped, hexadecimal
 from inspector.gui.hex.arrow_lanes import Stroke, strokes
 from inspector.gui.hex.painting import Look
 from inspector.gui.kit.text import plain
@@ -20,7 +19,7 @@ LANE = 5
 """Pixels between two lanes."""
 HEAD = 4
 """Pixels that the head of an arrow is long, and half of its height."""
-UP, DOWN = marked("At byte {place}, {rows} further up."), marked("At byte {place}, {rows} further down.")
+UP, DOWN = "At byte {place}, {rows} further up.", "At byte {place}, {rows} further down."
 _BESIDE = HEAD + 4
 """Pixels between the first lane and the rows: the heads are there."""
 _NEAR = 3
@@ -48,8 +47,8 @@ class Gutter(QWidget):
         self._strokes: list[Stroke] = []
         self.setMouseTracking(True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self.setAccessibleName(tr("References"))
-        self.setAccessibleDescription(tr("Arrows from what says a place to the bytes at that place"))
+        self.setAccessibleName("References")
+        self.setAccessibleDescription("Arrows from what says a place to the bytes at that place")
 
     @property
     def strokes(self) -> list[Stroke]:
@@ -123,7 +122,7 @@ class Gutter(QWidget):
             rows = away.start // columns - top - next(row for row in (stroke.source, stroke.target) if row is not None)
             place = f"{grouped(away.start)} ({hexadecimal(away.start)})"
             words = UP if rows < 0 else DOWN
-            lines.append(tr(words, place=place, rows=trn("{number} row", "{number} rows", abs(rows))))
+            lines.append(words.format(place=place, rows=count(abs(rows), "row")))
         return "\n".join(lines)
 
     # ---- Qt overrides ------------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 from inspector.core.field import Run
 from inspector.core.kinds import Role
 from inspector.core.span import Span, Spans
-from inspector.core.translation import tr
 from inspector.gui.document.document import Document
 from inspector.gui.document.layer_reader import read_start
 from inspector.gui.document.selection import Selection
@@ -176,7 +175,7 @@ class HexPane(QWidget):
             self._show_mode(Mode.HEX)
             self._model = HexModel(info.size, partial(self._fetch, info.layer))
             self.hex.setModel(self._model)  # which tells the map what it shows
-            self.hex.setEmptyText(tr("There is not a single byte here."))
+            self.hex.setEmptyText("There is not a single byte here.")
         self._changed()
 
     def _changed(self) -> None:

@@ -8,12 +8,11 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QSizePolicy, QTableView, QWidget
 
-from inspector.core.translation import marked, tr
 from inspector.gui.hex.inspector_values import Value, readings
 from inspector.gui.kit.fonts import fixed_font
 from inspector.gui.kit.model_titled_table import Index, TitledTable
 
-_HEADINGS = (marked("Read as"), marked("Value"))
+_HEADINGS = ("Read as", "Value")
 _Role = Qt.ItemDataRole
 
 
@@ -41,7 +40,7 @@ class ReadingsModel(TitledTable):
         answers = {
             _Role.DisplayRole: text or "–",
             _Role.ToolTipRole: text,
-            _Role.AccessibleTextRole: text or tr("no such value"),
+            _Role.AccessibleTextRole: text or "no such value",
             _Role.FontRole: fixed_font() if index.column() else None,
         }
         return answers.get(_Role(role))
@@ -73,7 +72,7 @@ class DataInspector(QTableView):
         head.setStretchLastSection(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAccessibleName(tr("Bytes at the caret as values"))
+        self.setAccessibleName("Bytes at the caret as values")
 
     def setBytes(self, data: bytes) -> None:
         """Show what these bytes are; ``inspector_values.LOOKED_AT`` of them are enough."""

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Literal, NamedTuple
 
-from inspector.core.counts import in_bytes
 from inspector.core.names import visible
-from inspector.core.translation import tr
+from inspector.core.numbers import in_bytes
 
 LOOKED_AT = 16
 """Bytes from the caret on that are looked at."""
@@ -30,13 +29,13 @@ class Value(NamedTuple):
 def readings(data: bytes) -> list[Value]:
     """All readings of the bytes that begin ``data``, in a fixed order; of no bytes they are empty."""
     return [
-        Value(tr("binary"), f"{data[0]:08b}" if data else ""),
+        Value("binary", f"{data[0]:08b}" if data else ""),
         Value("u8", _integer(data, 1, "little", signed=False)),
         Value("i8", _integer(data, 1, "little", signed=True)),
         *(each for size in (2, 3, 4, 8) for each in _integers(data, size)),
         *(each for size in (2, 4, 8) for each in _both(f"f{8 * size}", _float_reader(size), data)),
-        *(each for size in (4, 8) for each in _both(tr("Unix time {bits}", bits=8 * size), _unix_reader(size), data)),
-        Value(tr("DOS time, date"), _dos(data)),
+        *(each for size in (4, 8) for each in _both(f"Unix time {8 * size}", _unix_reader(size), data)),
+        Value("DOS time, date", _dos(data)),
         Value("varint (LEB128)", varint(data)),
         Value("UTF-8", _character(data)),
     ]

@@ -7,9 +7,7 @@ from enum import StrEnum
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
-from inspector.core.counts import in_bytes
-from inspector.core.numbers import rounded
-from inspector.core.translation import marked, tr
+from inspector.core.numbers import in_bytes, rounded
 from inspector.gui.document.document import Document
 from inspector.gui.kit.elided_box import ElidedBox
 from inspector.gui.kit.text import escaped, plain
@@ -24,9 +22,9 @@ WIDEST = 420
 class Mode(StrEnum):
     """How content is shown."""
 
-    HEX = marked("Hex")
-    TEXT = marked("Text")
-    IMAGE = marked("Image")
+    HEX = "Hex"
+    TEXT = "Text"
+    IMAGE = "Image"
 
 
 class LayerBar(QWidget):
@@ -42,7 +40,7 @@ class LayerBar(QWidget):
         super().__init__()
         self._document = document
         self.files = ElidedBox()
-        self.files.setAccessibleName(tr("File"))
+        self.files.setAccessibleName("File")
         self.files.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.files.setMinimumContentsLength(12)
         self.files.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -50,16 +48,12 @@ class LayerBar(QWidget):
         self.files.activated.connect(self._choose_file)
         self._buttons = QButtonGroup(self)
         self.kinds = {
-            LayerKind.FILE: self._button(self._buttons, tr("File"), tr("The bytes of the file")),
-            LayerKind.INNER: self._button(
-                self._buttons, tr("Inner stream"), tr("The file with the chunk headers taken out")
-            ),
-            LayerKind.CONTENT: self._button(
-                self._buttons, tr("Content"), tr("The decoded content of the selected member")
-            ),
+            LayerKind.FILE: self._button(self._buttons, "File", "The bytes of the file"),
+            LayerKind.INNER: self._button(self._buttons, "Inner stream", "The file with the chunk headers taken out"),
+            LayerKind.CONTENT: self._button(self._buttons, "Content", "The decoded content of the selected member"),
         }
         self._modes = QButtonGroup(self)
-        self.modes = {mode: self._mode_button(tr(mode.value)) for mode in Mode}
+        self.modes = {mode: self._mode_button(mode.value) for mode in Mode}
         self.size_label = ElidedLabel("", Qt.TextElideMode.ElideRight)
         self.size_label.setForegroundRole(self.size_label.palette().ColorRole.PlaceholderText)
         self._arrows = [QLabel("▸"), QLabel("▸")]
@@ -84,7 +78,7 @@ class LayerBar(QWidget):
         return button
 
     def _mode_button(self, word: str) -> QToolButton:
-        return self._button(self._modes, word, tr("Content as {mode}", mode=word.lower()))
+        return self._button(self._modes, word, f"Content as {word.lower()}")
 
     def _lay_out(self) -> None:
         layout = QHBoxLayout(self)
@@ -121,9 +115,9 @@ class LayerBar(QWidget):
 
     def _content_text(self, shown: LayerInfo | None) -> str:
         if shown is None or shown.kind is not LayerKind.CONTENT:
-            return tr("Content")
+            return "Content"
         title = shown.title if len(shown.title) <= LONGEST_TITLE else "…" + shown.title[1 - LONGEST_TITLE :]
-        return escaped(tr("Content of {member}", member=title))
+        return escaped(f"Content of {title}")
 
     def _fill_files(self, files: list[LayerInfo], shown: LayerInfo | None) -> None:
         if [self.files.itemData(i) for i in range(self.files.count())] != [info.layer for info in files]:

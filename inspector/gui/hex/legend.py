@@ -7,11 +7,9 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from inspector.core.kinds import ROLES, Role
-from inspector.core.translation import marked, tr
 from inspector.gui.hex.file_map import roles_in
 from inspector.gui.hex.painting import UNDER, hatching, scheme_for
 from inspector.gui.hex.verdict_lane import LEGEND, fill_judged, judged_in
-from inspector.gui.kit.labels import word
 from inspector.gui.kit.palette import COLOURS, Colours
 from inspector.operations.protocol.views import Judged
 
@@ -21,8 +19,8 @@ _BETWEEN = 5
 _APART = 14
 """Pixels between two entries."""
 _MARGIN = 8
-_DAMAGED = marked("damaged")
-_EDITED = marked("changed, not written")
+_DAMAGED = "damaged"
+_EDITED = "changed, not written"
 _Entry = Role | Judged | str
 
 
@@ -35,7 +33,7 @@ class Legend(QWidget):
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
-        self.setAccessibleName(tr("Legend"))
+        self.setAccessibleName("Legend")
         self._tell()
 
     def setRoles(self, role_set: int, damaged: bool = False, judged: int = 0, edited: bool = False) -> None:
@@ -118,8 +116,8 @@ class Legend(QWidget):
 
 def _called(entry: _Entry) -> str:
     if isinstance(entry, Role):
-        return word(entry)
-    return tr(LEGEND[entry]) if isinstance(entry, Judged) else tr(entry)
+        return entry.value
+    return LEGEND[entry] if isinstance(entry, Judged) else entry
 
 
 def _swatch(painter: QPainter, place: QRect, entry: _Entry, colours: Colours) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 
-from inspector.core.counts import in_bytes
-from inspector.core.translation import marked, tr
+from inspector.core.numbers import in_bytes
 from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.typing import Typed, Typist, pasted
 from inspector.gui.hex.view import HexView
@@ -78,14 +77,12 @@ class Overwriting(QObject):
         data = pasted(QGuiApplication.clipboard().text(), view.pane())
         start = view.selection().start
         if model is None or not data:
-            text = marked("The clipboard holds nothing to put here: in this column text can be pasted.")
+            text = "The clipboard holds nothing to put here: in this column text can be pasted."
             if view.pane() is Pane.HEX:
-                text = marked(
-                    "The clipboard holds nothing to put here: in this column hexadecimal digits can be pasted."
-                )
-            view.said.emit(tr(text))
+                text = "The clipboard holds nothing to put here: in this column hexadecimal digits can be pasted."
+            view.said.emit(text)
         elif start + len(data) > model.size:
-            view.said.emit(tr("{size} do not fit between here and the end of the file.", size=in_bytes(len(data))))
+            view.said.emit(f"{in_bytes(len(data))} do not fit between here and the end of the file.")
         else:
             stop = start + len(data)
             model.gather(start, stop, lambda old: self.overwritten.emit(Typed(start, old, data, True, False)))

@@ -8,18 +8,17 @@ from itertools import groupby
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter
 
-from inspector.core.translation import marked, tr
 from inspector.gui.kit.palette import Colours
 from inspector.operations.protocol.views import Judged
 
 LANE = 9
 """Pixels across; what is judged in several ways shares them."""
 WORDS = {
-    Judged.VERIFIED: marked("verified"),
-    Judged.DAMAGED: marked("damaged: it does not fit what was recorded"),
-    Judged.UNCHECKED: marked("not verified: nothing was recorded to compare it with, or it was not checked"),
+    Judged.VERIFIED: "verified",
+    Judged.DAMAGED: "damaged: it does not fit what was recorded",
+    Judged.UNCHECKED: "not verified: nothing was recorded to compare it with, or it was not checked",
 }
-LEGEND = {Judged.VERIFIED: marked("verified"), Judged.UNCHECKED: marked("not verified")}
+LEGEND = {Judged.VERIFIED: "verified", Judged.UNCHECKED: "not verified"}
 """How the legend calls them; damage has an entry of its own."""
 _ORDER = (Judged.VERIFIED, Judged.DAMAGED, Judged.UNCHECKED)
 VERIFIED = "#009E73"
@@ -32,7 +31,7 @@ def judged_in(judged: int) -> list[Judged]:
 
 def told(judged: int) -> str:
     """What checking has said, in words."""
-    return "; ".join(tr(WORDS[each]) for each in judged_in(judged))
+    return "; ".join(WORDS[each] for each in judged_in(judged))
 
 
 def fill_judged(painter: QPainter, place: QRect, judged: Judged, colours: Colours) -> None:

@@ -17,9 +17,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from inspector.core.counts import in_bytes
+from inspector.core.numbers import in_bytes
 from inspector.core.span import Span
-from inspector.core.translation import tr
 from inspector.gui.hex.accessible import announce, install, tell_caret
 from inspector.gui.hex.copying import LARGEST, CopyFormat, copied
 from inspector.gui.hex.cursor import Cursor, Pane
@@ -63,13 +62,13 @@ class HexView(RowArea):
         self._edited: list[Span] = []
         self._overwriting = False
         self._digit = 0
-        self._empty_text = tr("Nothing is shown here.")
+        self._empty_text = "Nothing is shown here."
         self._pointer = Pointer(self)
         self._pointer.placed.connect(self._place_caret)
         self._pointer.hovered.connect(self.hovered)
         self.viewport().setMouseTracking(True)
         self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
-        self.setAccessibleName(tr("Bytes"))
+        self.setAccessibleName("Bytes")
 
     # ---- what is shown -----------------------------------------------------------------------------------------
 
@@ -193,9 +192,7 @@ class HexView(RowArea):
             return
         if span.size > LARGEST:
             size, most = in_bytes(span.size), in_bytes(LARGEST)
-            too_many = tr(
-                "{size} are too many for the clipboard: at most {most} are copied at once.", size=size, most=most
-            )
+            too_many = f"{size} are too many for the clipboard: at most {most} are copied at once."
             self.said.emit(too_many)
             return
         form = how or (CopyFormat.HEX if self._cursor.pane is Pane.HEX else CopyFormat.TEXT)
@@ -204,10 +201,10 @@ class HexView(RowArea):
     def _copied(self, data: bytes, wanted: int, form: CopyFormat) -> None:
         size, read = in_bytes(wanted), in_bytes(len(data))
         if len(data) < wanted:
-            self.said.emit(tr("Nothing was copied: only {read} of {size} could be read.", read=read, size=size))
+            self.said.emit(f"Nothing was copied: only {read} of {size} could be read.")
             return
         QGuiApplication.clipboard().setText(copied(data, form))
-        self.said.emit(tr("{size} copied as {form}.", size=size, form=tr(form.value)))
+        self.said.emit(f"{size} copied as {form.value}.")
 
     def _change(self, change: Callable[[], None], reveal: bool = True) -> None:
         """Change the cursor, paint what looks different now, and tell."""

@@ -8,7 +8,6 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from inspector.core.translation import tr
 from inspector.gui.ipc.link import Link, Work
 from inspector.gui.ipc.worker import work
 from inspector.operations.protocol.views import JobState
@@ -228,15 +227,13 @@ class Client(QObject):
     def _lose_patience(self, job: Job) -> None:
         if job.running and self._open:
             self._give_up(
-                tr(
-                    "The work did not stop when it was asked to, so its process was ended: it may have waited for a "
-                    "server or a disk."
-                )
+                "The work did not stop when it was asked to, so its process was ended: it may have waited for a "
+                "server or a disk."
             )
 
     def _ended(self) -> None:
         self._doing = tuple(job.method for job in self.jobs)
-        self._give_up(tr("The process that was reading this location ended unexpectedly."))
+        self._give_up("The process that was reading this location ended unexpectedly.")
 
     def _buried(self, status: int | None) -> None:
         self.died.emit(status, self._doing)

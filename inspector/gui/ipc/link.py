@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from inspector.core import translation
 from inspector.core.crash_report import Report
 from inspector.gui.ipc.crash_reports import REPORTS
 from inspector.gui.ipc.worker import begin, work
@@ -85,7 +84,7 @@ class Link(QObject):
     def _send_all(self, target: Work, arguments: tuple[Any, ...]) -> None:
         context = _context()
         ours, theirs = context.Pipe()
-        given = (dict(os.environ), translation.file_in_use(), target, theirs, *arguments)
+        given = (dict(os.environ), target, theirs, *arguments)
         process = context.Process(target=begin, args=given, name="worker", daemon=True)
         with self._lock:
             if self._closed:

@@ -9,21 +9,14 @@ from multiprocessing import current_process
 from multiprocessing.connection import Connection
 from typing import Any
 
-from inspector.core import translation
 from inspector.core.hints import speak
 from inspector.gui.ipc.hints import WORDS
 
 
-def begin(
-    environment: dict[str, str], catalogue: str, target: Callable[..., None], connection: Connection, *arguments: Any
-) -> None:
-    """Run ``target`` in the environment of the window: a forked worker has that of when the first one was started.
-
-    ``catalogue`` is the file of the window's language, empty for English.
-    """
+def begin(environment: dict[str, str], target: Callable[..., None], connection: Connection, *arguments: Any) -> None:
+    """Run ``target`` in the environment of the window: a forked worker has that of when the first one was started."""
     os.environ.clear()
     os.environ.update(environment)
-    translation.use_file(catalogue)
     target(connection, *arguments)
 
 

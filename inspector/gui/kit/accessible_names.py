@@ -17,9 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.core.translation import marked, tr
-
-EXTENSIONS = {"qt_menubar_ext_button": marked("More menus"), "qt_toolbar_ext_button": marked("More tools")}
+EXTENSIONS = {"qt_menubar_ext_button": "More menus", "qt_toolbar_ext_button": "More tools"}
 """Buttons that come up where there is not enough room, by Qt's names of them."""
 
 
@@ -36,7 +34,7 @@ def name_parts(root: QWidget) -> None:
             name(widget)
     for known, words in EXTENSIONS.items():
         for button in root.findChildren(QAbstractButton, known):
-            button.setAccessibleName(tr(words))
+            button.setAccessibleName(words)
 
 
 def name_where_the_keyboard_goes(_: QWidget | None, now: QWidget | None) -> None:
@@ -54,7 +52,7 @@ def watch(app: QApplication) -> None:
 def _edit(edit: QLineEdit) -> None:
     for button in edit.findChildren(QAbstractButton):
         if not name_of(button):
-            button.setAccessibleName(tr("Clear {name}", name=name_of(edit)).rstrip())
+            button.setAccessibleName(f"Clear {name_of(edit)}".rstrip())
 
 
 def _box(box: QComboBox) -> None:
@@ -72,7 +70,7 @@ def _spin(box: QAbstractSpinBox) -> None:
 
 def _table(table: QTableView) -> None:
     for corner in table.findChildren(QAbstractButton, "qt_tableview_cornerbutton"):
-        corner.setAccessibleName(tr("Select all"))
+        corner.setAccessibleName("Select all")
 
 
 def _tabs(bar: QTabBar) -> None:
@@ -80,7 +78,7 @@ def _tabs(bar: QTabBar) -> None:
         for side in (QTabBar.ButtonPosition.LeftSide, QTabBar.ButtonPosition.RightSide):
             button = bar.tabButton(at, side)
             if button is not None:
-                button.setAccessibleName(tr("Close {name}", name=bar.tabText(at)))
+                button.setAccessibleName(f"Close {bar.tabText(at)}")
 
 
 def _asking(dialog: QInputDialog) -> None:

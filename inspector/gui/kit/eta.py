@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inspector.core.numbers import grouped, rounded
-from inspector.core.translation import tr
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.operations.protocol.views import JobState
@@ -33,16 +32,16 @@ class Pace:
             self._seconds += now - self._last
         self._last = now
         parts = [_done(state), judged]
-        parts += [tr("paused")] if state.paused else [_rate(state, self._seconds), _left(state, self._seconds)]
+        parts += ["paused"] if state.paused else [_rate(state, self._seconds), _left(state, self._seconds)]
         return " · ".join(part for part in parts if part)
 
 
 def _done(state: JobState) -> str:
     told = rounded if state.unit == "bytes" else grouped
     done = told(state.done)
-    done = tr("{done} of {total}", done=done, total=told(state.total)) if state.total else done
-    unit = "" if state.unit == "bytes" else f" {tr(state.unit)}"
-    work = state.label or tr("Working")
+    done = f"{done} of {told(state.total)}" if state.total else done
+    unit = "" if state.unit == "bytes" else f" {state.unit}"
+    work = state.label or "Working"
     return f"{work}: {done}{unit}"
 
 
@@ -55,14 +54,14 @@ def _rate(state: JobState, seconds: float) -> str:
 def _left(state: JobState, seconds: float) -> str:
     if seconds < FORECAST or not state.done or state.total <= state.done:
         return ""
-    return tr("{time} left", time=duration(seconds * (state.total - state.done) / state.done))
+    return f"{duration(seconds * (state.total - state.done) / state.done)} left"
 
 
 def duration(seconds: float) -> str:
     """``12 s``, ``3 min 20 s``, ``2 h 5 min``."""
     whole = max(1, round(seconds))
     if whole < 60:
-        return tr("{seconds} s", seconds=whole)
+        return f"{whole} s"
     if whole < 3600:
-        return tr("{minutes} min {seconds} s", minutes=whole // 60, seconds=whole % 60)
-    return tr("{hours} h {minutes} min", hours=whole // 3600, minutes=whole % 3600 // 60)
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

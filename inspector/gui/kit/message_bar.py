@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QToolButton
 
-from inspector.core.translation import tr
 from inspector.gui.kit.icons import icon
 from inspector.gui.kit.widgets import sentence_label
 
@@ -29,8 +28,8 @@ class Message(QFrame):
         self.dismiss = QToolButton()
         self.dismiss.setAutoRaise(True)
         self.dismiss.setIcon(icon("close"))
-        self.dismiss.setToolTip(tr("Close this message"))
-        self.dismiss.setAccessibleName(tr("Close this message"))
+        self.dismiss.setToolTip("Close this message")
+        self.dismiss.setAccessibleName("Close this message")
         self.dismiss.clicked.connect(self.hide)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(indent, 0, 0, 0)

@@ -7,7 +7,6 @@ from typing import Any, Protocol
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer
 
-from inspector.core.translation import tr
 from inspector.gui.kit.model_dragging import Drags
 from inspector.operations.protocol.views import Page
 
@@ -152,5 +151,5 @@ class PagedTable(Drags, QAbstractTableModel):
         if orientation is not Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return tr(self.columns.titles[section])
+            return self.columns.titles[section]
         return self.columns.header(section, role)

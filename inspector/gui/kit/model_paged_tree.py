@@ -12,7 +12,6 @@ from typing import Any, Protocol
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from inspector.core.translation import tr
 from inspector.gui.kit.model_dragging import Drags
 from inspector.operations.protocol.views import Page
 
@@ -261,7 +260,7 @@ class PagedTree(Drags, QAbstractItemModel):
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """See QAbstractItemModel."""
         if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return tr(self.rows.titles[section])
+            return self.rows.titles[section]
         return None
 
     def _at(self, index: Index) -> _Node:

@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QTableView
 
-from inspector.core.translation import tr
 from inspector.gui.kit.model_paged_table import PagedTable
 from inspector.gui.kit.widgets import dress_table
 from inspector.operations.protocol.views import Page
@@ -49,8 +48,8 @@ class RowTable(QTableView):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if self.wanted is not None:
             self.wanted(menu)
-        menu.addAction(tr("Copy")).triggered.connect(self.copy)
-        menu.addAction(tr("Copy All")).triggered.connect(self.copy_all)
+        menu.addAction("Copy").triggered.connect(self.copy)
+        menu.addAction("Copy All").triggered.connect(self.copy_all)
         menu.popup(event.globalPos())
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from inspector.core.translation import marked, tr
 from inspector.sources.s3.address import strip_credentials
 
 T = TypeVar("T")
@@ -15,18 +14,15 @@ T = TypeVar("T")
 class Page(StrEnum):
     """A page of the dialog of settings."""
 
-    GENERAL = marked("General")
-    BYTES = marked("Bytes")
-    LIMITS = marked("Limits")
-    S3 = marked("S3")
+    GENERAL = "General"
+    BYTES = "Bytes"
+    LIMITS = "Limits"
+    S3 = "S3"
 
 
 @dataclass(frozen=True, slots=True)
 class Setting(Generic[T]):
-    """One setting. ``label`` and ``tip`` tell it to the user, ``page`` is where it is found in the dialog.
-
-    All words of a setting are marked, and translated where they are shown.
-    """
+    """One setting. ``label`` and ``tip`` tell it to the user, ``page`` is where it is found in the dialog."""
 
     key: str
     page: Page
@@ -85,9 +81,8 @@ class Choice(Setting[str]):
         return stored if stored in self.words else self.default
 
     def called(self, value: str) -> str:
-        """What the user calls a value; a number is the same in every language."""
-        words = self.words[value]
-        return words if words == value else tr(words)
+        """What the user calls a value."""
+        return self.words[value]
 
 
 @dataclass(frozen=True, slots=True)

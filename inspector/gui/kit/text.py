@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from inspector.core.translation import tr
-
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.operations.protocol.views import FieldRow, Stage
 
@@ -46,6 +44,4 @@ def path_text(fields: Iterable[FieldRow]) -> str:
 
 def not_there_yet(stage: Stage) -> str:
     """Why a view is empty before there is anything to show in any of them; empty once there may be."""
-    return {"opening": tr("Reading…"), "decoding": tr("Reading…"), "failed": tr("Nothing could be opened.")}.get(
-        stage, ""
-    )
+    return {"opening": "Reading…", "decoding": "Reading…", "failed": "Nothing could be opened."}.get(stage, "")

@@ -29,7 +29,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.core.translation import tr
 from inspector.gui.kit.line_breaks import breakable, whole
 from inspector.gui.kit.text import plain
 
@@ -229,7 +228,7 @@ class SelectableLabel(QLabel):
         """See QWidget."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(tr("Copy")).triggered.connect(self.copy)
+        menu.addAction("Copy").triggered.connect(self.copy)
         menu.popup(event.globalPos())
 
 

@@ -20,12 +20,11 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.core.numbers import size_in
-from inspector.core.translation import marked, tr
 from inspector.gui.kit.dropping import PathField
 from inspector.operations.protocol.workshop_views import ArchiveKind, Draft
 
 ENTRIES = 7
-CONVENTIONS = {"spec": marked("the specification's"), "rcarch": marked("rcarch's")}
+CONVENTIONS = {"spec": "the specification's", "rcarch": "rcarch's"}
 _NUMBERS = re.compile(r"\s*(0x[0-9a-fA-F]+|\d[\d_]*)\s*,\s*(0x[0-9a-fA-F]+|\d[\d_]*)\s*")
 
 
@@ -47,17 +46,17 @@ class RcaOptionsPage(QWidget):
         self.level = QSpinBox()
         self.level.setRange(1, 22)
         self.level.setValue(3)
-        self.level.setAccessibleName(tr("Compression level"))
-        self.level.setToolTip(tr("1 is fast, 22 is small; above 19 a lot of memory is needed"))
+        self.level.setAccessibleName("Compression level")
+        self.level.setToolTip("1 is fast, 22 is small; above 19 a lot of memory is needed")
         self.convention = QComboBox()
         if own:
-            self.convention.addItem(tr("the archive's own"), "")
+            self.convention.addItem("the archive's own", "")
         for value, words in CONVENTIONS.items():
-            self.convention.addItem(tr(words), value)
-        self.convention.setAccessibleName(tr("Convention of the hashes"))
+            self.convention.addItem(words, value)
+        self.convention.setAccessibleName("Convention of the hashes")
         form = _form(self)
-        form.addRow(tr("Compression &level"), self.level)
-        form.addRow(tr("Ha&shes are"), self.convention)
+        form.addRow("Compression &level", self.level)
+        form.addRow("Ha&shes are", self.convention)
         self.level.valueChanged.connect(self.changed)
         self.convention.currentIndexChanged.connect(self.changed)
 
@@ -79,15 +78,15 @@ class CafOptionsPage(QWidget):
         super().__init__()
         self.limit = QLineEdit()
         self.limit.setPlaceholderText("30GiB")
-        self.limit.setToolTip(tr("Where an archive would be larger, another one begins: NAME-0001.caf. At most 32GB"))
-        self.limit.setAccessibleName(tr("Largest size of one archive"))
+        self.limit.setToolTip("Where an archive would be larger, another one begins: NAME-0001.caf. At most 32GB")
+        self.limit.setAccessibleName("Largest size of one archive")
         self.catalogue = PathField()
-        self.catalogue.setPlaceholderText(tr("none; a file such as catalogue.sqlite"))
-        self.catalogue.setToolTip(tr("An SQLite file that says in which archive each member is, kept up by later ones"))
-        self.catalogue.setAccessibleName(tr("Catalogue of members"))
+        self.catalogue.setPlaceholderText("none; a file such as catalogue.sqlite")
+        self.catalogue.setToolTip("An SQLite file that says in which archive each member is, kept up by later ones")
+        self.catalogue.setAccessibleName("Catalogue of members")
         form = _form(self)
-        form.addRow(tr("Largest &size"), self.limit)
-        form.addRow(tr("Cata&logue"), self.catalogue)
+        form.addRow("Largest &size", self.limit)
+        form.addRow("Cata&logue", self.catalogue)
         self.limit.textChanged.connect(self.changed)
         self.catalogue.textChanged.connect(self.changed)
 
@@ -97,7 +96,7 @@ class CafOptionsPage(QWidget):
         try:
             size = size_in(text) if text else 0
         except ValueError as error:
-            raise OptionError(tr("The largest size: {trouble}", trouble=error)) from error
+            raise OptionError(f"The largest size: {error}") from error
         return replace(draft, max_size=size, catalogue=self.catalogue.text().strip())
 
 
@@ -115,13 +114,13 @@ class TacoOptionsPage(QWidget):
         self.entries = [QComboBox() for _ in range(ENTRIES)]
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
-        grid.addWidget(QLabel(tr("Header entries: members, or OFFSET,LENGTH; empty for none")), 0, 0, 1, 4)
+        grid.addWidget(QLabel("Header entries: members, or OFFSET,LENGTH; empty for none"), 0, 0, 1, 4)
         for at, entry in enumerate(self.entries):
             entry.setEditable(True)
             entry.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
             entry.setMinimumContentsLength(12)
             entry.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-            entry.setAccessibleName(tr("Header entry {number}", number=at))
+            entry.setAccessibleName(f"Header entry {at}")
             entry.editTextChanged.connect(self.changed)
             row, column = divmod(at, 4)
             grid.addWidget(entry, row + 1, column)
@@ -160,20 +159,20 @@ class DatasetOptionsPage(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.dataset = QLineEdit()
-        self.dataset.setAccessibleName(tr("Name of the dataset"))
-        self.numbering = QCheckBox(tr("&Number the files in their order, from"))
+        self.dataset.setAccessibleName("Name of the dataset")
+        self.numbering = QCheckBox("&Number the files in their order, from")
         self.first = QLineEdit("0")
-        self.first.setAccessibleName(tr("First key"))
+        self.first.setAccessibleName("First key")
         self.first.setEnabled(False)
         self.per_range = QSpinBox()
         self.per_range.setRange(1, 2**31 - 1)
         self.per_range.setValue(1_000)
         self.per_range.setGroupSeparatorShown(True)
-        self.per_range.setAccessibleName(tr("Keys of one range"))
+        self.per_range.setAccessibleName("Keys of one range")
         form = _form(self)
-        form.addRow(tr("&Dataset"), self.dataset)
+        form.addRow("&Dataset", self.dataset)
         form.addRow(self.numbering, self.first)
-        form.addRow(tr("Ke&ys per range"), self.per_range)
+        form.addRow("Ke&ys per range", self.per_range)
         self.numbering.toggled.connect(self.first.setEnabled)
         for signal in (self.dataset.textChanged, self.first.textChanged, self.numbering.toggled):
             signal.connect(self.changed)
@@ -183,9 +182,9 @@ class DatasetOptionsPage(QWidget):
         """The draft with what is typed; raises OptionError."""
         text = self.first.text().strip().replace(",", "")
         if self.numbering.isChecked() and not (text.isascii() and text.isdigit() and len(text) <= 20):
-            raise OptionError(tr("The first key is a number: 0, 1, 2 and so on."))
+            raise OptionError("The first key is a number: 0, 1, 2 and so on.")
         if not self.dataset.text().strip():
-            raise OptionError(tr("Say what the dataset is called."))
+            raise OptionError("Say what the dataset is called.")
         first = int(text) if self.numbering.isChecked() else None
         return replace(draft, dataset=self.dataset.text().strip(), first_key=first, per_range=self.per_range.value())
 

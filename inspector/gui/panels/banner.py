@@ -8,10 +8,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QIcon, QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout
 
-from inspector.core.counts import in_bytes, members
 from inspector.core.finding import Severity
-from inspector.core.numbers import rounded
-from inspector.core.translation import tr, trn
+from inspector.core.numbers import count, in_bytes, rounded
 from inspector.core.verdict import State
 from inspector.gui.document.document import Document
 from inspector.gui.kit.icons import Picture, icon, severity_icon, state_icon
@@ -30,27 +28,27 @@ WRONG = (State.WARNING, State.TORN, State.DAMAGED)
 def state_text(status: Status) -> str:
     """What it is, in words."""
     if status.stage is Stage.OPENING:
-        return tr("Opening…")
+        return "Opening…"
     if status.stage is Stage.FAILED:
         return status.sentence
     size = f"{rounded(status.size)}" + (f" ({in_bytes(status.size)})" if status.size >= 1024 else "")
     parts = [status.title, size]
     if status.format != "bytes":
-        parts.append(members(status.members))
+        parts.append(count(status.members, "member"))
     if not status.judgement:
         parts += _counts(status)
     if status.stage is Stage.DECODING:
-        parts.append(tr("still reading"))
+        parts.append("still reading")
     if status.stage is Stage.CANCELLED:
-        parts.append(tr("reading was cancelled: what follows is not known"))
+        parts.append("reading was cancelled: what follows is not known")
     return _SEPARATOR.join(part for part in parts if part)
 
 
 def _counts(status: Status) -> list[str]:
     counted = dict(status.counts)
     errors, warnings = counted.get(Severity.ERROR, 0), counted.get(Severity.WARNING, 0)
-    told = [trn("{number} error", "{number} errors", errors)] if errors else []
-    return [*told, trn("{number} warning", "{number} warnings", warnings)] if warnings else told
+    told = [count(errors, "error")] if errors else []
+    return [*told, count(warnings, "warning")] if warnings else told
 
 
 class Banner(QFrame):
@@ -81,8 +79,8 @@ class Banner(QFrame):
         first.setSpacing(GAP)
         first.addWidget(self.mark)
         first.addWidget(self.state, 1)
-        self.mend = QPushButton(tr("Mend…"))
-        self.mend.setToolTip(tr("Plan how to mend the archive: nothing is written yet (Ctrl+M)"))
+        self.mend = QPushButton("Mend…")
+        self.mend.setToolTip("Plan how to mend the archive: nothing is written yet (Ctrl+M)")
         self.mend.clicked.connect(self.mendWanted)
         first.addWidget(self.mend)
         layout = QVBoxLayout(self)
@@ -109,7 +107,7 @@ class Banner(QFrame):
         is_plain = status.stage is Stage.READY and status.format == "bytes"
         more = status.sentence if is_plain else status.judgement
         if self._pending:
-            more = tr("With the pending changes, which are not written: {sentence}", sentence=more)
+            more = f"With the pending changes, which are not written: {more}"
         can = status.stage is Stage.READY and not status.collection and not self._pending
         self.mend.setVisible(can and status.state in WRONG)
         self.sentence.setText(more)
@@ -127,8 +125,8 @@ class Banner(QFrame):
 
     def _lost(self, sentence: str) -> None:
         if self._document.status.stage is not Stage.FAILED:
-            sentence = " ".join((sentence, tr("What was read until then is still shown.")))
-        self.ask(sentence, tr("Reopen"), self.reopen.emit)
+            sentence = " ".join((sentence, "What was read until then is still shown."))
+        self.ask(sentence, "Reopen", self.reopen.emit)
 
     def ask(self, sentence: str, action: str, then: Callable[[], object]) -> None:
         """Show a sentence with a button, which does ``then`` when it is pressed."""

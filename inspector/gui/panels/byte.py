@@ -6,15 +6,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QFormLayout, QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
-from inspector.core.counts import in_bytes
 from inspector.core.finding import Severity
-from inspector.core.numbers import grouped, hexadecimal
+from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span, Spans, total
-from inspector.core.translation import marked, tr
 from inspector.gui.document.document import Document
 from inspector.gui.document.selection import Selection
 from inspector.gui.kit.icons import Picture, severity_icon
-from inspector.gui.kit.labels import word
 from inspector.gui.kit.text import path_text
 from inspector.gui.kit.widgets import SelectableLabel, sentence_label
 from inspector.gui.panels.references import Leads
@@ -29,8 +26,8 @@ LONGEST = 4_000
 """The most characters of a value that are written out."""
 
 FACTS = (
-    *(marked("Value"), marked("Meaning"), marked("Kind"), marked("Bytes")),
-    *(marked("Size"), marked("Member"), marked("Specification")),
+    *("Value", "Meaning", "Kind", "Bytes"),
+    *("Size", "Member", "Specification"),
 )
 """What is said of a field, by what it is called."""
 
@@ -42,7 +39,7 @@ def spans_text(spans: Spans) -> str:
         for start, stop in spans[:MOST_SPANS]
     ]
     if len(spans) > MOST_SPANS:
-        shown.append(tr("and {number} more", number=len(spans) - MOST_SPANS))
+        shown.append(f"and {len(spans) - MOST_SPANS} more")
     return "\n".join(shown)
 
 
@@ -54,13 +51,13 @@ class BytePanel(QScrollArea):
         self._document = document
         self._member: int | None = None
         self._sentences: tuple[str, ...] = ()
-        self.setAccessibleName(tr("What the byte is"))
+        self.setAccessibleName("What the byte is")
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMinimumWidth(NARROWEST)
-        self.path = self._label(tr("Field path"))
-        self.title = self._label(tr("Field"))
+        self.path = self._label("Field path")
+        self.title = self._label("Field")
         font = QFont(self.title.font())
         font.setBold(True)
         font.setPointSizeF(font.pointSizeF() * 1.15)
@@ -72,7 +69,7 @@ class BytePanel(QScrollArea):
         self._form.setContentsMargins(0, 4, 0, 0)
         self._form.setHorizontalSpacing(10)
         self._form.setVerticalSpacing(5)
-        self.facts = {name: self._fact(tr(name)) for name in FACTS}
+        self.facts = {name: self._fact(name) for name in FACTS}
         self.leads = Leads(document)
         self.findings = QVBoxLayout()
         self.findings.setSpacing(6)
@@ -90,7 +87,7 @@ class BytePanel(QScrollArea):
         self.setWidget(body)
         document.selected.connect(self._selected)
         document.explained.connect(self._explained)
-        self._clear(tr("Nothing is selected."))
+        self._clear("Nothing is selected.")
 
     def _label(self, name: str) -> SelectableLabel:
         label = SelectableLabel()
@@ -135,7 +132,7 @@ class BytePanel(QScrollArea):
 
         def arrived(row: MemberRow) -> None:
             if self._member == member:
-                stored = tr("{size} in the archive", size=in_bytes(row.stored))
+                stored = f"{in_bytes(row.stored)} in the archive"
                 self._say("Member", f"{row.name}\n{in_bytes(row.size)}, {row.codec}, {stored}")
 
         self._document.client.call("member", member, done=arrived)
@@ -146,9 +143,9 @@ class BytePanel(QScrollArea):
         chosen = next((i for i, row in enumerate(fields) if row.path == path), len(fields) - 1)
         if chosen < 0:
             if not self._document.size:
-                self._clear(tr("There is not a single byte here."))
+                self._clear("There is not a single byte here.")
                 return
-            self._clear(tr("No structure is known of this byte."))
+            self._clear("No structure is known of this byte.")
             self._say("Bytes", spans_text((Span(explanation.offset, explanation.offset + 1),)))
             return
         row = fields[chosen]
@@ -157,9 +154,9 @@ class BytePanel(QScrollArea):
         self.title.set_breakable(row.name)
         self._say("Value", row.value)
         self._say("Meaning", row.note)
-        role = word(row.role)
+        role = row.role.value
         same = row.kind.value == row.role.value
-        self._say("Kind", role if same else tr("{kind} (shown as {role})", kind=row.kind, role=role))
+        self._say("Kind", role if same else f"{row.kind} (shown as {role})")
         self._say("Bytes", spans_text(row.spans))
         self._say("Size", in_bytes(total(row.spans)))
         section = next((one.specification for one in reversed(fields[: chosen + 1]) if one.specification), "")
@@ -186,4 +183,4 @@ class BytePanel(QScrollArea):
             layout.addWidget(words, 1)
             self.findings.addWidget(line)
         if len(findings) > MOST_FINDINGS:
-            self.findings.addWidget(sentence_label(tr("and {number} more", number=len(findings) - MOST_FINDINGS)))
+            self.findings.addWidget(sentence_label(f"and {len(findings) - MOST_FINDINGS} more"))

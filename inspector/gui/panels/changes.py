@@ -5,8 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from inspector.core import counts
-from inspector.core.translation import marked, tr, trn
+from inspector.core.numbers import count, plural
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing, named
 from inspector.gui.kit.widgets import ElidedLabel, Emptiable, push_button, table_view
@@ -14,9 +13,9 @@ from inspector.gui.panels.models.changes import BYTES, Changes
 
 ORIGIN = "changes"
 WIDTHS = {BYTES: 190}
-MEND = marked("Make the checksums that depend on these bytes part of the change")
-WRITES = marked("Write these bytes and read them back; before anything is sent to S3, what will be is shown")
-NOTHING = marked(
+MEND = "Make the checksums that depend on these bytes part of the change"
+WRITES = "Write these bytes and read them back; before anything is sent to S3, what will be is shown"
+NOTHING = (
     "Nothing is pending. Bytes can be overwritten in the hex view when Edit > Edit Bytes is on, and a TACO header in "
     "the Header panel; both are written only when you say so."
 )
@@ -38,21 +37,19 @@ class ChangesPanel(QWidget):
         self._document = document
         self._editing = editing
         self.model = Changes(self)
-        self.table = table_view(self.model, WIDTHS, tr("Pending changes"))
+        self.table = table_view(self.model, WIDTHS, "Pending changes")
         self.table.setTextElideMode(Qt.TextElideMode.ElideRight)
         rows = self.table.verticalHeader()
         rows.setDefaultSectionSize(rows.defaultSectionSize() + self.table.fontMetrics().lineSpacing())
         self.sentence = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
-        self.write = push_button(tr("&Write"), tr(WRITES))
-        self.mend = push_button(tr("Mend Chec&ksums"), tr(MEND))
-        self.undo = push_button(tr("Undo"), tr("Take back the last step"))
-        self.redo = push_button(tr("Redo"), tr("Do again what was taken back"))
-        self.copy_ = push_button(
-            tr("Save Copy…"), tr("Leave the file alone and write the changed archive to another one")
-        )
-        self.export = push_button(tr("Export &Patch…"), tr("Save these changes as a patch file"))
-        self.discard = push_button(tr("Discard"), tr("Forget the changes: the archive is shown as it is"))
-        self.take_back = push_button(tr("&Take Back What Was Written"), tr("Write the bytes that stood there before"))
+        self.write = push_button("&Write", WRITES)
+        self.mend = push_button("Mend Chec&ksums", MEND)
+        self.undo = push_button("Undo", "Take back the last step")
+        self.redo = push_button("Redo", "Do again what was taken back")
+        self.copy_ = push_button("Save Copy…", "Leave the file alone and write the changed archive to another one")
+        self.export = push_button("Export &Patch…", "Save these changes as a patch file")
+        self.discard = push_button("Discard", "Forget the changes: the archive is shown as it is")
+        self.take_back = push_button("&Take Back What Was Written", "Write the bytes that stood there before")
         buttons = QHBoxLayout()
         buttons.setContentsMargins(6, 4, 6, 0)
         self._buttons = (self.write, self.mend, self.undo, self.redo, self.copy_, self.export, self.discard)
@@ -98,7 +95,7 @@ class ChangesPanel(QWidget):
         self.take_back.setVisible(editing.revert is not None and pending is None)
         if pending is None:
             self.sentence.setText("")
-            self._stack.show_sentence(tr(NOTHING))
+            self._stack.show_sentence(NOTHING)
         else:
             self._tell_broken()
             self._stack.show_view(self.table)
@@ -109,15 +106,13 @@ class ChangesPanel(QWidget):
         if self._editing.pending is None:
             return
         self.mend.setText(
-            trn("Mend {number} Chec&ksum", "Mend {number} Chec&ksums", len(broken)) if broken else tr("Mend Chec&ksums")
+            plural("Mend {number} Chec&ksum", "Mend {number} Chec&ksums", len(broken)) if broken else "Mend Chec&ksums"
         )
         self.mend.setEnabled(broken != ())
-        self.mend.setToolTip(
-            tr(MEND) if broken != () else tr("These changes break no recorded checksum that could be mended")
-        )
-        said = tr("{places} changed, not written yet.", places=counts.places(self.model.rowCount()))
+        self.mend.setToolTip(MEND if broken != () else "These changes break no recorded checksum that could be mended")
+        said = f"{count(self.model.rowCount(), 'place')} changed, not written yet."
         if broken:
-            breaks = tr("Breaks {checksums}: {names}.", checksums=counts.checksums(len(broken)), names=named(broken))
+            breaks = f"Breaks {count(len(broken), 'checksum')}: {named(broken)}."
             said = f"{said} {breaks}"
         self.sentence.setText(said)
 

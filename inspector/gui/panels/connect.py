@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
-from inspector.core.translation import tr
 from inspector.gui.document.connections import Connections
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.dropping import leave_drops
@@ -27,12 +26,12 @@ class ConnectDialog(QDialog):
     def __init__(self, parent: QWidget, client: Client, connections: Connections, connection: Connection) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Connection"))
+        self.setWindowTitle("Connection")
         self.form = ConnectionForm()
         self.form.offer_endpoints(connections.endpoints())
         self.form.show_connection(connection)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.use = self.buttons.addButton(tr("&Use It"), QDialogButtonBox.ButtonRole.AcceptRole)
+        self.use = self.buttons.addButton("&Use It", QDialogButtonBox.ButtonRole.AcceptRole)
         self.use.setDefault(True)
         layout = QVBoxLayout(self)
         layout.addWidget(self.form)

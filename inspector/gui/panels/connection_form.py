@@ -10,7 +10,6 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QGroupBox, QLineEdit, QSizePolicy
 
 from inspector.core.names import visible
-from inspector.core.translation import marked, tr
 from inspector.gui.kit.text import plain
 from inspector.gui.kit.widgets import sentence_label
 from inspector.sources.s3.connection import Connection
@@ -19,9 +18,9 @@ if TYPE_CHECKING:
     from inspector.sources.s3.profiles import Profile
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-NO_URL = marked("The endpoint is the address of a server, such as https://s3.example.org.")
-SECRET = marked("The endpoint must not hold credentials: choose a profile for them.")
-PLAIN = marked("With http:// anybody on the way can read what is sent. Tick the box to do so all the same.")
+NO_URL = "The endpoint is the address of a server, such as https://s3.example.org."
+NO_SECRETS = "The endpoint must not hold credentials: choose a profile for them."
+PLAIN = "With http:// anybody on the way can read what is sent. Tick the box to do so all the same."
 
 
 def endpoint_trouble(endpoint: str) -> str:
@@ -30,12 +29,12 @@ def endpoint_trouble(endpoint: str) -> str:
         url = urlsplit(endpoint)
         named = bool(url.hostname) and (url.port or True)
     except ValueError:
-        return tr(NO_URL)
+        return NO_URL
     if not endpoint:
         return ""
     if "@" in endpoint or url.query:
-        return tr(SECRET)
-    return "" if url.scheme in ("http", "https") and named else tr(NO_URL)
+        return NO_SECRETS
+    return "" if url.scheme in ("http", "https") and named else NO_URL
 
 
 def is_exposed(endpoint: str) -> bool:
@@ -59,23 +58,23 @@ class ConnectionForm(QGroupBox):
     endpointChosen = Signal(str)
 
     def __init__(self) -> None:
-        super().__init__(tr("Connection to S3"))
+        super().__init__("Connection to S3")
         self._profiles: dict[str, Profile] = {}
-        self.profile = _choice(tr("Profile"), tr("the default chain: environment, default profile, machine"))
+        self.profile = _choice("Profile", "the default chain: environment, default profile, machine")
         self.region = QLineEdit()
-        self.region.setAccessibleName(tr("Region"))
-        self.region.setPlaceholderText(tr("as the profile or the server says"))
-        self.endpoint = _choice(tr("Endpoint URL"), tr("Amazon, or as the profile says"))
-        self.anonymous = QCheckBox(tr("Do not &sign requests (public data)"))
-        self.requester_pays = QCheckBox(tr("I accept to be &charged for requests (requester pays)"))
-        self.exposed = QCheckBox(tr("Send it un&encrypted all the same"))
+        self.region.setAccessibleName("Region")
+        self.region.setPlaceholderText("as the profile or the server says")
+        self.endpoint = _choice("Endpoint URL", "Amazon, or as the profile says")
+        self.anonymous = QCheckBox("Do not &sign requests (public data)")
+        self.requester_pays = QCheckBox("I accept to be &charged for requests (requester pays)")
+        self.exposed = QCheckBox("Send it un&encrypted all the same")
         self.note = sentence_label()
-        self.note.setAccessibleName(tr("Remark on the connection"))
+        self.note.setAccessibleName("Remark on the connection")
         form = QFormLayout(self)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        form.addRow(tr("&Profile"), self.profile)
-        form.addRow(tr("&Region"), self.region)
-        form.addRow(tr("E&ndpoint URL"), self.endpoint)
+        form.addRow("&Profile", self.profile)
+        form.addRow("&Region", self.region)
+        form.addRow("E&ndpoint URL", self.endpoint)
         for row in (self.anonymous, self.requester_pays, self.note, self.exposed):
             form.addRow(row)
         for field in (self.profile, self.endpoint):
@@ -120,7 +119,7 @@ class ConnectionForm(QGroupBox):
         wrong = endpoint_trouble(endpoint)
         if wrong:
             return wrong
-        return tr(PLAIN) if is_exposed(endpoint) and not self.exposed.isChecked() else ""
+        return PLAIN if is_exposed(endpoint) and not self.exposed.isChecked() else ""
 
     def _change(self, *_: object) -> None:
         self.profile.setEnabled(not self.anonymous.isChecked())
@@ -135,9 +134,9 @@ class ConnectionForm(QGroupBox):
         found = self._profiles.get(self.profile.currentText().strip())
         if found is None or self.anonymous.isChecked():
             return ""
-        parts = [tr("region {name}", name=visible(found.region))] if found.region else []
-        parts += [tr("endpoint {address}", address=visible(found.endpoint))] if found.endpoint else []
-        return tr("This profile sets {settings}.", settings=tr(" and ").join(parts)) if parts else ""
+        parts = [f"region {visible(found.region)}"] if found.region else []
+        parts += [f"endpoint {visible(found.endpoint)}"] if found.endpoint else []
+        return f"This profile sets {' and '.join(parts)}." if parts else ""
 
 
 def _choice(name: str, nothing: str) -> QComboBox:
@@ -151,7 +150,7 @@ def _choice(name: str, nothing: str) -> QComboBox:
     line = box.lineEdit()
     assert line is not None
     line.setPlaceholderText(nothing)
-    box.setToolTip(plain(tr("{name}: where it is empty, {choice}", name=name, choice=nothing)))
+    box.setToolTip(plain(f"{name}: where it is empty, {nothing}"))
     return box
 
 

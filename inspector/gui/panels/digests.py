@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from inspector.core.translation import tr
 from inspector.gui.document.document import Document
 from inspector.gui.kit.model_paged_table import PagedTable
 from inspector.gui.kit.row_table import RowTable
@@ -34,9 +33,9 @@ class DigestsPanel(QWidget):
         super().__init__()
         self._document = document
         self.model = PagedTable(ChecksumColumns(document.client), self)
-        self.table = RowTable(self.model, WIDTHS, tr("Checksums"), line)
+        self.table = RowTable(self.model, WIDTHS, "Checksums", line)
         self.table.setTextElideMode(Qt.TextElideMode.ElideRight)
-        self.about = Details(tr("About the selected checksum"))
+        self.about = Details("About the selected checksum")
         self._stack = Emptiable(self.table)
         self.setFocusProxy(self._stack)
         layout = QVBoxLayout(self)
@@ -96,7 +95,7 @@ class DigestsPanel(QWidget):
         if row.place:
             self._document.go_to(row.layer, *row.place[0], ORIGIN)
         else:
-            text = tr("The stored value is in another file.")
+            text = "The stored value is in another file."
             self._document.said.emit(f"{text} {row.note}".strip())
 
 
@@ -104,9 +103,9 @@ def _why_empty(status: Status) -> str:
     if early := not_there_yet(status.stage):
         return early
     if status.format == "caf":
-        return tr("The format records no checksums; a file of digests beside it would be compared.")
+        return "The format records no checksums; a file of digests beside it would be compared."
     if status.format == "bytes":
-        return tr("These bytes are of no known format, so no checksums are known in them.")
+        return "These bytes are of no known format, so no checksums are known in them."
     if status.checked:
-        return tr("No checksum is recorded here.")
-    return tr("No checksum was seen while the structure was read. A check (Ctrl+K) looks further.")
+        return "No checksum is recorded here."
+    return "No checksum was seen while the structure was read. A check (Ctrl+K) looks further."

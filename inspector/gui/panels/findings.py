@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QHeaderView, QMenu, QToolButton, QVBoxLayout, QWid
 
 from inspector.core.finding import Severity
 from inspector.core.numbers import grouped
-from inspector.core.translation import marked, tr
 from inspector.gui.document.document import Document
 from inspector.gui.kit.flow_layout import FlowLayout
 from inspector.gui.kit.icons import icon, severity_icon
@@ -23,7 +22,7 @@ ORIGIN = "findings"
 WIDTHS = {SEVERITY: 80, BYTES: 140, MEMBER: 110, CODE: 130}
 LEAST = 240
 """Pixels of what was found before other columns are shown; what is in them is said of the selected finding too."""
-_WORDS = {Severity.ERROR: marked("Errors"), Severity.WARNING: marked("Warnings"), Severity.INFO: marked("Information")}
+_WORDS = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.INFO: "Information"}
 
 
 class FindingsPanel(QWidget):
@@ -42,26 +41,26 @@ class FindingsPanel(QWidget):
         self._document = document
         self._columns = FindingColumns(document.client)
         self.model = PagedTable(self._columns, self)
-        self.table = RowTable(self.model, WIDTHS, tr("Findings"), line)
+        self.table = RowTable(self.model, WIDTHS, "Findings", line)
         header = self.table.horizontalHeader()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(MESSAGE, QHeaderView.ResizeMode.Stretch)
         self.table.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.severities = {severity: self._severity_button(severity) for severity in Severity}
-        self.copying = _button(tr("Copy"), tr("Copy findings as text"))
+        self.copying = _button("Copy", "Copy findings as text")
         self.copying.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(self.copying)
-        menu.addAction(tr("&Selected Findings")).triggered.connect(self.table.copy)
-        menu.addAction(tr("&All Findings Shown")).triggered.connect(self.table.copy_all)
+        menu.addAction("&Selected Findings").triggered.connect(self.table.copy)
+        menu.addAction("&All Findings Shown").triggered.connect(self.table.copy_all)
         self.copying.setMenu(menu)
-        self.exporting = _button(tr("Export…"), tr("Write a report as text, JSON or HTML"))
+        self.exporting = _button("Export…", "Write a report as text, JSON or HTML")
         self.exporting.clicked.connect(self.exportWanted)
-        self.mending = _button(tr("Mend…"), tr("Plan how to mend the selected finding: nothing is written yet"))
+        self.mending = _button("Mend…", "Plan how to mend the selected finding: nothing is written yet")
         self.mending.setIcon(icon("mend"))
         self.mending.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.mending.clicked.connect(self.mend)
         self.table.wanted = self._actions
-        self.about = Details(tr("The selected finding in full"))
+        self.about = Details("The selected finding in full")
         self._stack = Emptiable(self.table)
         self.setFocusProxy(self._stack)
         self._lay_out()
@@ -77,7 +76,7 @@ class FindingsPanel(QWidget):
         self._refresh()
 
     def _severity_button(self, severity: Severity) -> QToolButton:
-        button = _button(words := tr(_WORDS[severity]), tr("Show findings that are {severity}", severity=words.lower()))
+        button = _button(words := _WORDS[severity], f"Show findings that are {words.lower()}")
         button.setIcon(severity_icon(severity))
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         button.setCheckable(True)
@@ -127,7 +126,7 @@ class FindingsPanel(QWidget):
     def _refresh(self, *_: object) -> None:
         counts = dict(self._document.status.counts)
         for severity, button in self.severities.items():
-            button.setText(f"{tr(_WORDS[severity])} ({grouped(counts.get(severity, 0))})")
+            button.setText(f"{_WORDS[severity]} ({grouped(counts.get(severity, 0))})")
         self.copying.setEnabled(self.model.rowCount() > 0)
         self.exporting.setEnabled(self._document.status.stage in (Stage.READY, Stage.CANCELLED))
         self.mending.setEnabled(bool(self._repair()))
@@ -141,8 +140,8 @@ class FindingsPanel(QWidget):
         if early := not_there_yet(status.stage):
             return early
         if status.counts:
-            return tr("All findings are of severities that are not shown.")
-        return status.judgement or tr("Nothing wrong was seen until reading was cancelled.")
+            return "All findings are of severities that are not shown."
+        return status.judgement or "Nothing wrong was seen until reading was cancelled."
 
     def _describe(self, *_: object) -> None:
         """The cell of a finding is often too narrow for what it says."""
@@ -165,7 +164,7 @@ class FindingsPanel(QWidget):
 
     def _actions(self, menu: QMenu) -> None:
         if self._repair():
-            menu.addAction(tr("&Mend…")).triggered.connect(self.mend)
+            menu.addAction("&Mend…").triggered.connect(self.mend)
             menu.addSeparator()
 
     def mend(self) -> None:

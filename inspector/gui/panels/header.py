@@ -15,11 +15,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.core.counts import in_bytes
 from inspector.core.edit import Edit
-from inspector.core.numbers import hexadecimal
+from inspector.core.numbers import hexadecimal, in_bytes
 from inspector.core.span import Span, Spans
-from inspector.core.translation import marked, tr
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.document.selection import Selection
@@ -59,7 +57,7 @@ class HeaderPanel(QWidget):
         self._draft: HeaderDraft | None = None
         self._why_empty = ""
         self.model = HeaderEntries(self)
-        self.table = table_view(self.model, WIDTHS, tr("Entries of the TACO header"))
+        self.table = table_view(self.model, WIDTHS, "Entries of the TACO header")
         self.table.setEditTriggers(
             QAbstractItemView.EditTrigger.DoubleClicked
             | QAbstractItemView.EditTrigger.EditKeyPressed
@@ -69,10 +67,10 @@ class HeaderPanel(QWidget):
         self.table.setItemDelegate(NumberEditor(self.table, self._wrong, self._say))
         self.count = QSpinBox()
         self.count.setRange(0, MOST_ENTRIES)
-        self.count.setAccessibleName(tr("Entries in use"))
-        self.hexadecimal = QCheckBox(tr("He&x"))
+        self.count.setAccessibleName("Entries in use")
+        self.hexadecimal = QCheckBox("He&x")
         self.buttons = self._make_buttons()
-        self.about = Details(tr("About the TACO header"))
+        self.about = Details("About the TACO header")
         self._stale = self._adding = False
         self._waiting: list[Change] = []
         self._lit = Span(0, 0)
@@ -91,13 +89,13 @@ class HeaderPanel(QWidget):
     def _make_buttons(self) -> dict[str, QPushButton]:
         made = {}
         for name, text, tip in (
-            ("add", tr("A&dd"), tr("Take one more entry into use")),
-            ("remove", tr("&Remove"), tr("Remove the selected entry; those behind it move up")),
-            ("up", tr("&Up"), tr("Move the selected entry up")),
-            ("down", tr("Dow&n"), tr("Move the selected entry down")),
-            ("clear", tr("C&lear"), tr("Use no entry")),
-            ("member", tr("Point to Mem&ber"), tr("Let the selected entry point to the data of the selected member")),
-            ("bytes", tr("Point to B&ytes"), tr("Let the selected entry point to the selected bytes")),
+            ("add", "A&dd", "Take one more entry into use"),
+            ("remove", "&Remove", "Remove the selected entry; those behind it move up"),
+            ("up", "&Up", "Move the selected entry up"),
+            ("down", "Dow&n", "Move the selected entry down"),
+            ("clear", "C&lear", "Use no entry"),
+            ("member", "Point to Mem&ber", "Let the selected entry point to the data of the selected member"),
+            ("bytes", "Point to B&ytes", "Let the selected entry point to the selected bytes"),
         ):
             button = QPushButton(text)
             button.setToolTip(tip)
@@ -108,7 +106,7 @@ class HeaderPanel(QWidget):
     def _page(self) -> QWidget:
         page = QWidget()
         tools = FlowLayout(4, 6)
-        label = QLabel(tr("&In use"))
+        label = QLabel("&In use")
         label.setBuddy(self.count)
         tools.addWidget(label)
         tools.addWidget(self.count)
@@ -155,7 +153,7 @@ class HeaderPanel(QWidget):
         """Ask for the header as it is with all that is pending."""
         status = self._document.status
         if (early := not_there_yet(status.stage)) or status.format != "taco" or status.collection:
-            self._show_none(early or tr("Only TACO archives have a header of entries that can be edited."))
+            self._show_none(early or "Only TACO archives have a header of entries that can be edited.")
         else:
             self._document.client.call("header", None, done=self._take, failed=self._show_none)
 
@@ -213,10 +211,10 @@ class HeaderPanel(QWidget):
             "member": self._member is not None,
             "bytes": span is not None,
         }
-        tip = tr("Let the selected entry point to the selected bytes")
+        tip = "Let the selected entry point to the selected bytes"
         if span is not None:
-            text = marked("Let the selected entry point to {bytes} at {offset}")
-            tip = tr(text, bytes=in_bytes(span.size), offset=hexadecimal(span.start))
+            text = "Let the selected entry point to {bytes} at {offset}"
+            tip = text.format(bytes=in_bytes(span.size), offset=hexadecimal(span.start))
         self.buttons["bytes"].setToolTip(tip)
         self.count.setEnabled(editable)
         for name, allowed in rules.items():
@@ -247,8 +245,8 @@ class HeaderPanel(QWidget):
         offset, length = (number, entry.length) if column == OFFSET else (entry.offset, number)
         if offset + length <= size:
             return ""
-        text = marked("This would lead to {offset}, behind the end of the file at {size}.")
-        return tr(text, offset=hexadecimal(offset + length), size=hexadecimal(size))
+        text = "This would lead to {offset}, behind the end of the file at {size}."
+        return text.format(offset=hexadecimal(offset + length), size=hexadecimal(size))
 
     # ---- changing ----------------------------------------------------------------------------------------------
 

@@ -9,14 +9,13 @@ from PySide6.QtGui import QFont
 
 from inspector.core.finding import Severity
 from inspector.core.numbers import grouped, hexadecimal
-from inspector.core.translation import marked, tr
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.model_titled_table import Index, TitledTable
 from inspector.gui.kit.text import plain, short
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.header_draft import EntryView, HeaderView, parse_number
 
-TITLES = (marked("Entry"), marked("Offset"), marked("Length"), marked("Points to"))
+TITLES = ("Entry", "Offset", "Length", "Points to")
 ENTRY, OFFSET, LENGTH, TARGET = range(len(TITLES))
 EDITABLE = (OFFSET, LENGTH)
 
@@ -99,7 +98,7 @@ class HeaderEntries(TitledTable):
 
     def _text(self, entry: EntryView, column: int, editing: bool) -> str:
         if column == ENTRY:
-            return f"{entry.index}" if entry.used else tr("{number} (unused)", number=entry.index)
+            return f"{entry.index}" if entry.used else f"{entry.index} (unused)"
         if column == TARGET:
             return short(entry.words)
         number = entry.offset if column == OFFSET else entry.length
@@ -109,9 +108,9 @@ class HeaderEntries(TitledTable):
 
     def _tip(self, entry: EntryView) -> str:
         offset, length = (f"{grouped(number)} ({hexadecimal(number)})" for number in (entry.offset, entry.length))
-        where = tr("Offset {offset}, length {length}: {words}.", offset=offset, length=length, words=short(entry.words))
-        use = "" if entry.used else tr("Not in use: readers ignore it.")
-        doubt = tr("Readers of this file cannot follow it.") if entry.doubtful else ""
+        where = f"Offset {offset}, length {length}: {short(entry.words)}."
+        use = "" if entry.used else "Not in use: readers ignore it."
+        doubt = "Readers of this file cannot follow it." if entry.doubtful else ""
         return " ".join(filter(None, (where, use, doubt)))
 
     def _is_changed(self, entry: EntryView, column: int) -> bool:

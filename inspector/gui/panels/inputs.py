@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QPushButton, QVBox
 from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.numbers import grouped
-from inspector.core.translation import marked, tr
 from inspector.gui.ipc.client import Client, Job
 from inspector.gui.kit.dropping import take_copy
 from inspector.gui.kit.file_dialogs import ask_for_files, ask_for_folder
@@ -22,8 +21,8 @@ from inspector.operations.protocol.workshop_views import Contents, Draft, InputR
 NAME, SIZE, FROM, REMARK = range(4)
 DEBOUNCE = 200
 """Milliseconds without a change before the files are looked at again."""
-TITLES = (marked("Name in the archive"), marked("Size"), marked("From"), marked("Remark"))
-NOTHING = marked("Drop files and folders here, or add them with the buttons above.")
+TITLES = ("Name in the archive", "Size", "From", "Remark")
+NOTHING = "Drop files and folders here, or add them with the buttons above."
 
 
 class InputsPanel(QWidget):
@@ -45,18 +44,18 @@ class InputsPanel(QWidget):
         self.contents: Contents | None = None
         self.model = FixedTable(TITLES, (SIZE,), self)
         self.table = table_view(
-            self.model, {NAME: 260, SIZE: 100, FROM: 280, REMARK: 200}, tr("What goes into the archive")
+            self.model, {NAME: 260, SIZE: 100, FROM: 280, REMARK: 200}, "What goes into the archive"
         )
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.add_files = QPushButton(tr("Add F&iles…"))
-        self.add_folder = QPushButton(tr("Add F&older…"))
-        self.remove = QPushButton(tr("&Take Out"))
-        self.remove.setToolTip(tr("Take out what is selected, with the folder it was added with (Delete)"))
-        self.clear = QPushButton(tr("Take All O&ut"))
+        self.add_files = QPushButton("Add F&iles…")
+        self.add_folder = QPushButton("Add F&older…")
+        self.remove = QPushButton("&Take Out")
+        self.remove.setToolTip("Take out what is selected, with the folder it was added with (Delete)")
+        self.clear = QPushButton("Take All O&ut")
         self.sentence = SelectableLabel()
-        self.sentence.setAccessibleName(tr("What the archive would hold"))
+        self.sentence.setAccessibleName("What the archive would hold")
         self.stack = Emptiable(self.table)
-        self.stack.show_sentence(tr(NOTHING))
+        self.stack.show_sentence(NOTHING)
         self.setFocusProxy(self.stack)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -79,8 +78,8 @@ class InputsPanel(QWidget):
         layout.addWidget(self.sentence)
 
     def _connect(self) -> None:
-        self.add_files.clicked.connect(lambda: ask_for_files(self, tr("Add Files"), self.add))
-        self.add_folder.clicked.connect(lambda: ask_for_folder(self, tr("Add Folder"), self.add))
+        self.add_files.clicked.connect(lambda: ask_for_files(self, "Add Files", self.add))
+        self.add_folder.clicked.connect(lambda: ask_for_folder(self, "Add Folder", self.add))
         self.remove.clicked.connect(self.take_out)
         self.clear.clicked.connect(self.take_all_out)
         self.table.selectionModel().selectionChanged.connect(self._enable)
@@ -129,7 +128,7 @@ class InputsPanel(QWidget):
         if not self.locations:
             self._take(None)
             return
-        self.sentence.setText(tr("Looking at the files…"))
+        self.sentence.setText("Looking at the files…")
         self._job = job = self._client.job("look", self._draft(), done=self._take, failed=self._fail)
         job.finished.connect(lambda: self._over(job))
 
@@ -145,7 +144,7 @@ class InputsPanel(QWidget):
         self.contents = contents
         self.model.show([_row(row) for row in contents.rows] if contents is not None else [])
         if contents is None:
-            self.stack.show_sentence(tr(NOTHING))
+            self.stack.show_sentence(NOTHING)
             self.sentence.setText("")
         else:
             self.stack.show_view(self.table)
@@ -175,7 +174,7 @@ class InputsPanel(QWidget):
             self.add(found)
         else:
             event.ignore()
-            self.sentence.setText(tr("What was dropped is no file or folder of this computer, so it was not added."))
+            self.sentence.setText("What was dropped is no file or folder of this computer, so it was not added.")
 
 
 def _row(row: InputRow) -> FixedRow:
@@ -185,7 +184,7 @@ def _row(row: InputRow) -> FixedRow:
 
 def _told(contents: Contents) -> str:
     left = contents.count - len(contents.rows)
-    more = tr("The first {number} are shown.", number=grouped(len(contents.rows))) if left > 0 else ""
+    more = f"The first {grouped(len(contents.rows))} are shown." if left > 0 else ""
     return " ".join(part for part in (contents.obstacle, contents.sentence, *contents.notes, more) if part)
 
 

@@ -8,7 +8,6 @@ from functools import partial
 from PySide6.QtCore import QMimeData, QModelIndex, QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
-from inspector.core.translation import tr
 from inspector.core.verdict import State
 from inspector.gui.document.document import Document
 from inspector.gui.document.selection import Selection
@@ -64,11 +63,11 @@ class MembersPanel(QWidget):
         self.table_model = PagedTable(MemberColumns(document.client, self._naming), self)
         self.tree_model = PagedTree(MemberPaths(document.client, self._naming), self)
         self.filter = QLineEdit()
-        self.filter.setPlaceholderText(tr("Filter names"))
+        self.filter.setPlaceholderText("Filter names")
         self.filter.setClearButtonEnabled(True)
-        self.filter.setAccessibleName(tr("Filter members by name"))
-        self.tree = tree_view(self.tree_model, WIDTHS, tr("Members as a tree"))
-        self.table = table_view(self.table_model, WIDTHS, tr("Members as a table"))
+        self.filter.setAccessibleName("Filter members by name")
+        self.tree = tree_view(self.tree_model, WIDTHS, "Members as a tree")
+        self.table = table_view(self.table_model, WIDTHS, "Members as a table")
         self._fits = [FirstColumnFits(view, SIZE) for view in (self.tree, self.table)]
         StaysOpen(self.tree, by_names)
         for view in (self.tree, self.table):
@@ -77,8 +76,8 @@ class MembersPanel(QWidget):
             view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self._stack = Emptiable(self.tree, self.table)
         self._buttons = QButtonGroup(self)
-        self.as_tree = self._button(tr("Tree"), tr("Members in their folders"))
-        self.as_table = self._button(tr("Table"), tr("All members in one table; click a column's title to sort"))
+        self.as_tree = self._button("Tree", "Members in their folders")
+        self.as_table = self._button("Table", "All members in one table; click a column's title to sort")
         self.as_tree.setChecked(True)
         self._lay_out()
         self._debounce = QTimer(self)
@@ -186,12 +185,12 @@ class MembersPanel(QWidget):
         if early := not_there_yet(status.stage):
             return early
         if self._document.filter:
-            return tr("No member's name holds this text.")
+            return "No member's name holds this text."
         if status.state in BROKEN:
-            return tr(
+            return (
                 "No member could be found: the archive is damaged before the first. Mend… (Ctrl+M) says what may help."
             )
-        return tr("These bytes have no members.") if status.format == "bytes" else tr("The archive has no members.")
+        return "These bytes have no members." if status.format == "bytes" else "The archive has no members."
 
     # ---- filtering and sorting ---------------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex
 from PySide6.QtWidgets import QLineEdit, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from inspector.core.finding import Severity
-from inspector.core.translation import tr
 from inspector.gui.hex.painting import scheme_for
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.palette import COLOURS
@@ -36,7 +35,7 @@ class NumberEditor(QStyledItemDelegate):
     ) -> QWidget:
         """Qt override."""
         editor = QLineEdit(parent)
-        editor.setAccessibleName(tr("Offset") if index.column() == OFFSET else tr("Length"))
+        editor.setAccessibleName("Offset" if index.column() == OFFSET else "Length")
         editor.addAction(severity_icon(Severity.ERROR), QLineEdit.ActionPosition.TrailingPosition).setVisible(False)
         place = (index.row(), index.column())
         editor.textChanged.connect(lambda text: self._judge(editor, place, text))

@@ -8,18 +8,17 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from inspector.core.finding import Severity
 from inspector.core.numbers import grouped
-from inspector.core.translation import marked, tr
 from inspector.gui.kit.model_fixed_table import FixedRow, FixedTable
 from inspector.gui.kit.widgets import Details, table_view
 from inspector.operations.protocol.extraction_views import ExtractionPlan, ExtractionResult, Troubles
 
 WHAT, MEMBER, WHY = range(3)
 _KINDS = (
-    ("refused", marked("refused"), Severity.ERROR),
-    ("damaged", marked("damaged"), Severity.ERROR),
-    ("unproved", marked("nothing proves it"), Severity.WARNING),
-    ("doubtful", marked("needs your word"), Severity.WARNING),
-    ("conflicts", marked("name is taken"), Severity.WARNING),
+    ("refused", "refused", Severity.ERROR),
+    ("damaged", "damaged", Severity.ERROR),
+    ("unproved", "nothing proves it", Severity.WARNING),
+    ("doubtful", "needs your word", Severity.WARNING),
+    ("conflicts", "name is taken", Severity.WARNING),
 )
 
 
@@ -28,9 +27,9 @@ class TroubleTable(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.model = FixedTable((marked("What"), marked("Member"), marked("Why")), parent=self)
-        self.table = table_view(self.model, {WHAT: 145, MEMBER: 200, WHY: 250}, tr("Members with trouble"))
-        self.details = Details(tr("The selected trouble in full"))
+        self.model = FixedTable(("What", "Member", "Why"), parent=self)
+        self.table = table_view(self.model, {WHAT: 145, MEMBER: 200, WHY: 250}, "Members with trouble")
+        self.details = Details("The selected trouble in full")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -43,12 +42,12 @@ class TroubleTable(QWidget):
         """Show what is wrong with a plan or a result."""
         rows: list[FixedRow] = []
         for name, text, mark in _KINDS:
-            words = tr(text)
+            words = text
             troubles = getattr(found, name, Troubles())
             rows += [FixedRow((words, each.path, _why(each.path, each.sentence)), mark) for each in troubles.told]
             if troubles.count > len(troubles.told):
                 left = grouped(troubles.count - len(troubles.told))
-                rows.append(FixedRow((words, "…", tr("and {number} more", number=left)), mark))
+                rows.append(FixedRow((words, "…", f"and {left} more"), mark))
         self.fill(rows)
 
     def fill(self, rows: Sequence[FixedRow]) -> None:

@@ -8,7 +8,6 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
-from inspector.core.translation import tr
 from inspector.gui.document.document import Document
 from inspector.gui.kit.line_breaks import breakable
 from inspector.gui.kit.text import short
@@ -29,7 +28,7 @@ class Leads(QLabel):
         self._again = False
         self._colour = ""
         self.references: tuple[Reference, ...] = ()
-        self.setAccessibleName(tr("Leads to"))
+        self.setAccessibleName("Leads to")
         self.setTextFormat(Qt.TextFormat.RichText)
         self.setWordWrap(True)
         self.setTextInteractionFlags(
@@ -58,7 +57,7 @@ class Leads(QLabel):
             return
         self.references = references
         links = [f'<a href="{at}">{escape(breakable(short(each.words)))}</a>' for at, each in enumerate(references)]
-        self.setText("<br>".join((tr("Leads to (F12):"), *links)))
+        self.setText("<br>".join(("Leads to (F12):", *links)))
         self._colour = _link_colour()
         self.setVisible(bool(links))
 

@@ -6,7 +6,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QSizePolicy, QVBoxLayout, QWidget
 
 from inspector.core.finding import Severity
-from inspector.core.translation import marked, tr
 from inspector.core.verdict import State
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
@@ -17,12 +16,12 @@ from inspector.operations.protocol.edit_views import RepairPlan, RepairRow
 from inspector.operations.protocol.views import Stage
 
 ORIGIN = "repair"
-UNASKED = marked(
+UNASKED = (
     "Mend (Ctrl+M) makes a plan first: what would be done, to which bytes, and what would be lost. Nothing is written."
 )
-FOLDER = marked("These are several files, and each is mended by itself: open the one that a finding is about.")
-NOTHING = marked("There is nothing to mend.")
-SALVAGED = marked("Salvage writes it into a new archive; this one stays as it is.")
+FOLDER = "These are several files, and each is mended by itself: open the one that a finding is about."
+NOTHING = "There is nothing to mend."
+SALVAGED = "Salvage writes it into a new archive; this one stays as it is."
 _ROLE = Qt.ItemDataRole.UserRole
 
 
@@ -49,19 +48,19 @@ class RepairPanel(QWidget):
         self._asking = False
         self.sentence = sentence_label()
         self.list = QListWidget()
-        self.list.setAccessibleName(tr("Repairs"))
+        self.list.setAccessibleName("Repairs")
         self.list.setAlternatingRowColors(True)
         self.list.setWordWrap(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setResizeMode(QListWidget.ResizeMode.Adjust)
-        self.about = Details(tr("About the selected repair"))
-        self.make = push_button(tr("&Mend in Place"), tr("Write these repairs into the archive itself"))
+        self.about = Details("About the selected repair")
+        self.make = push_button("&Mend in Place", "Write these repairs into the archive itself")
         self.show_ = push_button(
-            tr("Sh&ow Changes"), tr("Make the repairs pending changes: see every byte before anything is written")
+            "Sh&ow Changes", "Make the repairs pending changes: see every byte before anything is written"
         )
-        self.copy_ = push_button(tr("Mend a &Copy…"), tr("Leave the file alone and write a mended copy"))
+        self.copy_ = push_button("Mend a &Copy…", "Leave the file alone and write a mended copy")
         self.salvage = push_button(
-            tr("&Salvage…"), tr("Write what is whole, as far as the archive can show it, into a new archive")
+            "&Salvage…", "Write what is whole, as far as the archive can show it, into a new archive"
         )
         self._page = self._lay_out()
         self._stack = Emptiable(self._page)
@@ -105,9 +104,9 @@ class RepairPanel(QWidget):
     def ask(self, code: str = "") -> None:
         """Make a plan, and select the repair of that code in it, or the first that mends findings of that code."""
         if self._document.status.stage is not Stage.READY:
-            self._document.said.emit(tr("There is nothing to mend before the archive has been read."))
+            self._document.said.emit("There is nothing to mend before the archive has been read.")
             return
-        self._stack.show_sentence(tr("The archive is being checked, and its repairs planned."))
+        self._stack.show_sentence("The archive is being checked, and its repairs planned.")
         self._asking = True
         wanted = code or self._selected()
         job = self._document.start("plan_repairs", self.accepted(), done=lambda plan: self._take(plan, wanted))
@@ -125,7 +124,7 @@ class RepairPanel(QWidget):
             return
         status = self._document.status
         why = FOLDER if status.collection else NOTHING if status.state is State.SOUND else UNASKED
-        self._stack.show_sentence(tr(why))
+        self._stack.show_sentence(why)
 
     def accepted(self) -> tuple[str, ...]:
         """The codes of repairs that the user has taken the responsibility for."""
@@ -192,9 +191,7 @@ class RepairPanel(QWidget):
         self.list.addItem(item)
 
     def _add_left(self, sentence: str) -> None:
-        item = QListWidgetItem(
-            severity_icon(Severity.WARNING), short(tr("Stays as it is: {sentence}", sentence=sentence))
-        )
+        item = QListWidgetItem(severity_icon(Severity.WARNING), short(f"Stays as it is: {sentence}"))
         item.setFlags(Qt.ItemFlag.ItemIsEnabled)
         item.setToolTip(plain(sentence))
         self.list.addItem(item)
@@ -202,7 +199,7 @@ class RepairPanel(QWidget):
     def _describe(self, item: QListWidgetItem | None, _: object = None) -> None:
         row = item.data(_ROLE) if item is not None else None
         is_salvage = self.plan is not None and row is not None and row == self.plan.salvage
-        self.about.say("" if row is None else f"{_described(row)}\n{tr(SALVAGED)}" if is_salvage else _described(row))
+        self.about.say("" if row is None else f"{_described(row)}\n{SALVAGED}" if is_salvage else _described(row))
 
     def _go(self, item: QListWidgetItem) -> None:
         row, size = item.data(_ROLE), self._document.size
@@ -221,7 +218,7 @@ class RepairPanel(QWidget):
         if self.plan is None or not self.plan.repairs:
             return
         if self._editing.pending is not None:
-            self._document.said.emit(tr("Write or discard the pending changes first."))
+            self._document.said.emit("Write or discard the pending changes first.")
             return
         plan = self.plan
         self._editing.carry_out("make_repairs", self.accepted(), "", edit=plan.edit, beside=plan.beside)
@@ -233,7 +230,7 @@ class RepairPanel(QWidget):
 
 
 def _described(row: RepairRow) -> str:
-    lost = [tr("Lost: {sentence}", sentence=sentence) for sentence in row.loses] or [tr("Nothing is lost.")]
-    word = [tr("Assumed: {claim} It is done on your word: tick it.", claim=row.claim)] if row.claim else []
-    mends = tr("Mends {findings}", findings=", ".join(row.mends))
+    lost = [f"Lost: {sentence}" for sentence in row.loses] or ["Nothing is lost."]
+    word = [f"Assumed: {row.claim} It is done on your word: tick it."] if row.claim else []
+    mends = f"Mends {', '.join(row.mends)}"
     return "\n".join((f"{row.title}.", *lost, *word, f"{mends} · {row.code}"))

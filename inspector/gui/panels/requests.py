@@ -5,9 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QLabel, QTableView, QVBoxLayout, QWidget
 
-from inspector.core.counts import in_bytes, requests
-from inspector.core.numbers import grouped, rounded
-from inspector.core.translation import marked, tr
+from inspector.core.numbers import count, grouped, in_bytes, rounded
 from inspector.gui.document.request_watch import RequestWatch
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel, dress_table
 from inspector.gui.panels.models.requests import BYTES, METHOD, RANGE, STATUS, TOOK, WHEN, WHY, RequestsModel
@@ -15,25 +13,24 @@ from inspector.operations.protocol.browse_views import RemoteState
 from inspector.sources.s3.ledger import KEPT, Request
 
 WIDTHS = {WHEN: 100, METHOD: 70, RANGE: 210, BYTES: 90, TOOK: 60, STATUS: 90, WHY: 150}
-HERE = marked("This is on this computer: nothing is asked of a network.")
-NONE_YET = marked("No request has been made yet.")
+HERE = "This is on this computer: nothing is asked of a network."
+NONE_YET = "No request has been made yet."
 
 
 def totals_text(state: RemoteState) -> str:
     """``12 requests, 3.4 MiB of 1.2 GiB``."""
-    made = f"{requests(state.totals.requests)}, {rounded(state.totals.received)}"
-    return tr("{requests} of {size}", requests=made, size=rounded(state.size)) if state.size else made
+    made = f"{count(state.totals.requests, 'request')}, {rounded(state.totals.received)}"
+    return f"{made} of {rounded(state.size)}" if state.size else made
 
 
 def told(state: RemoteState) -> str:
     """The same exactly, with the time that was waited."""
-    text = marked("{requests}, {received} received, {time} ms waited")
+    text = "{requests}, {received} received, {time} ms waited"
     if state.size:
-        text = marked("{requests}, {received} received of {size}, {time} ms waited")
+        text = "{requests}, {received} received of {size}, {time} ms waited"
     totals = state.totals
-    return tr(
-        text,
-        requests=requests(totals.requests),
+    return text.format(
+        requests=count(totals.requests, "request"),
         received=in_bytes(totals.received),
         size=in_bytes(state.size),
         time=grouped(round(totals.milliseconds)),
@@ -46,7 +43,7 @@ class RequestTable(QTableView):
     def __init__(self, model: RequestsModel) -> None:
         super().__init__()
         self._rows = model
-        dress_table(self, model, WIDTHS, tr("Requests to S3"))
+        dress_table(self, model, WIDTHS, "Requests to S3")
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
 
     def copy(self) -> None:
@@ -65,11 +62,11 @@ class RequestsPanel(QWidget):
         self.table = RequestTable(self.model)
         self.sentence = SelectableLabel()
         self.sentence.setContentsMargins(8, 4, 8, 4)
-        self.sentence.setAccessibleName(tr("What the requests cost together"))
+        self.sentence.setAccessibleName("What the requests cost together")
         self.sentence.hide()
         self.stack = Emptiable(self.table)
         self.setFocusProxy(self.stack)
-        self.stack.show_sentence(tr(NONE_YET) if watch.is_remote else tr(HERE))
+        self.stack.show_sentence(NONE_YET if watch.is_remote else HERE)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -86,7 +83,7 @@ class RequestsPanel(QWidget):
         state = self._watch.state
         if state is None or not self.isVisible():
             return
-        kept = "; " + tr("the last {number} are listed", number=grouped(KEPT)) if state.totals.requests > KEPT else ""
+        kept = "; " + f"the last {grouped(KEPT)} are listed" if state.totals.requests > KEPT else ""
         self.sentence.setText(f"{told(state)}{kept}.")
         self.sentence.show()
         self._watch.document.client.call("requests", done=self._take)
@@ -105,7 +102,7 @@ class RequestTotals(QLabel):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setAccessibleName(tr("Requests to S3"))
+        self.setAccessibleName("Requests to S3")
         self.setContentsMargins(8, 0, 8, 0)
         self._watch: RequestWatch | None = None
         self.hide()

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from inspector.core.names import visible
 from inspector.core.source import SourceError
-from inspector.core.translation import tr
 from inspector.gui.document.connections import Connections
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.widgets import ElidedLabel, push_button
@@ -32,8 +31,8 @@ class Reach(QWidget):
         self._location = ""
         self._chosen: Connection | None = None
         self.text = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
-        self.text.setAccessibleName(tr("How S3 is reached"))
-        self.button = push_button(tr("Connectio&n…"), tr("Choose profile, region and endpoint"))
+        self.text.setAccessibleName("How S3 is reached")
+        self.button = push_button("Connectio&n…", "Choose profile, region and endpoint")
         self.button.clicked.connect(lambda _: self.ask())
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -83,19 +82,19 @@ class Reach(QWidget):
             self._connections.remember(self._location, self.connection)
 
     def _tell(self) -> None:
-        told = tr("S3 is reached {how}.", how=words(self.connection))
-        sure = "" if self.is_sure else tr("This bucket was not reached before: that is asked first.")
+        told = f"S3 is reached {words(self.connection)}."
+        sure = "" if self.is_sure else "This bucket was not reached before: that is asked first."
         self.text.setText(f"{told} {sure}".strip())
 
 
 def words(connection: Connection) -> str:
     """A connection in words."""
-    who = tr("with the usual credentials")
+    who = "with the usual credentials"
     if connection.profile:
-        who = tr("with the profile {name}", name=visible(connection.profile))
-    parts = [tr("without signing") if connection.anonymous else who]
-    parts += [tr("at {address}", address=visible(connection.endpoint))] if connection.endpoint else []
-    parts += [tr("in the region {name}", name=visible(connection.region))] if connection.region else []
+        who = f"with the profile {visible(connection.profile)}"
+    parts = ["without signing" if connection.anonymous else who]
+    parts += [f"at {visible(connection.endpoint)}"] if connection.endpoint else []
+    parts += [f"in the region {visible(connection.region)}"] if connection.region else []
     return ", ".join(parts)
 
 

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton, QWidget
 
-from inspector.core import counts
-from inspector.core.counts import in_bytes
-from inspector.core.numbers import grouped, hexadecimal
-from inspector.core.translation import tr
+from inspector.core.numbers import count, grouped, hexadecimal, in_bytes
 from inspector.gui.kit.eta import Pace
 from inspector.gui.kit.icons import icon
 from inspector.gui.kit.text import path_text
@@ -34,8 +31,8 @@ class StatusLine(QStatusBar):
         super().__init__(parent)
         self.setSizeGripEnabled(False)
         self.setContentsMargins(6, 0, 6, 0)
-        self.mode = QLabel(tr("EDIT"))
-        self.mode.setToolTip(tr("What is typed in the hex view overwrites bytes; nothing is kept until it is written"))
+        self.mode = QLabel("EDIT")
+        self.mode.setToolTip("What is typed in the hex view overwrites bytes; nothing is kept until it is written")
         font = self.mode.font()
         font.setBold(True)
         self.mode.setFont(font)
@@ -51,8 +48,8 @@ class StatusLine(QStatusBar):
         self.stop = QToolButton()
         self.stop.setIcon(icon("close"))
         self.stop.setAutoRaise(True)
-        self.stop.setToolTip(tr("Cancel this work (Esc)"))
-        self.stop.setAccessibleName(tr("Cancel this work"))
+        self.stop.setToolTip("Cancel this work (Esc)")
+        self.stop.setAccessibleName("Cancel this work")
         self.wait = QToolButton()
         self.wait.setAutoRaise(True)
         self.wait.clicked.connect(self._toggle_waiting)
@@ -97,7 +94,7 @@ class StatusLine(QStatusBar):
 
     def show_selection(self, start: int, stop: int) -> None:
         """Say how much is selected in the hex view."""
-        self.selection.setText(tr("selection {size}", size=in_bytes(stop - start)) if stop > start else "")
+        self.selection.setText(f"selection {in_bytes(stop - start)}" if stop > start else "")
         self.selection.setVisible(stop > start)
 
     def refresh(self, *_: object) -> None:
@@ -120,7 +117,7 @@ class StatusLine(QStatusBar):
         value = f" = {leaf.value}" if leaf is not None and leaf.value else ""
         field = f"{path_text(explanation.fields)}{value}"
         offset = hexadecimal(explanation.offset)
-        self.path.setText(tr("under the pointer {offset}: {field}", offset=offset, field=field))
+        self.path.setText(f"under the pointer {offset}: {field}")
 
     # ---- work --------------------------------------------------------------------------------------------------
 
@@ -166,8 +163,8 @@ class StatusLine(QStatusBar):
         if self._document is None or self._job is None or self._job.method != "check":
             return ""
         status = self._document.status
-        members = counts.members(status.members)
-        return tr("{number} of {members}", number=grouped(status.judged), members=members) if status.judged else ""
+        members = count(status.members, "member")
+        return f"{grouped(status.judged)} of {members}" if status.judged else ""
 
     def _show_waiting(self) -> None:
         """A check can be paused: nothing waits for it."""
@@ -176,7 +173,7 @@ class StatusLine(QStatusBar):
         paused = job is not None and job.paused
         self.wait.setIcon(icon("resume" if paused else "pause"))
         for tell in (self.wait.setToolTip, self.wait.setAccessibleName):
-            tell(tr("Go on with this work") if paused else tr("Pause this work"))
+            tell("Go on with this work" if paused else "Pause this work")
 
     def _toggle_waiting(self) -> None:
         if self._job is not None:

@@ -9,7 +9,6 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from inspector.core.kinds import Role
-from inspector.core.translation import tr
 from inspector.gui.document.document import Document
 from inspector.gui.document.selection import Selection
 from inspector.gui.kit.column_widths import FirstColumnFits
@@ -33,7 +32,7 @@ class StructurePanel(QWidget):
         self._layer = document.layer
         self.fields = FieldTree(document.client, document.layer, swatch)
         self.model = PagedTree(self.fields, self)
-        self.tree = tree_view(self.model, WIDTHS, tr("Fields"))
+        self.tree = tree_view(self.model, WIDTHS, "Fields")
         self.tree.setTextElideMode(Qt.TextElideMode.ElideRight)
         FirstColumnFits(self.tree, VALUE)
         self._unfolded = StaysOpen(self.tree, by_positions)
@@ -75,13 +74,13 @@ class StructurePanel(QWidget):
             return
         info = self._document.layer_info(self._layer)
         if self._document.status.stage is Stage.FAILED:
-            self._stack.show_sentence(tr("Nothing could be opened."))
+            self._stack.show_sentence("Nothing could be opened.")
         elif info is not None and info.kind is LayerKind.CONTENT:
-            self._stack.show_sentence(tr("The content of a member has no structure that is known here."))
+            self._stack.show_sentence("The content of a member has no structure that is known here.")
         elif info is not None and not info.size:
-            self._stack.show_sentence(tr("There is not a single byte here."))
+            self._stack.show_sentence("There is not a single byte here.")
         else:
-            self._stack.show_sentence(tr("Reading…"))
+            self._stack.show_sentence("Reading…")
 
     def _chosen(self, index: QModelIndex) -> None:
         row = self.model.row(index)

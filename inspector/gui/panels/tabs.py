@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QTabWidget, QWidget
 
-from inspector.core.translation import tr
 from inspector.gui.app.tab_bar import AllTabs, TabBar, distinct
 from inspector.gui.document.session import OpenTab
 from inspector.gui.kit.dropping import leave_drops
@@ -91,8 +90,8 @@ class Tabs(QTabWidget):
         self.setCornerWidget(self.list)
         self.bar.filled.connect(self.name_all)
         self.currentChanged.connect(self.name_all)
-        self.setAccessibleName(tr("What is open"))
-        self.tabBar().setAccessibleName(tr("What is open"))
+        self.setAccessibleName("What is open")
+        self.tabBar().setAccessibleName("What is open")
         self.setTabsClosable(True)
         self.setMovable(True)
         self.setDocumentMode(True)

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QWidget
 
-from inspector.core.translation import tr
 from inspector.gui.tabs.audit_model import state_words
 from inspector.operations.audit.audit_check import NO_ARCHIVE, STATES
 
@@ -27,18 +26,18 @@ class Filters(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.text = QLineEdit()
-        self.text.setPlaceholderText(tr("Filter by location, sentence or code"))
-        self.text.setAccessibleName(tr("Filter results"))
+        self.text.setPlaceholderText("Filter by location, sentence or code")
+        self.text.setAccessibleName("Filter results")
         self.text.setClearButtonEnabled(True)
         self.states = QComboBox()
-        self.states.setAccessibleName(tr("States that are shown"))
+        self.states.setAccessibleName("States that are shown")
         self.formats = QComboBox()
-        self.formats.setAccessibleName(tr("Formats that are shown"))
-        self.states.addItem(tr("All states"), ())
-        self.states.addItem(tr("Anything wrong"), STATES[2:])
+        self.formats.setAccessibleName("Formats that are shown")
+        self.states.addItem("All states", ())
+        self.states.addItem("Anything wrong", STATES[2:])
         for state in (*STATES, NO_ARCHIVE):
             self.states.addItem(state_words(state).capitalize(), (state,))
-        self.formats.addItem(tr("All formats"), ())
+        self.formats.addItem("All formats", ())
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)

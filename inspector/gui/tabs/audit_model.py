@@ -9,10 +9,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt
 
-from inspector.core.counts import in_bytes, members
 from inspector.core.names import visible
-from inspector.core.numbers import grouped, rounded
-from inspector.core.translation import marked, tr, trn
+from inspector.core.numbers import count, grouped, in_bytes, rounded
 from inspector.core.verdict import State
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import badged, icon, state_icon
@@ -24,20 +22,20 @@ from inspector.operations.audit.audit_pages import Query
 from inspector.operations.protocol.views import Page
 
 TITLES = (
-    marked("Location"),
-    marked("State"),
-    marked("Format"),
-    marked("Size"),
-    marked("Members"),
-    marked("Errors"),
-    marked("Warnings"),
-    marked("What was found"),
+    "Location",
+    "State",
+    "Format",
+    "Size",
+    "Members",
+    "Errors",
+    "Warnings",
+    "What was found",
 )
 LOCATION, STATE, FORMAT, SIZE, MEMBERS, ERRORS, WARNINGS, SENTENCE = range(len(TITLES))
 _CALLED = {
-    UNCHECKED: marked("content not read"),
-    State.WARNING.value: marked("with warnings"),
-    NO_ARCHIVE: marked("no archive"),
+    UNCHECKED: "content not read",
+    State.WARNING.value: "with warnings",
+    NO_ARCHIVE: "no archive",
 }
 SORTS = ("location", "state", "format", "size", "members", "errors", "warnings", "code")
 """What each column is sorted by."""
@@ -74,9 +72,7 @@ class AuditColumns:
         """See Columns."""
         if role == Qt.ItemDataRole.TextAlignmentRole and column in _NUMBERS:
             return _RIGHT
-        return (
-            tr("Sort by {column}", column=tr(TITLES[column]).lower()) if role == Qt.ItemDataRole.ToolTipRole else None
-        )
+        return f"Sort by {TITLES[column].lower()}" if role == Qt.ItemDataRole.ToolTipRole else None
 
     def _text(self, row: Result, column: int) -> str:
         texts: dict[int, Callable[[], str]] = {
@@ -114,7 +110,7 @@ class AuditModel(PagedTable):
 
 def state_words(state: str) -> str:
     """What the window calls a state."""
-    return tr(_CALLED.get(state, state))
+    return _CALLED.get(state, state)
 
 
 def _worst(row: Result) -> str:
@@ -131,15 +127,17 @@ def described(row: Result) -> str:
     """A result in full: where, what was found, and the worst findings."""
     findings = json.loads(row.findings)
     lines = [visible(row.location), row.sentence]
-    lines += [visible(f"{tr(each['severity'])}: {each['message']} [{each['code']}]") for each in findings]
+    lines += [visible(f"{each['severity']}: {each['message']} [{each['code']}]") for each in findings]
     more = row.errors + row.warnings + row.infos - len(findings)
     if more > 0:
-        rest = marked("{findings}; the worst {kept} are kept. Open the archive to see all.")
-        lines.append(tr(rest, findings=trn("{number} more finding", "{number} more findings", more), kept=FINDINGS))
-    text = marked("{size}, {members}; everything was read, in {seconds} s.")
+        rest = "{findings}; the worst {kept} are kept. Open the archive to see all."
+        lines.append(rest.format(findings=count(more, "more finding"), kept=FINDINGS))
+    text = "{size}, {members}; everything was read, in {seconds} s."
     if row.quick:
-        text = marked("{size}, {members}; the structure only was read, in {seconds} s.")
-    lines.append(tr(text, size=in_bytes(row.size), members=members(row.members), seconds=f"{row.seconds:,.2f}"))
+        text = "{size}, {members}; the structure only was read, in {seconds} s."
+    lines.append(
+        text.format(size=in_bytes(row.size), members=count(row.members, "member"), seconds=f"{row.seconds:,.2f}")
+    )
     return "\n".join(filter(None, lines))
 
 

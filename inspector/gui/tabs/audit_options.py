@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.core.translation import tr
 from inspector.gui.document.session import OpenTab
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.kit.file_dialogs import ask_for_folder
@@ -44,30 +43,28 @@ class AuditOptions(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.place = PathField()
-        self.place.setAccessibleName(tr("Folder or prefix to be audited"))
-        self.place.setPlaceholderText(tr("a folder, or s3://bucket/prefix/"))
+        self.place.setAccessibleName("Folder or prefix to be audited")
+        self.place.setPlaceholderText("a folder, or s3://bucket/prefix/")
         self.results = PathField()
-        self.results.setAccessibleName(tr("File that keeps the results"))
-        self.results.setPlaceholderText(tr("none: results are kept until this tab is closed"))
-        self.results.setToolTip(
-            tr("With a file, an audit that was stopped goes on where it was: what is in it is skipped")
-        )
-        self.quick = QCheckBox(tr("Structure on&ly"))
-        self.quick.setToolTip(tr("Look at the structure and read no content: quicker, and finds less"))
+        self.results.setAccessibleName("File that keeps the results")
+        self.results.setPlaceholderText("none: results are kept until this tab is closed")
+        self.results.setToolTip("With a file, an audit that was stopped goes on where it was: what is in it is skipped")
+        self.quick = QCheckBox("Structure on&ly")
+        self.quick.setToolTip("Look at the structure and read no content: quicker, and finds less")
         self.sample = QDoubleSpinBox()
         self.sample.setRange(0.01, 100.0)
         self.sample.setValue(100.0)
         self.sample.setDecimals(2)
         self.sample.setSuffix(" %")
-        self.sample.setAccessibleName(tr("Share of the archives in per cent"))
-        self.sample.setToolTip(tr("Audit only this share of the archives, the same ones every time"))
+        self.sample.setAccessibleName("Share of the archives in per cent")
+        self.sample.setToolTip("Audit only this share of the archives, the same ones every time")
         self.workers = QSpinBox()
         self.workers.setRange(0, MOST_WORKERS)
-        self.workers.setSpecialValueText(tr("as processors"))
-        self.workers.setAccessibleName(tr("Processes at a time"))
-        self.workers.setToolTip(tr("How many archives are checked at a time"))
-        self._browse = QPushButton(tr("&Browse…"))
-        self._choose = QPushButton(tr("Choose…"))
+        self.workers.setSpecialValueText("as processors")
+        self.workers.setAccessibleName("Processes at a time")
+        self.workers.setToolTip("How many archives are checked at a time")
+        self._browse = QPushButton("&Browse…")
+        self._choose = QPushButton("Choose…")
         self._lay_out()
         self._browse.clicked.connect(self._ask_place)
         self._choose.clicked.connect(self._ask_results)
@@ -83,7 +80,7 @@ class AuditOptions(QWidget):
         grid.setContentsMargins(10, 8, 8, 2)
         grid.setHorizontalSpacing(8)
         grid.setVerticalSpacing(4)
-        rows = ((tr("Fol&der or prefix"), self.place, self._browse), (tr("&Results file"), self.results, self._choose))
+        rows = (("Fol&der or prefix", self.place, self._browse), ("&Results file", self.results, self._choose))
         for at, (text, field, button) in enumerate(rows):
             grid.addWidget(label_of(text, field), at, 0)
             grid.addWidget(field, at, 1)
@@ -92,10 +89,10 @@ class AuditOptions(QWidget):
         more.setSpacing(8)
         more.addWidget(self.quick)
         more.addSpacing(8)
-        more.addWidget(label_of(tr("&Share"), self.sample))
+        more.addWidget(label_of("&Share", self.sample))
         more.addWidget(self.sample)
         more.addSpacing(8)
-        more.addWidget(label_of(tr("&Processes"), self.workers))
+        more.addWidget(label_of("&Processes", self.workers))
         more.addWidget(self.workers)
         more.addStretch(1)
         grid.addLayout(more, len(rows), 1, 1, 2)
@@ -126,23 +123,23 @@ class AuditOptions(QWidget):
         self.place.setText(kept.location)
         say_again(self._fields(), kept.said)
         if self.results.text().strip():
-            return tr("Start shows what is in the results file, and audits what is not in it yet.")
-        return tr("This was audited in an earlier session; Start audits it again.")
+            return "Start shows what is in the results file, and audits what is not in it yet."
+        return "This was audited in an earlier session; Start audits it again."
 
     def trouble(self) -> str:
         """Why this cannot be done, empty where it can."""
-        return "" if self.place.text().strip() else tr("Say which folder, or which prefix on S3, is to be audited.")
+        return "" if self.place.text().strip() else "Say which folder, or which prefix on S3, is to be audited."
 
     def _ask_place(self) -> None:
-        ask_for_folder(self, tr("Folder to Audit"), lambda found: self.place.setText(found[0]))
+        ask_for_folder(self, "Folder to Audit", lambda found: self.place.setText(found[0]))
 
     def _ask_results(self) -> None:
-        dialog = QFileDialog(self, tr("File That Keeps the Results"))
+        dialog = QFileDialog(self, "File That Keeps the Results")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setFileMode(QFileDialog.FileMode.AnyFile)
         dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # one that is there is taken up
-        dialog.setLabelText(QFileDialog.DialogLabel.Accept, tr("Use"))
-        dialog.setNameFilters([tr("Results of audits (*.audit)"), tr("All files (*)")])
+        dialog.setLabelText(QFileDialog.DialogLabel.Accept, "Use")
+        dialog.setNameFilters(["Results of audits (*.audit)", "All files (*)"])
         dialog.setDefaultSuffix("audit")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         known = self.results.text().strip()

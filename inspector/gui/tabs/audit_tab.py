@@ -9,9 +9,7 @@ from time import monotonic
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QProgressBar, QPushButton, QVBoxLayout
 
-from inspector.core import counts
-from inspector.core.numbers import grouped
-from inspector.core.translation import marked, tr, trn
+from inspector.core.numbers import count, grouped, plural
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc import worker
 from inspector.gui.ipc.client import Client, Job
@@ -45,9 +43,9 @@ from inspector.sources.s3.connection import DEFAULT, Connection
 WIDTHS = {LOCATION: 250, STATE: 120, FORMAT: 65, SIZE: 75, MEMBERS: 75, ERRORS: 60, WARNINGS: 75}
 LOOK = 700
 """Milliseconds between two looks at the results while the audit runs."""
-BEGIN = marked("Say what is to be audited and press Start: every archive in it and beneath it is checked.")
-NOTHING = marked("No archive was found there.")
-NONE_CHOSEN = marked("No result is like this; choose other states, formats or another text.")
+BEGIN = "Say what is to be audited and press Start: every archive in it and beneath it is checked."
+NOTHING = "No archive was found there."
+NONE_CHOSEN = "No result is like this; choose other states, formats or another text."
 
 
 class AuditTab(SideTab):
@@ -60,34 +58,34 @@ class AuditTab(SideTab):
     chosen = Signal(str)
 
     def __init__(self, connection_of: Callable[[str], Connection] = lambda _: DEFAULT) -> None:
-        super().__init__(tr(SIDES["audit"]))
+        super().__init__(SIDES["audit"])
         self._connection_of = connection_of
         self.client = Client(parent=self, target=worker.audit)
         self._job: Job | None = None
         self._pace = Pace(0.0)
         self.standing = Standing()
         self.options = AuditOptions()
-        self.begin = QPushButton(tr("S&tart"))
+        self.begin = QPushButton("S&tart")
         self.begin.setDefault(True)
-        self.pause = QPushButton(tr("Pa&use"))
+        self.pause = QPushButton("Pa&use")
         self.pause.setCheckable(True)
-        self.pause.setToolTip(tr("Let the archives that were begun be finished, and wait"))
-        self.stop = QPushButton(tr("&Cancel"))
-        self.stop.setToolTip(tr("Stop; what was finished stays (Esc)"))
+        self.pause.setToolTip("Let the archives that were begun be finished, and wait")
+        self.stop = QPushButton("&Cancel")
+        self.stop.setToolTip("Stop; what was finished stays (Esc)")
         self.sentence = SelectableLabel()
-        self.sentence.setAccessibleName(tr("How far the audit is"))
+        self.sentence.setAccessibleName("How far the audit is")
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(tr("How much of the audit is done"))
+        self.bar.setAccessibleName("How much of the audit is done")
         self.message = Message()
         self.message.hide()
         self.filters = Filters()
         self.model = AuditModel(self.client, self)
-        self.table = RowTable(self.model, WIDTHS, tr("Results of the audit"), line)
-        self.about = Details(tr("The selected result in full"))
-        self.open = QPushButton(tr("&Open"))
-        self.open.setToolTip(tr("Open the selected archive (Enter)"))
-        self.exporting = {kind: QPushButton(tr("Export {format}…", format=kind.value.upper())) for kind in ExportKind}
+        self.table = RowTable(self.model, WIDTHS, "Results of the audit", line)
+        self.about = Details("The selected result in full")
+        self.open = QPushButton("&Open")
+        self.open.setToolTip("Open the selected archive (Enter)")
+        self.exporting = {kind: QPushButton(f"Export {kind.value.upper()}…") for kind in ExportKind}
         self._stack = Emptiable(self.table)
         self._looking = QTimer(self)
         self._looking.setInterval(LOOK)
@@ -182,12 +180,12 @@ class AuditTab(SideTab):
         self._job.finished.connect(self._over)
         self.pause.setChecked(False)
         self.bar.setRange(0, 0)
-        self.sentence.setText(tr("Looking for archives…"))
+        self.sentence.setText("Looking for archives…")
         self._looking.start()
         self._refresh()
 
     def _pause(self, paused: bool) -> None:
-        self.pause.setText(tr("Go O&n") if paused else tr("Pa&use"))
+        self.pause.setText("Go O&n" if paused else "Pa&use")
         if self._job is not None and self.running:
             self._job.pause(paused)
 
@@ -195,7 +193,7 @@ class AuditTab(SideTab):
         """See SideTab."""
         if self._job is not None and self.running:
             self._job.cancel()
-            self.sentence.setText(tr("Stopping…"))
+            self.sentence.setText("Stopping…")
 
     def end(self) -> None:
         """See SideTab."""
@@ -210,7 +208,7 @@ class AuditTab(SideTab):
         done, left = self.standing.done.files, self.standing.left.files
         files = ""
         if state.unit == "bytes" and done + left:
-            files = tr("{done} of {files}", done=grouped(done), files=counts.files(done + left))
+            files = f"{grouped(done)} of {count(done + left, 'file')}"
         self.sentence.setText(self._pace.tell(state, monotonic(), files))
 
     def _look(self) -> None:
@@ -236,8 +234,8 @@ class AuditTab(SideTab):
 
     def _lose(self, sentence: str) -> None:
         self._looking.stop()
-        kept = tr("What was finished is kept in the results file.") if self._keeps else ""
-        self.message.say(" ".join(filter(None, (sentence, kept, tr("Close this tab and start the audit again.")))))
+        kept = "What was finished is kept in the results file." if self._keeps else ""
+        self.message.say(" ".join(filter(None, (sentence, kept, "Close this tab and start the audit again."))))
         self._refresh()
 
     # ---- words -------------------------------------------------------------------------------------------------
@@ -247,17 +245,17 @@ class AuditTab(SideTab):
         if not known.done.files and not known.left.files:
             return ""
         told = ", ".join(f"{grouped(number)} {state_words(state)}" for state, number in known.states)
-        archives, nothing = counts.archives(sum(number for _, number in known.states)), tr("nothing was audited")
+        archives, nothing = count(sum(number for _, number in known.states), "archive"), "nothing was audited"
         words = [f"{archives}: {told or nothing}."]
         if known.others:
-            words.append(trn("{number} other file left out.", "{number} other files left out.", known.others))
+            words.append(plural("{number} other file left out.", "{number} other files left out.", known.others))
         if known.earlier.files:
-            words.append(tr("{files} finished earlier.", files=counts.files(known.earlier.files)))
+            words.append(f"{count(known.earlier.files, 'file')} finished earlier.")
         if known.left.files:
-            text = marked("{files} not audited yet; Start goes on.")
+            text = "{files} not audited yet; Start goes on."
             if not self._keeps:
-                text = marked("{files} not audited yet; Start goes on from the beginning, as there is no results file.")
-            words.append(tr(text, files=counts.files(known.left.files)))
+                text = "{files} not audited yet; Start goes on from the beginning, as there is no results file."
+            words.append(text.format(files=count(known.left.files, "file")))
         return " ".join(words)
 
     @property
@@ -282,10 +280,10 @@ class AuditTab(SideTab):
 
     def _why_empty(self) -> str:
         if self.filters.any and self.standing.done.files:
-            return tr(NONE_CHOSEN)
+            return NONE_CHOSEN
         if self.running:
-            return tr("The first results come in a moment.")
-        return tr(NOTHING) if self._job is not None and not self.standing.states else tr(BEGIN)
+            return "The first results come in a moment."
+        return NOTHING if self._job is not None and not self.standing.states else BEGIN
 
     def _selected(self) -> Result | None:
         return self.model.row(self.table.currentIndex())
@@ -301,12 +299,12 @@ class AuditTab(SideTab):
 
     def _offer(self, menu: QMenu) -> None:
         """What the menu of the table has beside copying; sorting too, which titles offer to the pointer alone."""
-        opening = menu.addAction(tr("Open"))
+        opening = menu.addAction("Open")
         opening.setEnabled(self._selected() is not None)
         opening.triggered.connect(self._open_selected)
-        sorting = menu.addMenu(tr("Sort By"))
+        sorting = menu.addMenu("Sort By")
         for column, title in enumerate(TITLES):
-            sorting.addAction(tr(title)).triggered.connect(partial(self._sort, column))
+            sorting.addAction(title).triggered.connect(partial(self._sort, column))
         menu.addSeparator()
 
     def _sort(self, column: int, _: bool = False) -> None:
@@ -324,10 +322,10 @@ class AuditTab(SideTab):
             self.chosen.emit(row.location)
 
     def _ask_export(self, kind: ExportKind) -> None:
-        dialog = QFileDialog(self, tr("Export Results as {format}", format=kind.value.upper()))
+        dialog = QFileDialog(self, f"Export Results as {kind.value.upper()}")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix(kind.value)
-        dialog.setNameFilters([f"{kind.value.upper()} (*.{kind.value})", tr("All files (*)")])
+        dialog.setNameFilters([f"{kind.value.upper()} (*.{kind.value})", "All files (*)"])
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(lambda path: self.export(path, kind))
         dialog.open()

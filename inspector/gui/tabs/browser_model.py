@@ -10,16 +10,14 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
 
-from inspector.core.counts import in_bytes
 from inspector.core.finding import Severity
 from inspector.core.names import visible
-from inspector.core.numbers import rounded
-from inspector.core.translation import marked, tr, trn
+from inspector.core.numbers import in_bytes, plural, rounded
 from inspector.gui.kit.icons import icon, severity_icon
 from inspector.gui.kit.text import plain, short
 from inspector.operations.protocol.browse_views import EntryKind, RemoteEntry, RemotePage
 
-TITLES = (marked("Name"), marked("Size"), marked("Last changed (UTC)"))
+TITLES = ("Name", "Size", "Last changed (UTC)")
 NAME, SIZE, CHANGED = range(len(TITLES))
 BUCKETS = ""
 """The location that stands for all buckets."""
@@ -113,16 +111,14 @@ class BrowserModel(QAbstractItemModel):
         def fail(sentence: str) -> None:
             if generation == self._generation:
                 node.waiting = False
-                self._set_note(
-                    number, Note.FAILED, tr("{sentence} (Activate this row to ask again.)", sentence=sentence)
-                )
+                self._set_note(number, Note.FAILED, f"{sentence} (Activate this row to ask again.)")
                 self.refused.emit(sentence)
 
         self._list(node.entry.location if node.entry is not None else self._start, node.following, take, fail)
 
     def _say_loading(self, number: int, generation: int) -> None:
         if generation == self._generation and self._nodes[number].waiting:
-            self._set_note(number, Note.LOADING, tr("Listing…"))
+            self._set_note(number, Note.LOADING, "Listing…")
 
     def _note(self, node: _Node) -> Note | None:
         """What the last row beneath a node says where that is no entry."""
@@ -140,14 +136,14 @@ class BrowserModel(QAbstractItemModel):
             self.endInsertRows()
         node.following = page.following
         if page.following:
-            text = trn(
+            text = plural(
                 "{number} entry listed. Activate this row to list more.",
                 "{number} entries listed. Activate this row to list more.",
                 len(node.children),
             )
             self._set_note(number, Note.MORE, text)
         elif not node.children:
-            self._set_note(number, Note.NOTHING, tr("There is nothing here."))
+            self._set_note(number, Note.NOTHING, "There is nothing here.")
         self.listed.emit(page)
 
     def _set_note(self, number: int, note: Note | None, text: str = "") -> None:
@@ -214,7 +210,7 @@ class BrowserModel(QAbstractItemModel):
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """See QAbstractItemModel."""
         if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return tr(TITLES[section])
+            return TITLES[section]
         return None
 
     def _is_folder(self, index: Index) -> bool:

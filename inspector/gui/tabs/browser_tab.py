@@ -8,8 +8,8 @@ from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QProgressBar, QVBoxLayout
 
 from inspector.core.names import visible
+from inspector.core.numbers import plural
 from inspector.core.source import SourceError
-from inspector.core.translation import marked, tr, trn
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc import worker
@@ -29,8 +29,8 @@ from inspector.sources.s3.connection import Connection
 
 WIDTHS = {NAME: 520, SIZE: 110, CHANGED: 170}
 STEPS = 1_000
-CANCELLED = marked("The listing was cancelled.")
-WELCOME = marked(
+CANCELLED = "The listing was cancelled."
+WELCOME = (
     "Name a bucket or a prefix above and press List. All buckets are listed only when you ask for them: "
     "many credentials have no right to."
 )
@@ -50,7 +50,7 @@ class BrowserTab(SideTab):
     checkWanted = Signal(list, object)
 
     def __init__(self, connections: Connections, location: str, connection: Connection) -> None:
-        super().__init__(tr(SIDES["browser"]))
+        super().__init__(SIDES["browser"])
         self._connections = connections
         self.connection = connection
         self.client = self._new_client()
@@ -58,29 +58,29 @@ class BrowserTab(SideTab):
         self._pace = Pace(0.0)
         self._told = ""
         self.model = BrowserModel(self._list, self)
-        self.tree = tree_view(self.model, WIDTHS, tr("Buckets, prefixes and objects"))
+        self.tree = tree_view(self.model, WIDTHS, "Buckets, prefixes and objects")
         self.tree.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.tree.setExpandsOnDoubleClick(False)  # activating a row does it, with the keyboard too
         self.location = PathField()
-        self.location.setAccessibleName(tr("Bucket or prefix"))
+        self.location.setAccessibleName("Bucket or prefix")
         self.location.setPlaceholderText("s3://bucket/prefix/")
-        self.list_ = push_button(tr("&List"), tr("List what lies at this address"))
-        self.buckets = push_button(tr("List &Buckets"), tr("List all buckets of these credentials"))
-        self.connect_ = push_button(tr("Connectio&n…"), tr("Choose profile, region and endpoint"))
-        self.open_ = push_button(tr("&Open"), tr("Open the object, or the dataset beneath the prefix (Return)"))
-        self.check = push_button(tr("Chec&k"), tr("Check what is selected, and all beneath it"))
-        self.extract = push_button(tr("E&xtract…"), tr("Extract the members of this archive to a folder"))
-        self.download = push_button(tr("&Download…"), tr("Copy what is selected, and all beneath it, to a folder"))
+        self.list_ = push_button("&List", "List what lies at this address")
+        self.buckets = push_button("List &Buckets", "List all buckets of these credentials")
+        self.connect_ = push_button("Connectio&n…", "Choose profile, region and endpoint")
+        self.open_ = push_button("&Open", "Open the object, or the dataset beneath the prefix (Return)")
+        self.check = push_button("Chec&k", "Check what is selected, and all beneath it")
+        self.extract = push_button("E&xtract…", "Extract the members of this archive to a folder")
+        self.download = push_button("&Download…", "Copy what is selected, and all beneath it, to a folder")
         self.message = Message()
         self.sentence = SelectableLabel()
-        self.sentence.setAccessibleName(tr("How far it is"))
+        self.sentence.setAccessibleName("How far it is")
         self.bar = QProgressBar()
-        self.bar.setAccessibleName(tr("Bytes downloaded"))
+        self.bar.setAccessibleName("Bytes downloaded")
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(160)
-        self.stop = push_button(tr("Cancel"), tr("Stop; files that are whole stay (Esc)"))
+        self.stop = push_button("Cancel", "Stop; files that are whole stay (Esc)")
         self.stack = Emptiable(self.tree)
-        self.stack.show_sentence(tr(WELCOME))
+        self.stack.show_sentence(WELCOME)
         self._lay_out()
         self._connect()
         self._show_work()
@@ -125,7 +125,7 @@ class BrowserTab(SideTab):
         self.open_.clicked.connect(self._open)
         self.check.clicked.connect(self._check)
         self.extract.clicked.connect(self._extract)
-        self.download.clicked.connect(lambda: ask_for_folder(self, tr("Download To"), self._download_to))
+        self.download.clicked.connect(lambda: ask_for_folder(self, "Download To", self._download_to))
         self.stop.clicked.connect(self.cancel)
         self.model.listed.connect(self._listed)
         self.model.refused.connect(self._refused)
@@ -189,10 +189,10 @@ class BrowserTab(SideTab):
             job = self.client.job("buckets", self.connection, done=done, failed=failed)
         else:
             job = self.client.job("page", self.connection, location, after, done=done, failed=failed)
-        job.finished.connect(lambda: failed(tr(CANCELLED)) if job.cancelled else None)
+        job.finished.connect(lambda: failed(CANCELLED) if job.cancelled else None)
 
     def _listed(self, page: RemotePage) -> None:
-        self._told = trn("{number} request for listings.", "{number} requests for listings.", page.totals.requests)
+        self._told = plural("{number} request for listings.", "{number} requests for listings.", page.totals.requests)
         self._show_work()
         if not self.tree.currentIndex().isValid():
             self.tree.setCurrentIndex(self.model.index(0, 0))
@@ -275,11 +275,11 @@ class BrowserTab(SideTab):
             self.bar.setValue(min(STEPS, state.done * STEPS // state.total))
 
     def _downloaded(self, result: Downloaded) -> None:
-        self.message.say(tr("Downloaded: {sentence}", sentence=result.sentence))
+        self.message.say(f"Downloaded: {result.sentence}")
 
     def _over(self) -> None:
         if self._job is not None and self._job.cancelled:
-            self.message.say(tr("The download was cancelled; files that were whole by then stay."))
+            self.message.say("The download was cancelled; files that were whole by then stay.")
         self._job = None
         self._show_work()
         self._enable()
@@ -288,16 +288,16 @@ class BrowserTab(SideTab):
         busy = self._job is not None
         self.bar.setVisible(busy)
         self.stop.setVisible(bool(self.client.jobs))
-        self.sentence.setText(tr("Downloading…") if busy else f"{_asked(self.connection)} {self._told}".strip())
+        self.sentence.setText("Downloading…" if busy else f"{_asked(self.connection)} {self._told}".strip())
 
 
 def _asked(connection: Connection) -> str:
     """How S3 is asked, in a sentence."""
-    how = tr("with the default credentials")
+    how = "with the default credentials"
     if connection.anonymous:
-        how = tr("without signing")
+        how = "without signing"
     elif connection.profile:
-        how = tr("with profile {name}", name=visible(connection.profile))
+        how = f"with profile {visible(connection.profile)}"
     if connection.endpoint:
-        return tr("Asked {how} at {address}.", how=how, address=visible(connection.endpoint))
-    return tr("Asked {how}.", how=how)
+        return f"Asked {how} at {visible(connection.endpoint)}."
+    return f"Asked {how}."

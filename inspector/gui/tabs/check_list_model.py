@@ -8,23 +8,20 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt
 
-from inspector.core import counts
 from inspector.core.finding import Severity
 from inspector.core.names import visible
-from inspector.core.numbers import grouped
-from inspector.core.translation import marked, tr, trn
+from inspector.core.numbers import count, grouped
 from inspector.core.verdict import State
 from inspector.gui.kit.icons import icon, state_icon
-from inspector.gui.kit.labels import word
 from inspector.gui.kit.model_titled_table import Index, TitledTable
 from inspector.gui.kit.text import plain, short
 from inspector.operations.check.many import Outcome
 from inspector.operations.open.folders import Wanted
 
-TITLES = (marked("Location"), marked("State"), marked("Errors"), marked("Warnings"), marked("What was found"))
+TITLES = ("Location", "State", "Errors", "Warnings", "What was found")
 LOCATION, STATE, ERRORS, WARNINGS, SENTENCE = range(len(TITLES))
-WAITING, CHECKING = marked("waiting"), marked("being checked")
-LEFT_OUT, CANCELLED = marked("no archive"), marked("not checked")
+WAITING, CHECKING = "waiting", "being checked"
+LEFT_OUT, CANCELLED = "no archive", "not checked"
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _COUNTED = {ERRORS: Severity.ERROR, WARNINGS: Severity.WARNING}
 
@@ -86,17 +83,13 @@ class CheckListModel(TitledTable):
         outcomes = [row.outcome for row in self._rows if row.outcome is not None]
         states = Counter(outcome.state for outcome in outcomes if not outcome.left_out)
         parts = [f"{grouped(states[state])} {_told(state)}" for state in State if states[state]]
-        archives, told = counts.archives(states.total()), ", ".join(parts)
-        words = (
-            tr("{archives} checked: {states}", archives=archives, states=told)
-            if parts
-            else tr("{archives} checked", archives=archives)
-        )
+        archives, told = count(states.total(), "archive"), ", ".join(parts)
+        words = f"{archives} checked: {told}" if parts else f"{archives} checked"
         left_out = sum(outcome.left_out for outcome in outcomes)
         rest = len(self._rows) - len(outcomes)
         if left_out:
-            words += "; " + trn("{number} other file is no archive", "{number} other files are no archives", left_out)
-        return f"{words}; " + tr("{number} not checked.", number=grouped(rest)) if rest else f"{words}."
+            words += "; " + count(left_out, "other file is no archive", "other files are no archives")
+        return f"{words}; " + f"{grouped(rest)} not checked." if rest else f"{words}."
 
     # ---- overrides ---------------------------------------------------------------------------------------------
 
@@ -124,17 +117,17 @@ class CheckListModel(TitledTable):
             return short(visible(row.location.removeprefix(self._start)))
         outcome = row.outcome
         if column == STATE:
-            return tr(row.doing) if row.doing else (word(outcome.state) if outcome is not None else "")
+            return row.doing or (outcome.state.value if outcome is not None else "")
         if outcome is None:
             return ""
         if column in _COUNTED:
             return grouped(dict(outcome.counts).get(_COUNTED[column], 0)) if not outcome.left_out else ""
         said = outcome.worst or outcome.sentence
-        return tr("It is of no format that is known here.") if outcome.left_out else short(visible(said))
+        return "It is of no format that is known here." if outcome.left_out else short(visible(said))
 
 
 def _told(state: State) -> str:
-    return tr("with warnings") if state is State.WARNING else word(state)
+    return "with warnings" if state is State.WARNING else state.value
 
 
 def _icon(row: _Row) -> Any:

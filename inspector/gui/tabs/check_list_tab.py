@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayou
 
 from inspector.core.names import visible
 from inspector.core.numbers import grouped
-from inspector.core.translation import tr
 from inspector.gui.document.check_many import ManyChecks
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel, push_button, table_view
@@ -35,21 +34,21 @@ class CheckTab(SideTab):
     chosen = Signal(str)
 
     def __init__(self, locations: list[str], connection: Connection = DEFAULT) -> None:
-        super().__init__(tr(SIDES["check"]))
+        super().__init__(SIDES["check"])
         self._locations = locations
         self.checks = ManyChecks(locations, self, connection)
         self.model = CheckListModel(self)
-        self.table = table_view(self.model, WIDTHS, tr("Archives that are checked"))
+        self.table = table_view(self.model, WIDTHS, "Archives that are checked")
         self.sentence = SelectableLabel()
-        self.sentence.setAccessibleName(tr("How far the checks are"))
+        self.sentence.setAccessibleName("How far the checks are")
         self.bar = QProgressBar()
-        self.bar.setAccessibleName(tr("Archives checked"))
+        self.bar.setAccessibleName("Archives checked")
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(160)
         self.bar.setRange(0, 0)
-        self.stop = QPushButton(tr("Cancel"))
-        self.stop.setToolTip(tr("Stop checking; what was checked stays (Esc)"))
-        self.again = push_button(tr("Check &Again"), tr("Look for archives there, and check all of them"))
+        self.stop = QPushButton("Cancel")
+        self.stop.setToolTip("Stop checking; what was checked stays (Esc)")
+        self.again = push_button("Check &Again", "Look for archives there, and check all of them")
         self._stack = Emptiable(self.table)
         self.setFocusProxy(self._stack)
         self._told = QTimer(self)
@@ -97,7 +96,7 @@ class CheckTab(SideTab):
         self.model.fill([Wanted(each) for each in self._locations])
         self.model.cancel()
         self._stack.show_view(self.table)
-        self.sentence.setText(tr("This was checked in an earlier session, and is not checked again by itself."))
+        self.sentence.setText("This was checked in an earlier session, and is not checked again by itself.")
 
     def cancel(self) -> None:
         """See SideTab."""
@@ -105,7 +104,7 @@ class CheckTab(SideTab):
 
     def _started(self) -> None:
         self.model.fill([])
-        self._stack.show_sentence(tr("Looking for archives…"))
+        self._stack.show_sentence("Looking for archives…")
         self.bar.setRange(0, 0)
         self._show_work()
         self._tell()
@@ -124,7 +123,7 @@ class CheckTab(SideTab):
         if wanted:
             self._stack.show_view(self.table)
         else:
-            self._stack.show_sentence(tr("There is no file here that could be checked."))
+            self._stack.show_sentence("There is no file here that could be checked.")
         self._tell()
 
     def _came(self, at: int, outcome: Outcome) -> None:
@@ -142,11 +141,11 @@ class CheckTab(SideTab):
         total = self.model.rowCount()
         if self.checks.running:
             self.bar.setValue(self.model.done)
-            where = visible(self._locations[0]) if len(self._locations) == 1 else tr("several places")
-            done = tr("looking for archives")
+            where = visible(self._locations[0]) if len(self._locations) == 1 else "several places"
+            done = "looking for archives"
             if total:
-                done = tr("{done} of {all} archives", done=grouped(self.model.done), all=grouped(total))
-            told = tr("Checking {place}: {done}.", place=where, done=done)
+                done = f"{grouped(self.model.done)} of {grouped(total)} archives"
+            told = f"Checking {where}: {done}."
             self.sentence.setText(f"{told} {self.model.summary() if total else ''}".strip())
         else:
             self.sentence.setText(self.model.summary())

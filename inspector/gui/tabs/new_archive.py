@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.core.progress import CANCELLED
-from inspector.core.translation import tr
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc import worker
@@ -62,7 +61,7 @@ class NewArchiveTab(SideTab):
     chosen = Signal(str)
 
     def __init__(self, connections: Connections) -> None:
-        super().__init__(tr(SIDES["draft"]))
+        super().__init__(SIDES["draft"])
         self.client = Client(parent=self, target=worker.make)
         self.client.lost.connect(self._lose)
         self._job: Job | None = None
@@ -72,26 +71,26 @@ class NewArchiveTab(SideTab):
         self.kind = QComboBox()
         for kind, words in KINDS.items():
             self.kind.addItem(words, kind)
-        self.kind.setAccessibleName(tr("Kind of archive"))
+        self.kind.setAccessibleName("Kind of archive")
         self.target = PathField()
-        self.target.setAccessibleName(tr("Where the archive is to be written"))
-        self.browse = QPushButton(tr("&Browse…"))
+        self.target.setAccessibleName("Where the archive is to be written")
+        self.browse = QPushButton("&Browse…")
         self.reach = Reach(self.client, connections)
-        self.overwrite = QCheckBox(tr("&Replace what is there"))
-        self.remove_unfinished = QCheckBox(tr("Re&move what was never finished"))
+        self.overwrite = QCheckBox("&Replace what is there")
+        self.remove_unfinished = QCheckBox("Re&move what was never finished")
         self.remove_unfinished.hide()
         self.inputs = InputsPanel(self.client, self._draft_as_far)
         self.options = ArchiveOptions()
         self._unsaid = said_in(self._fields())
         self.trouble = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
-        self.trouble.setAccessibleName(tr("What is still missing, or how far the work is"))
+        self.trouble.setAccessibleName("What is still missing, or how far the work is")
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(160)
-        self.bar.setAccessibleName(tr("How far the archive is"))
-        self.stop = QPushButton(tr("Cancel"))
-        self.stop.setToolTip(tr("Stop, and leave nothing half made (Esc)"))
-        self.begin = QPushButton(tr("&Create"))
+        self.bar.setAccessibleName("How far the archive is")
+        self.stop = QPushButton("Cancel")
+        self.stop.setToolTip("Stop, and leave nothing half made (Esc)")
+        self.begin = QPushButton("&Create")
         self.message = Message()
         self.setFocusProxy(self.target)
         self._lay_out()
@@ -102,9 +101,9 @@ class NewArchiveTab(SideTab):
         self._form = QWidget()
         grid = QGridLayout(self._form)
         grid.setContentsMargins(0, 0, 0, 0)
-        grid.addWidget(label_of(tr("&Kind"), self.kind), 0, 0)
+        grid.addWidget(label_of("&Kind", self.kind), 0, 0)
         grid.addWidget(self.kind, 0, 1)
-        grid.addWidget(label_of(tr("&Write to"), self.target), 1, 0)
+        grid.addWidget(label_of("&Write to", self.target), 1, 0)
         grid.addWidget(self.target, 1, 1)
         grid.addWidget(self.browse, 1, 2)
         grid.addWidget(self.overwrite, 0, 2)
@@ -199,9 +198,9 @@ class NewArchiveTab(SideTab):
         is_folder = kind is ArchiveKind.DATAS3T
         self.overwrite.setVisible(not is_folder)
         self.target.setPlaceholderText(
-            tr("the folder that is the root of the bucket, or s3://bucket/prefix")
+            "the folder that is the root of the bucket, or s3://bucket/prefix"
             if is_folder
-            else tr("a file, such as archive{suffix}, or s3://bucket/key{suffix}", suffix=SUFFIXES[kind])
+            else f"a file, such as archive{SUFFIXES[kind]}, or s3://bucket/key{SUFFIXES[kind]}"
         )
         self.inputs.look_again()
 
@@ -218,9 +217,9 @@ class NewArchiveTab(SideTab):
         """Ask where the archive is to be written."""
         kind = ArchiveKind(self.kind.currentData())
         if kind is ArchiveKind.DATAS3T:
-            ask_for_folder(self, tr("Root of the Bucket"), lambda found: self.target.setText(found[0]))
+            ask_for_folder(self, "Root of the Bucket", lambda found: self.target.setText(found[0]))
             return
-        dialog = QFileDialog(self, tr("New Archive"))
+        dialog = QFileDialog(self, "New Archive")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         # Whether something is replaced is for the box beside the name to say, once.
@@ -257,12 +256,12 @@ class NewArchiveTab(SideTab):
         except OptionError as error:
             return str(error)
         if not draft.locations:
-            return tr("Add files or folders.")
+            return "Add files or folders."
         if not draft.target:
-            return tr("Say where it is to be written.")
+            return "Say where it is to be written."
         contents = self.inputs.contents
         if contents is None:
-            return tr("The files are being looked at.")
+            return "The files are being looked at."
         return contents.obstacle
 
     def _remark(self) -> str:
@@ -270,9 +269,7 @@ class NewArchiveTab(SideTab):
         suffix = Path(self.target.text().strip()).suffix.lower()
         if not self._suffix or suffix == self._suffix or suffix not in SUFFIXES.values():
             return ""
-        return tr(
-            "The name ends in {suffix}, but archives of this kind end in {usual}.", suffix=suffix, usual=self._suffix
-        )
+        return f"The name ends in {suffix}, but archives of this kind end in {self._suffix}."
 
     def _enable(self, *_: object) -> None:
         if self._job is None:
@@ -303,7 +300,7 @@ class NewArchiveTab(SideTab):
         """Stop; nothing half made stays."""
         if self._job is not None:
             self._job.cancel()
-            self.trouble.setText(tr("Stopping…"))
+            self.trouble.setText("Stopping…")
 
     def _show_work(self, running: bool) -> None:
         self._form.setEnabled(not running)
@@ -312,7 +309,7 @@ class NewArchiveTab(SideTab):
         self.stop.setVisible(running)
         self.begin.setVisible(not running)
         if running:
-            self.trouble.setText(tr("Beginning…"))
+            self.trouble.setText("Beginning…")
             self.stop.setFocus()
 
     def _progressed(self, state: JobState) -> None:
@@ -327,12 +324,12 @@ class NewArchiveTab(SideTab):
         self._job = None
         self._show_work(False)
         if job.cancelled:
-            self.message.say(tr("Making the archive was cancelled. Nothing of it is left."))
+            self.message.say("Making the archive was cancelled. Nothing of it is left.")
         self._enable()
 
     def _take(self, made: Made) -> None:
         self._made = made.path
-        self.message.say(" ".join((made.sentence, *made.warnings)), tr("Open It"))
+        self.message.say(" ".join((made.sentence, *made.warnings)), "Open It")
 
     def _fail(self, sentence: str) -> None:
         if sentence != CANCELLED:  # which has been said
@@ -341,4 +338,4 @@ class NewArchiveTab(SideTab):
     def _lose(self, sentence: str) -> None:
         self._form.setEnabled(False)
         self.begin.setEnabled(False)
-        self.message.say(tr("{sentence} Close this tab and begin again.", sentence=sentence))
+        self.message.say(f"{sentence} Close this tab and begin again.")

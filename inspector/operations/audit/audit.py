@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import islice
 
 from inspector.core.progress import Progress
-from inspector.core.translation import marked, tr
 from inspector.operations.audit.audit_check import Job, Result, examine, lost
 from inspector.operations.audit.audit_places import Choice, Found, archives_in
 from inspector.operations.audit.audit_results import Amount, Results
@@ -20,7 +19,7 @@ from inspector.operations.jobs.process_pool import Lost, Pool
 from inspector.operations.jobs.subprogress import CHECKING
 from inspector.sources.s3.connection import DEFAULT, Connection
 
-LISTING = marked("Listing")
+LISTING = "Listing"
 PATIENCE = 600.0
 """Seconds for which the check of an archive may come no further."""
 _LEAST_MEMORY = 2 << 30
@@ -54,7 +53,7 @@ def prepare(plan: Plan, results: Results, progress: Progress, passed: list[str] 
 
     Raises SourceError where there is nothing, Refused where the results cannot be had, and Cancelled.
     """
-    progress.begin(tr(LISTING), 0, "archives")
+    progress.begin(LISTING, 0, "archives")
     results.want(_counted(plan, plan.aside | results.files(), progress, passed), quick=plan.quick)
     return Todo(results.amount(done=True), results.amount(done=False))
 
@@ -77,7 +76,7 @@ def run(
     """
     left = results.amount(done=False)
     workers = min(workers or max(2, os.cpu_count() or 1), left.files)
-    progress.begin(tr(CHECKING), left.size)
+    progress.begin(CHECKING, left.size)
     if not workers:
         return
     jobs = (Job(found, plan.quick, plan.connection) for found in results.missing())

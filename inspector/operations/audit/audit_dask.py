@@ -10,7 +10,6 @@ from typing import Any
 
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.core.translation import tr
 from inspector.operations.audit.audit import Plan
 from inspector.operations.audit.audit_check import Job, Result, examine, lost
 from inspector.operations.audit.audit_places import shard_of
@@ -43,7 +42,7 @@ def run_on_cluster(
     cluster cannot be had, too.
     """
     left = results.amount(done=False)
-    progress.begin(tr(CHECKING), left.size)
+    progress.begin(CHECKING, left.size)
     with _client(address) as client:
         count = shards.count if shards is not None else 1
         chunks = _chunks((Job(found, plan.quick, plan.connection) for found in results.missing()), count)

@@ -14,7 +14,6 @@ from inspector.core.format import Format
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, is_sparing
-from inspector.core.translation import marked, tr
 from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.formats.datas3t.check import summary
 from inspector.operations.check.digest_check import check_manifests
@@ -37,13 +36,13 @@ _READING = 4
 """Of the work of checking a location so many parts are counted, of which reading its structure is one."""
 INTERRUPTED = "interrupted-change"
 """The code of the finding that a change by this program was cut short."""
-PARTLY = marked("not all of it could be read, so nothing is known of the rest.")
+PARTLY = "not all of it could be read, so nothing is known of the rest."
 STATES = {
-    State.SOUND: marked("Sound"),
-    State.WARNING: marked("Warning"),
-    State.TORN: marked("Torn"),
-    State.DAMAGED: marked("Damaged"),
-    State.UNREADABLE: marked("Unreadable"),
+    State.SOUND: "Sound",
+    State.WARNING: "Warning",
+    State.TORN: "Torn",
+    State.DAMAGED: "Damaged",
+    State.UNREADABLE: "Unreadable",
 }
 """What a sentence about an archive begins with."""
 
@@ -109,7 +108,7 @@ def read_location(
     report = report_of(location, opened, "")
     if report.state is not State.SOUND:
         return report
-    return replace(report, state=None, sentence=tr("Nothing is wrong with the structure; the content was not read."))
+    return replace(report, state=None, sentence="Nothing is wrong with the structure; the content was not read.")
 
 
 def unreadable(location: str, sentence: str) -> Report:
@@ -228,7 +227,7 @@ def report_of(location: str, opened: Location, sentence: str) -> Report:
     for archive in opened.archives:
         counted.update(verdict_counts(archive))
     if not sentence and not_read(opened.archives):
-        sentence = tr(PARTLY)
+        sentence = PARTLY
     first = opened.archives[0] if opened.archives else None
     known = first is not None and first.decoder is not None
     return Report(
@@ -246,7 +245,7 @@ def report_of(location: str, opened: Location, sentence: str) -> Report:
 
 def judgement(state: State, why: str) -> str:
     """A sentence that says what an archive is, and why where that is known."""
-    return tr("{state}: {why}", state=tr(STATES[state]), why=why) if why else f"{tr(STATES[state])}."
+    return f"{STATES[state]}: {why}" if why else f"{STATES[state]}."
 
 
 def not_read(archives: Iterable[Archive]) -> bool:

@@ -14,7 +14,6 @@ from inspector.core.names import encoded, visible
 from inspector.core.numbers import count, grouped
 from inspector.core.progress import Progress
 from inspector.core.source import blocks
-from inspector.core.translation import tr
 from inspector.core.verdict import Verdict
 from inspector.operations.check.digest_ledger import WHOLE, Ledger, Wanted, joined
 from inspector.operations.open.digest_manifest import Algorithm, Entry, Manifest, manifests
@@ -47,7 +46,7 @@ class _Comparison:
     def run(self) -> str:
         self.archive.checksums = joined(self.archive.checksums, self.ledger)
         sizes = (self.size(wanted) for wanted in self.ledger.wanted)
-        self.progress.begin(tr("Comparing with {name}", name=self.name), sum(sizes))
+        self.progress.begin(f"Comparing with {self.name}", sum(sizes))
         whole: list[bool] = []
         counted = dict.fromkeys(Verdict, 0)
         for at, wanted in enumerate(self.ledger.wanted):

@@ -8,7 +8,6 @@ from inspector.core.format import MemberError
 from inspector.core.member import FOLDER, SPECIAL
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.core.translation import tr
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.digest_manifest import Algorithm, written
 from inspector.operations.open.listing import content
@@ -36,7 +35,7 @@ def write_manifest(
     # Of several members with one name the last one is left by extracting, so it is the one to be compared.
     last = {members.path(member): member for member in range(len(members))}
     chosen = [member for member in sorted(last.values()) if not members[member].marks & (FOLDER | SPECIAL)]
-    progress.begin(tr("Writing {name}", name=visible(path.name)), sum(map(members.size, chosen)))
+    progress.begin(f"Writing {visible(path.name)}", sum(map(members.size, chosen)))
     with Replacing(path, replace=replace) as target:
         for member in chosen:
             digest, done = algorithm.new(), progress.done

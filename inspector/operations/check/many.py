@@ -13,7 +13,6 @@ from pathlib import Path
 from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.core.translation import tr
 from inspector.core.verdict import State
 from inspector.operations.check.checking import Report, check_location, unreadable
 from inspector.operations.check.report import RENDERED
@@ -83,7 +82,7 @@ def check_many(wanted: Iterable[Wanted], kind: ReportKind, progress: Progress, w
     if workers < 2 or sum(sizes) + _EACH * len(sizes) < PAYS:
         yield from _in_threads(waiting, kind, FAR_AT_A_TIME if far and workers > 1 else 1, sizes, progress)
         return
-    progress.begin(tr(CHECKING), sum(sizes))
+    progress.begin(CHECKING, sum(sizes))
     yield from _in_processes(waiting, kind, workers, progress)
     progress.done = progress.total
 

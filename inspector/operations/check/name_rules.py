@@ -21,7 +21,6 @@ from inspector.core.member import FOLDER, Members
 from inspector.core.names import DEEPEST, collision_keys, decoded, unportable, visible
 from inspector.core.progress import Progress
 from inspector.core.span import Spans
-from inspector.core.translation import tr
 
 _FEW = 4_096
 """Up to so many members numpy is not worth its import."""
@@ -44,7 +43,7 @@ def report_names(archive: Archive, emitter: Emitter, progress: Progress) -> None
     Memory is some twenty bytes a member: names are compared by their hashes, and in full only where those are equal.
     """
     members = archive.members
-    progress.begin(tr("Comparing names"), len(members), "members")
+    progress.begin("Comparing names", len(members), "members")
     files, folders = array("q"), array("q")
     odd = Kept(emitter, Severity.INFO, "name-not-portable", "names that are not portable")
     for block in _blocks(members):

@@ -18,7 +18,6 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, blocks, expect
-from inspector.core.translation import tr
 from inspector.formats._zip.reading import data_start
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.opening import decode, open_place, start
@@ -114,7 +113,7 @@ def made_crc32(source: Source, members: Members, progress: Progress) -> int:
         raise Refused("it has no members of which CRC-32s are recorded.")
     order = sorted(range(len(members)), key=heads.__getitem__)
     _expect(source, members, order)
-    progress.begin(tr("Comparing checksums"), len(order), "members")
+    progress.begin("Comparing checksums", len(order), "members")
     crc = at = 0
     for index in order:
         digest, size = _recorded(members, index)

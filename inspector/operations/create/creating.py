@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from inspector.core import counts
 from inspector.core.hints import taken
 from inspector.core.names import visible
-from inspector.core.numbers import in_bytes, rounded
+from inspector.core.numbers import count, in_bytes, plural, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.core.translation import tr, trn
 from inspector.operations.create.inputs import PIECE, FileInput, Input
 from inspector.operations.jobs.operation_error import Refused
 from inspector.sources.local.disk_calls import Disk, unusable
@@ -74,13 +72,13 @@ class Created:
 
 def created(archives: tuple[NewArchive, ...], warnings: tuple[str, ...] = ()) -> Created:
     """The result of having made the archives."""
-    members = counts.members(sum(each.members for each in archives))
+    members = count(sum(each.members for each in archives), "member")
     size = rounded(sum(each.size for each in archives))
     first = visible(archives[0].path)
     if len(archives) == 1:
-        said = tr("{name} is made: {members}, {size}.", name=first, members=members, size=size)
+        said = f"{first} is made: {members}, {size}."
         return Created(archives, said, warnings)
-    said = trn(
+    said = plural(
         "{number} archive is made, {first} to {last}: {members}, {size}.",
         "{number} archives are made, {first} to {last}: {members}, {size}.",
         len(archives),

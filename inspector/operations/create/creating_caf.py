@@ -11,7 +11,6 @@ from pathlib import Path
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes, rounded
 from inspector.core.progress import Progress
-from inspector.core.translation import tr
 from inspector.formats.caf.decode import LARGEST_ARCHIVE, TARGET_SIZE
 from inspector.formats.caf.write import WriteError, Writer
 from inspector.operations.create import catalogue
@@ -149,10 +148,10 @@ def earlier(target: Target) -> list[Path]:
 
 def _write(volumes: Sequence[Volume], progress: Progress, *, overwrite: bool, connection: Connection) -> None:
     total = sum(size_of(each) for volume in volumes for each in volume.inputs)
-    progress.begin(tr("Writing {name}", name=visible(volumes[0].path.name)), total)
+    progress.begin(f"Writing {visible(volumes[0].path.name)}", total)
     with new_archives(volumes[0].path, progress, overwrite=overwrite, connection=connection) as files:
         for volume in volumes:
-            progress.label = tr("Writing {name}", name=visible(volume.path.name))
+            progress.label = f"Writing {visible(volume.path.name)}"
             _write_one(volume, files.add(volume.path), progress)
 
 

@@ -9,7 +9,6 @@ from isal.isal_zlib import crc32
 from inspector.core.edit import EditError
 from inspector.core.names import encoded, visible
 from inspector.core.progress import Progress
-from inspector.core.translation import tr
 from inspector.formats.taco.header import LOCAL_CRC_OFFSET
 from inspector.formats.taco.write import MOST_MEMBERS, Slot, WriteError, archive_size, ending, header, slots
 from inspector.operations.create.creating import (
@@ -53,7 +52,7 @@ def create_taco(
         head, crc = header(placed[0], resolved(entries, placed))
     except (WriteError, EditError) as error:
         raise Refused(f"{error} Nothing was written.") from error
-    progress.begin(tr("Writing {name}", name=visible(path.name)), sum(slot.size for slot in placed[1:]))
+    progress.begin(f"Writing {visible(path.name)}", sum(slot.size for slot in placed[1:]))
     with new_archives(path, progress, overwrite=overwrite, connection=connection) as files:
         out = files.add(path)
         out.write(head)

@@ -14,7 +14,6 @@ from inspector.core.names import decoded, hazards, visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.core.translation import tr
 from inspector.formats.datas3t.keys import DIGITS, RangeName, datapoint_key, range_name
 from inspector.formats.datas3t.write import WriteError, Writer, header, metadata
 from inspector.operations.create.creating import Created, NewArchive, created, size_of
@@ -150,13 +149,13 @@ def plan(inputs: Sequence[Input], options: PackingOptions) -> list[Range]:
 
 def pack(ranges: Sequence[Range], dataset: str, root: str, objects: Objects, progress: Progress) -> Created:
     """Write the ranges, each as a tar and its metadata. Raises SourceError and Cancelled."""
-    progress.begin(tr("Packing"), sum(size_of(each.input) for each_range in ranges for each in each_range))
+    progress.begin("Packing", sum(size_of(each.input) for each_range in ranges for each in each_range))
     archives = []
     with objects:
         for datapoints in ranges:
             writer = Writer(datapoints[0].key)
             key = object_key(dataset, datapoints)
-            progress.label = tr("Packing {name}", name=key.rpartition("/")[2])
+            progress.label = f"Packing {key.rpartition('/')[2]}"
             objects.put(key, _tar(datapoints, writer, progress))
             objects.put(f"{key}.metadata", [metadata(writer.rows)])
             archives.append(NewArchive(f"{root.rstrip('/')}/{key}", len(datapoints), writer.size))

@@ -15,7 +15,6 @@ from inspector.core.names import collision_keys, hazards, listed, visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.core.translation import tr
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.opening import local_path
 from inspector.sources.local.disk_calls import reason
@@ -147,7 +146,7 @@ def gather(
     device or a pipe, and for more than ``most`` inputs where that is not 0, SourceError where something cannot be
     looked at, and Cancelled. The names are still to be checked (``check_names``).
     """
-    progress.begin(tr("Looking at what is to be put in"), 0, "files")
+    progress.begin("Looking at what is to be put in", 0, "files")
     own = {found for path in _written(never) if (found := _identity(path)) is not None}
     inputs: list[Input] = []
     for location in locations:

@@ -6,15 +6,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from inspector.core import counts
 from inspector.core.archive import Emitter
 from inspector.core.edit import EditError
 from inspector.core.finding import Severity
 from inspector.core.format import Likeness
 from inspector.core.names import visible
-from inspector.core.numbers import in_bytes
+from inspector.core.numbers import in_bytes, plural
 from inspector.core.progress import Progress
-from inspector.core.translation import tr, trn
 from inspector.formats import rca, recognise
 from inspector.formats._zstd import LEVEL
 from inspector.formats.rca import explain
@@ -150,12 +148,12 @@ def grow(
         commit = writer.commit()
         assert commit.last is not None
         file.commit(commit.headers, commit.last, ready.header, commit.size)
-    sentence = trn(
+    sentence = plural(
         "{name} has {number} blob more, and has grown by {size}.",
         "{name} has {number} blobs more, and has grown by {size}.",
         len(inputs),
         name=name,
-        size=counts.in_bytes(commit.size - ready.end),
+        size=in_bytes(commit.size - ready.end),
     )
     archive = NewArchive(str(target), ready.members + len(inputs), commit.size)
     return Created((archive,), sentence, warnings)
@@ -177,7 +175,7 @@ def _room(target: Target) -> Callable[[str], Room]:
 
 def _pieces(writer: Writer, inputs: Sequence[Input], progress: Progress) -> Iterator[Piece]:
     """What is to be written for the blobs; many are small, so what belongs together is joined up to some size."""
-    progress.begin(tr("Compressing"), sum(each.size or 0 for each in inputs))
+    progress.begin("Compressing", sum(each.size or 0 for each in inputs))
     start, joined = 0, bytearray()
     for each in inputs:
         for offset, data in writer.blob(each.name, _counted(each, progress)):

@@ -6,16 +6,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from inspector.core import counts
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit
 from inspector.core.names import visible
-from inspector.core.numbers import count
+from inspector.core.numbers import count, in_bytes
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.repair import Repair
 from inspector.core.source import SourceError, blocks
 from inspector.core.span import Span, Spans
-from inspector.core.translation import tr
 from inspector.core.verdict import State
 from inspector.operations.check.checking import state_of
 from inspector.operations.check.repairable import left
@@ -139,10 +137,10 @@ def write_edit(
     written = write(source.path, edit, source.identity)
     cut, done = edit.dropped, []
     if edit.patches:
-        size = counts.in_bytes(sum(len(patch.new) for patch in edit.patches))
-        done.append(tr("{size} written in {places}", size=size, places=counts.places(len(edit.patches))))
+        size = in_bytes(sum(len(patch.new) for patch in edit.patches))
+        done.append(f"{size} written in {count(len(edit.patches), 'place')}")
     if cut.size:
-        done.append(tr("{size} cut off", size=counts.in_bytes(cut.size)))
+        done.append(f"{in_bytes(cut.size)} cut off")
     return WriteResult(done_sentence(edit.label, ", ".join(done)), written.warnings, written.undo)
 
 
@@ -198,7 +196,7 @@ def _mend_copy(
             put_beside(parse(copy), connection, Ledger(), each, progress)
     else:
         _write_beside(Path(copy), plan.beside, progress)
-    return WriteResult(tr("The mended copy is {name}.", name=visible(copy)), _lost(plan.repairs))
+    return WriteResult(f"The mended copy is {visible(copy)}.", _lost(plan.repairs))
 
 
 def save_copy(
@@ -215,7 +213,7 @@ def save_copy(
     """
     if is_s3(copy):
         _see_that_it_is_another(source, copy)
-        progress.begin(tr("Writing the copy"), edit.new_size)
+        progress.begin("Writing the copy", edit.new_size)
         put_copy(source, edit, parse(copy), connection, progress, over)
         return
     with cancelling(progress):

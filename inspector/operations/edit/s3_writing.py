@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from inspector.core.edit import Edit, OverlaySource
 from inspector.core.names import visible
-from inspector.core.numbers import count, rounded
+from inspector.core.numbers import count, plural, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
-from inspector.core.translation import tr, trn
 from inspector.operations.edit.plan_repairs import Beside
 from inspector.operations.protocol.edit_views import WriteResult, done_sentence
 from inspector.sources.local.journal import KEPT
@@ -113,10 +112,10 @@ def _run(edit: Edit) -> tuple[int, int]:
 
 def _words(pieces: tuple[Piece, ...]) -> str:
     copied = sum(piece.size for piece in pieces if piece.copied)
-    words = trn(
+    words = plural(
         "{size} sent in {number} part",
         "{size} sent in {number} parts",
         sum(not piece.copied for piece in pieces),
         size=rounded(moved(pieces)),
     )
-    return tr("{sent}, {size} copied by the server", sent=words, size=rounded(copied)) if copied else words
+    return f"{words}, {rounded(copied)} copied by the server" if copied else words

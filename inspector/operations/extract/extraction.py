@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from inspector.core.names import visible
-from inspector.core.numbers import rounded
+from inspector.core.numbers import plural, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import Source
-from inspector.core.translation import trn
 from inspector.operations.extract.extraction_plan import Planner
 from inspector.operations.extract.extraction_wanted import Wanted
 from inspector.operations.extract.extraction_work import Work
@@ -66,7 +65,7 @@ class Extraction:
         work.run(plan.size)
         refused, damaged = planner.refused.all(), work.damaged.all()
         left = (planner.conflicts_left, refused.count, plan.doubtful.count, damaged.count, work.stopped, planner.damage)
-        said = trn(
+        said = plural(
             "{number} file, {size}, was extracted to {folder}.",
             "{number} files, {size}, were extracted to {folder}.",
             work.files,

@@ -12,7 +12,6 @@ from inspector.core.member import FOLDER, SHARED, SPECIAL, Codec, Member
 from inspector.core.names import collision_keys, visible
 from inspector.core.numbers import count, grouped, rounded
 from inspector.core.progress import Progress
-from inspector.core.translation import tr
 from inspector.operations.extract.extraction_names import has_invisible, numbered, parts_of, refusal
 from inspector.operations.extract.extraction_wanted import Wanted
 from inspector.operations.jobs.finding_summary import brief, whole
@@ -114,7 +113,7 @@ class Planner:
 
     def run(self, progress: Progress) -> None:
         """Look at every member and at every place. Raises SourceError and Cancelled."""
-        progress.begin(tr("Planning the extraction"), 2 * sum(len(each.members) for each in self._wanted), "members")
+        progress.begin("Planning the extraction", 2 * sum(len(each.members) for each in self._wanted), "members")
         for batch in self.batches:
             self._sort(batch, progress)
         self._visit(())

@@ -15,7 +15,6 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, rounded
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.core.translation import tr
 from inspector.operations.extract.extraction_names import ended
 from inspector.operations.extract.extraction_plan import Batch, Gathered, Planner
 from inspector.operations.open.opening import Opened
@@ -53,7 +52,7 @@ class Work:
     def run(self, size: int) -> None:
         """Write everything, ``size`` bytes. Raises Cancelled, after all threads have ended."""
         errors = [Errors(self._known(batch)) for batch in self._planner.batches]
-        self._progress.begin(tr("Extracting"), size)
+        self._progress.begin("Extracting", size)
         try:
             for batch, wrong in zip(self._planner.batches, errors, strict=True):
                 self._make_folders(batch)
@@ -173,7 +172,7 @@ class Work:
                         batch.wanted, member, f"is extracted only on your word: {doubts.unproved[0].removesuffix('.')}"
                     )
                 done, every = grouped(self.files), grouped(self._all)
-                self._progress.label = tr("Extracting: {done} of {all}", done=done, all=every)
+                self._progress.label = f"Extracting: {done} of {every}"
 
     def _write(self, batch: Batch, member: int, hand: _Hand) -> tuple[int, str, Doubts]:
         """Write one file; gives its size, why it was not kept (empty where it was), and what speaks against it.

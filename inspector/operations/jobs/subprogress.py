@@ -8,11 +8,10 @@ from typing import TypeVar
 
 from inspector.core.map_ordered import side_by_side
 from inspector.core.progress import Progress
-from inspector.core.translation import marked, tr
 
 Answer = TypeVar("Answer")
 
-READING, CHECKING = marked("Reading"), marked("Checking")
+READING, CHECKING = "Reading", "Checking"
 
 
 class Share(Progress):
@@ -72,7 +71,7 @@ def shares(progress: Progress, label: str, sizes: Sequence[int]) -> Iterator[Pro
     if len(sizes) == 1:
         yield progress
         return
-    progress.begin(tr(label), sum(sizes))
+    progress.begin(label, sum(sizes))
     start = 0
     for size in sizes:
         share = Share(progress, start, start + size)
@@ -98,7 +97,7 @@ def together(
         for at, part in enumerate(shares(progress, label, sizes)):
             yield work(at, part)
         return
-    progress.begin(tr(label), sum(sizes), unit)
+    progress.begin(label, sum(sizes), unit)
     before = 0
 
     def look(running: list[Progress]) -> None:

@@ -11,13 +11,12 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from inspector.core import counts
 from inspector.core.archive import Archive
 from inspector.core.capped_findings import KEPT
 from inspector.core.collection import Collection, Orphan, Overlap, Range
 from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
-from inspector.core.translation import trn
+from inspector.core.numbers import count
 from inspector.formats.datas3t.datapoints import headers_of
 from inspector.formats.datas3t.keys import RangeName, range_name
 from inspector.operations.open.opening import HOLDERS, ROOTS
@@ -51,7 +50,7 @@ def collection_in(folder: Folder) -> Collection | None:
     ranges.sort(key=lambda each: (each.dataset, each.first, each.last, each.name))
     datasets = tuple(dict.fromkeys(sorted(dataset for dataset, _ in holders)))
     findings = [*map(_finding, orphans), *_gaps(ranges)]
-    title = trn("{number} dataset", "{number} datasets", len(datasets)) + f", {counts.ranges(len(ranges))}"
+    title = count(len(datasets), "dataset") + f", {count(len(ranges), 'range')}"
     return Collection(
         folder.location, title, datasets, tuple(ranges), tuple(findings), tuple(_overlaps(ranges)), tuple(orphans)
     )

@@ -14,7 +14,6 @@ from inspector.core.member import STRETCH, Member
 from inspector.core.names import decoded, encoded, visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
-from inspector.core.translation import tr
 from inspector.formats.datas3t.datapoints import member_with
 from inspector.formats.datas3t.keys import datapoint_key
 from inspector.operations.jobs.operation_error import Refused
@@ -66,7 +65,7 @@ def members_of(archive: Opened, progress: Progress) -> Iterator[Member]:
     """All members, with headers that were left out read on the way, many together. Raises SourceError and Cancelled."""
     at = 0
     if archive.members.reader is not None:
-        progress.begin(tr("Reading headers"), len(archive.members), "members")
+        progress.begin("Reading headers", len(archive.members), "members")
     while at < len(archive.members):
         stretch = range(at, min(at + STRETCH, len(archive.members)))
         # What was given until now was as it is: headers were the first to be other than thought from here on.

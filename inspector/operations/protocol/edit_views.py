@@ -7,7 +7,6 @@ from enum import StrEnum
 
 from inspector.core.edit import Edit
 from inspector.core.span import Spans
-from inspector.core.translation import tr
 from inspector.core.verdict import State
 
 
@@ -97,4 +96,4 @@ class WayOut(StrEnum):
 
 def done_sentence(title: str, how: str = "") -> str:
     """A sentence that something was done, by the title under which it was offered: ``Cut off 40 bytes``."""
-    return tr("Done: {title} ({how}).", title=title, how=how) if how else tr("Done: {title}.", title=title)
+    return f"Done: {title} ({how})." if how else f"Done: {title}."

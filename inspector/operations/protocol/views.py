@@ -12,7 +12,6 @@ from typing import Generic, TypeVar
 from inspector.core.finding import Severity
 from inspector.core.kinds import Kind, Role
 from inspector.core.span import Span, Spans
-from inspector.core.translation import tr
 from inspector.core.verdict import State, Verdict
 
 Row = TypeVar("Row")
@@ -67,7 +66,7 @@ class Status:
     def given_up(self) -> Status:
         """The same where whoever was reading it has gone."""
         if self.stage is Stage.OPENING:
-            return replace(self, stage=Stage.FAILED, sentence=tr("Nothing of it was read."))
+            return replace(self, stage=Stage.FAILED, sentence="Nothing of it was read.")
         if self.stage is Stage.DECODING:
             return replace(self, stage=Stage.CANCELLED)
         return self if self.checked else replace(self, judgement="")

@@ -9,7 +9,6 @@ import numpy as np
 
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.core.translation import tr
 from inspector.operations.protocol.views import SortKey
 from inspector.operations.session.archive_set import Shelf
 from inspector.operations.session.columns import column_of, names_between, names_of
@@ -68,7 +67,7 @@ class Arranger:
         return self._whole
 
     def _matching(self, needle: str, count: int, progress: Progress) -> Numbers:
-        progress.begin(tr("Filtering"), count, "members")
+        progress.begin("Filtering", count, "members")
         shown = np.zeros(count, bool)
         base = 0
         for at, here in enumerate(self._shelf.counts(count)):

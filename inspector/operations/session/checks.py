@@ -8,13 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from inspector.core import counts
 from inspector.core.archive import Archive
 from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
-from inspector.core.numbers import grouped
+from inspector.core.numbers import count, grouped
 from inspector.core.progress import Cancelled, Progress
-from inspector.core.translation import marked, tr, trn
 from inspector.core.verdict import VERDICTS, Checksum, State, Verdict
 from inspector.operations.check.checking import (
     PARTLY,
@@ -77,27 +75,25 @@ class Checks:
         if self._report is not None:
             return self._report.sentence
         if self.running:
-            return tr("The contents are being checked.")
+            return "The contents are being checked."
         return self._cancelled or self._structure()
 
     def _structure(self) -> str:
         state = self.state()
         if state is None:
-            return tr("Nothing wrong was seen in the structure; contents are not verified.")
+            return "Nothing wrong was seen in the structure; contents are not verified."
         if state is State.UNREADABLE:
-            why = (
-                PARTLY if not_read(self._location.archives) else marked("there is nothing here that could be checked.")
-            )
-            return judgement(state, tr(why))
-        seen = tr("{findings} in the structure; contents are not verified.", findings=self._counted())
+            why = PARTLY if not_read(self._location.archives) else "there is nothing here that could be checked."
+            return judgement(state, why)
+        seen = f"{self._counted()} in the structure; contents are not verified."
         return judgement(state, seen)
 
     def _counted(self) -> str:
         found = dict(self.counts())
         errors, warnings = found.get(Severity.ERROR, 0), found.get(Severity.WARNING, 0)
-        words = [trn("{number} error", "{number} errors", errors)] if errors else []
-        words += [trn("{number} warning", "{number} warnings", warnings)] if warnings else []
-        return tr("{first} and {second}", first=words[0], second=words[1]) if len(words) > 1 else "".join(words)
+        words = [count(errors, "error")] if errors else []
+        words += [count(warnings, "warning")] if warnings else []
+        return f"{words[0]} and {words[1]}" if len(words) > 1 else "".join(words)
 
     # ---- checking ----------------------------------------------------------------------------------------------
 
@@ -124,17 +120,17 @@ class Checks:
     def _so_far(self) -> str:
         verdicts, judged = self._verdicts(), self.judged()
         state = self.state()
-        text = marked(
+        text = (
             "The check was cancelled: what was found until then says {state}; {judged} of {members} were judged, the "
             "rest is not checked."
         )
         if state is None:
-            text = marked(
+            text = (
                 "The check was cancelled: nothing wrong was seen until then; {judged} of {members} were judged, the "
                 "rest is not checked."
             )
-        said = "" if state is None else tr(state.value)
-        return tr(text, state=said, judged=grouped(judged), members=counts.members(verdicts.total()))
+        said = "" if state is None else state.value
+        return text.format(state=said, judged=grouped(judged), members=count(verdicts.total(), "member"))
 
     def _verdicts(self) -> Counter[Verdict]:
         return sum(map(verdict_counts, self._location.archives), Counter[Verdict]())

@@ -11,7 +11,6 @@ from inspector.core.names import visible
 from inspector.core.numbers import rounded
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, SplicedSource
-from inspector.core.translation import tr
 from inspector.operations.open.listing import content as pieces_of
 from inspector.operations.open.opening import Opened
 from inspector.sources.local.temporary import TemporarySource
@@ -52,7 +51,7 @@ def decoded_content(archive: Opened, index: int, progress: Progress, largest: in
     if _is_whole(archive, member):
         return SplicedSource(archive.source, member.spans, name), ""
     target = TemporarySource(name)
-    progress.begin(tr("Decoding {name}", name=name), member.size)
+    progress.begin(f"Decoding {name}", member.size)
     try:
         for piece in pieces_of(archive, index, progress):
             target.append(piece[: largest - target.size])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from inspector.core.names import visible
+from inspector.core.numbers import plural
 from inspector.core.progress import Progress
-from inspector.core.translation import tr, trn
 from inspector.operations.check.digest_writing import manifest_path, write_manifest
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.digest_manifest import ALGORITHMS
@@ -26,9 +26,9 @@ def write_beside(location: Location, algorithm: str, progress: Progress, *, repl
     path = manifest_path(archive, chosen)
     name = visible(path.name)
     if path.exists() and not replace:
-        return ManifestResult(name, False, tr("{name} is there already, so nothing was written.", name=name))
+        return ManifestResult(name, False, f"{name} is there already, so nothing was written.")
     written = write_manifest(archive, chosen, path, progress, replace=replace)
-    said = trn(
+    said = plural(
         "{number} digest written to {name}, beside the archive. A check compares them from now on.",
         "{number} digests written to {name}, beside the archive. A check compares them from now on.",
         written,

@@ -6,7 +6,6 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from inspector.core.progress import Progress
-from inspector.core.translation import tr
 from inspector.operations.open.opening import learn
 from inspector.operations.protocol.views import MemberRow
 
@@ -23,7 +22,7 @@ class Naming:
     def name_members(self, progress: Progress, numbers: Collection[int]) -> tuple[MemberRow, ...]:
         """These members, with what their headers say. Raises Refused, SourceError and Cancelled."""
         now = self._now
-        progress.begin(tr("Reading names"), len(numbers), "members")
+        progress.begin("Reading names", len(numbers), "members")
         chosen: dict[int, list[int]] = {}
         for number in sorted(numbers):
             at, local = now.shelf.locate(number)

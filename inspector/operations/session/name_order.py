@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.core.progress import Progress
-from inspector.core.translation import tr
 
 Numbers = NDArray[Any]
 WORD = 8
@@ -53,7 +52,7 @@ def sort_names(names: Names, progress: Progress) -> NameOrder:
     A most-significant-word-first sort: each round orders by eight bytes more what was equal so far.
     """
     count = len(names)
-    progress.begin(tr("Sorting names"), count, "members")
+    progress.begin("Sorting names", count, "members")
     order = np.arange(count)
     common = np.zeros(count, np.int64)
     lengths = names.stops - names.starts

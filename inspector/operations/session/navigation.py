@@ -10,7 +10,6 @@ from inspector.core.field import Field, FieldTable, locate
 from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.progress import Progress
 from inspector.core.span import Span
-from inspector.core.translation import tr
 from inspector.operations.protocol.views import Target
 
 if TYPE_CHECKING:  # a scene knows checks, which know what is open
@@ -79,7 +78,7 @@ class Step:
         self._offset = offset
         self._backwards = backwards
         self._progress = progress
-        progress.begin(tr("Looking for the next one"), 0)
+        progress.begin("Looking for the next one", 0)
 
     def among(self, fields: Sequence[Field]) -> Span | None:
         """The nearest one of these fields and all beneath them."""

@@ -9,7 +9,6 @@ import numpy as np
 
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.core.translation import tr
 from inspector.operations.session.name_order import NameOrder, Names, Numbers
 
 SLASH = ord("/")
@@ -59,7 +58,7 @@ class PathTree:
     """
 
     def __init__(self, names: Names, sorted_names: NameOrder, path: Callable[[int], bytes], progress: Progress) -> None:
-        progress.begin(tr("Building the tree"), len(sorted_names.order), "members")
+        progress.begin("Building the tree", len(sorted_names.order), "members")
         self._count = len(names)
         self._path = path
         self._order = sorted_names.order

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from inspector.core.progress import Progress
 from inspector.core.source import Source
-from inspector.core.translation import tr
 
 WINDOW = 4 << 20
 """Bytes looked at between two chances to cancel."""
@@ -48,7 +47,7 @@ def _looking(pattern: bytes, backwards: bool) -> Look:
 
 
 def _first(source: Source, look: Look, size: int, start: int, progress: Progress) -> int | None:
-    progress.begin(tr("Searching"), source.size - start)
+    progress.begin("Searching", source.size - start)
     while start + size <= source.size:
         window = source.read(start, WINDOW + size - 1)
         at = look(window)
@@ -62,7 +61,7 @@ def _first(source: Source, look: Look, size: int, start: int, progress: Progress
 
 
 def _last(source: Source, look: Look, size: int, stop: int, progress: Progress) -> int | None:
-    progress.begin(tr("Searching"), stop)
+    progress.begin("Searching", stop)
     while stop > 0:
         start = max(0, stop - WINDOW)
         at = look(source.read(start, stop - start + size - 1))

@@ -7,15 +7,13 @@ from collections.abc import Collection
 from itertools import islice
 from pathlib import Path
 
-from inspector.core.counts import members
 from inspector.core.field import Run, runs
 from inspector.core.finding import Severity
 from inspector.core.names import visible
-from inspector.core.numbers import rounded
+from inspector.core.numbers import count, rounded
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.core.span import Spans
-from inspector.core.translation import tr
 from inspector.core.verdict import State
 from inspector.operations.check.checking import judgement
 from inspector.operations.jobs.job_lock import Turns
@@ -122,12 +120,12 @@ class Session(Datapoints, Covering, Naming, Picturing, Pointing, Referring, Step
         collection = now.location.collection
         title = collection.title if collection else now.archives[0].title
         if self._stage is Stage.CANCELLED:
-            return tr("Decoding was cancelled: what was decoded until then is shown.")
+            return "Decoding was cancelled: what was decoded until then is shown."
         if self._stage is not Stage.READY:
-            return tr("{title}: being decoded.", title=title)
+            return f"{title}: being decoded."
         if collection is None and now.archives[0].decoder is None:
-            return tr("This is no archive format that is known here. It is shown as plain bytes.")
-        return f"{title}, {rounded(now.location.size)}, {members(len(now.shelf))}."
+            return "This is no archive format that is known here. It is shown as plain bytes."
+        return f"{title}, {rounded(now.location.size)}, {count(len(now.shelf), 'member')}."
 
     def _notice(self) -> None:
         """Let the generation grow when the decoder has laid fields, or a check has found something."""
@@ -270,7 +268,7 @@ class Session(Datapoints, Covering, Naming, Picturing, Pointing, Referring, Step
 
     def export(self, progress: Progress, path: str, kind: ReportKind) -> None:
         """Write a report of what is known to a file. Raises Refused, SourceError and Cancelled."""
-        progress.begin(tr("Writing the report"), 0)
+        progress.begin("Writing the report", 0)
         self._now.checks.export(Path(path), kind)
 
     def write_manifest(self, progress: Progress, algorithm: str, replace: bool) -> ManifestResult:

@@ -8,7 +8,6 @@ from inspector.core.archive import Archive
 from inspector.core.member import UNREADABLE
 from inspector.core.progress import Progress
 from inspector.core.source import SplicedSource
-from inspector.core.translation import tr
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.operations.protocol.views import Judged
 from inspector.operations.session.name_order import Numbers
@@ -37,7 +36,7 @@ def verdict_overview(archive: Archive, inner: bool, rows: int, progress: Progres
     chunks = None if inner or archive.inner is None else _Chunks(archive.inner)
     members = archive.members
     count = len(members)
-    progress.begin(tr("Mapping verdicts"), count, "members")
+    progress.begin("Mapping verdicts", count, "members")
     limit = archive.inner.size if archive.inner is not None else size
     for first in range(0, count, BATCH):
         stop = min(count, first + BATCH)

@@ -11,7 +11,6 @@ from inspector.core.edit import Edit, EditError, OverlaySource, Patch
 from inspector.core.names import visible
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import Source, SourceError
-from inspector.core.translation import tr
 from inspector.operations.edit import patch_file
 from inspector.operations.edit.apply_repairs import carry_out, described, save_copy, save_salvage, write_edit
 from inspector.operations.edit.dependents import broken, mend_checksums
@@ -141,7 +140,7 @@ class Workbench(Taking):
         """Change the archive and read it again: that it is changed stays true where it cannot be read."""
         with self._turns.one(progress):
             source = self._file()
-            progress.begin(tr("Writing"), 0)
+            progress.begin("Writing", 0)
             try:
                 result = write(source)
             except CannotCopyError as error:
@@ -220,14 +219,14 @@ class Workbench(Taking):
 
     def export_patch(self, progress: Progress, edit: Edit, path: str) -> str:
         """Write an edit to a file of its own (see ``patch_file``). Raises SourceError."""
-        progress.begin(tr("Writing the patch"), 0)
+        progress.begin("Writing the patch", 0)
         with Replacing(Path(path), replace=True) as out:
             out.write(patch_file.encoded(edit))
         return f"The patch was written to {visible(path)}."
 
     def import_patch(self, progress: Progress, path: str) -> Edit:
         """The edit that a patch file holds, if it is one of this file. Raises Refused and SourceError."""
-        progress.begin(tr("Reading the patch"), 0)
+        progress.begin("Reading the patch", 0)
         return patch_file.decoded(FileSource(Path(path)), self._file())
 
     # ---- interrupted changes -----------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ from enum import StrEnum
 from pathlib import Path
 
 from inspector.core.progress import Progress
-from inspector.core.translation import tr
 from inspector.operations.audit.audit import Plan, Todo, prepare, run
 from inspector.operations.audit.audit_check import NO_ARCHIVE, STATES, Result
 from inspector.operations.audit.audit_csv import write_csv
@@ -140,7 +139,7 @@ class Auditor:
         Raises Refused, SourceError and Cancelled.
         """
         results = self._known()
-        progress.begin(tr("Writing the results"), 0)
+        progress.begin("Writing the results", 0)
         if str(Path(path).absolute()) in results.files():
             raise Refused("This is the file that keeps the results: choose another name for what is exported.")
         if kind is ExportKind.CSV:

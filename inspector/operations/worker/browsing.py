@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inspector.core.counts import files
 from inspector.core.names import visible
-from inspector.core.numbers import rounded
+from inspector.core.numbers import count, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.core.translation import tr
 from inspector.operations.create.s3_inputs import ObjectInput, objects_at
 from inspector.operations.extract.extraction_names import numbered, parts_of, refusal
 from inspector.operations.jobs.operation_error import Refused
@@ -39,14 +37,14 @@ class Browser:
         """The profiles of this machine; no request is made."""
         from inspector.sources.s3.profiles import profiles
 
-        progress.begin(tr("Reading the AWS configuration"), 0, "profiles")
+        progress.begin("Reading the AWS configuration", 0, "profiles")
         return profiles()
 
     def buckets(self, progress: Progress, connection: Connection) -> RemotePage:
         """All buckets; raises SourceError."""
         from inspector.sources.s3.client import client_for
 
-        progress.begin(tr("Listing buckets"), 0, "buckets")
+        progress.begin("Listing buckets", 0, "buckets")
         with cancelling(progress):
             names = client_for(connection).buckets(self._ledger)
         entries = tuple(RemoteEntry(EntryKind.BUCKET, visible(name), Address(name, "").location) for name in names)
@@ -57,7 +55,7 @@ class Browser:
         from inspector.sources.s3.client import client_for
 
         address = parse(location)
-        progress.begin(tr("Listing"), 0, "entries")
+        progress.begin("Listing", 0, "entries")
         with cancelling(progress):
             page = client_for(connection).list(address.bucket, address.prefix, self._ledger, after=after)
         return RemotePage(tuple(_entries(address, page)), page.following, self._ledger.totals)
@@ -70,18 +68,18 @@ class Browser:
         Nothing is replaced: a file whose name is taken gets a number. Raises Refused before anything is written where
         a name cannot be used, SourceError and Cancelled; files that are whole by then stay.
         """
-        progress.begin(tr("Listing"), 0, "objects")
+        progress.begin("Listing", 0, "objects")
         wanted = [each for location in locations for each in _wanted(location, connection, progress)]
         for each in wanted:
             if words := refusal(each.name):
                 raise Refused(f"Nothing was downloaded: the name {visible(each.name)} {words}.")
-        progress.begin(tr("Downloading"), sum(each.size for each in wanted))
+        progress.begin("Downloading", sum(each.size for each in wanted))
         with Destination(Path(folder)) as destination:
             for each in wanted:
                 _write(destination, each, progress)
         size = sum(each.size for each in wanted)
-        counted = files(len(wanted))
-        sentence = tr("{files}, {size}, written to {place}.", files=counted, size=rounded(size), place=visible(folder))
+        counted = count(len(wanted), "file")
+        sentence = f"{counted}, {rounded(size)}, written to {visible(folder)}."
         return Downloaded(len(wanted), size, sentence)
 
 

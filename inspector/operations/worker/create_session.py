@@ -8,13 +8,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inspector.core import counts
 from inspector.core.edit import EditError
 from inspector.core.names import collision_keys, hazards, visible
 from inspector.core.numbers import count, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.core.translation import tr
 from inspector.formats._zstd import LEVEL
 from inspector.formats.taco.write import WriteError, slots
 from inspector.operations.create import catalogue, creating_caf, datas3t_packing
@@ -65,7 +63,7 @@ class Workshop:
         except (Refused, WriteError, EditError, SourceError) as error:
             obstacle = str(error)
         size = sum(each.size or 0 for each in inputs)
-        sentence = f"{counts.files(len(inputs))}, {rounded(size)}{parts}."
+        sentence = f"{count(len(inputs), 'file')}, {rounded(size)}{parts}."
         first = refused[0].trouble if refused else obstacle
         return Contents(
             (*refused, *_rows(inputs[:TOLD], taken)), len(inputs) + len(refused), size, sentence, first, notes
@@ -83,7 +81,7 @@ class Workshop:
 
     def unfinished(self, progress: Progress, draft: Draft) -> str:
         """What runs that were killed have left where the archive is to be; empty where that is nothing."""
-        progress.begin(tr("Looking beside it"), 0, "folders")
+        progress.begin("Looking beside it", 0, "folders")
         if not is_s3(draft.target):
             return " ".join(said_of(_folders(draft)))
         try:
@@ -108,7 +106,7 @@ class Workshop:
 
     def find(self, progress: Progress, path: str, name: str) -> FoundPlaces:
         """The places that a catalogue knows of a name, or of those that begin so. Raises Refused and SourceError."""
-        progress.begin(tr("Searching the catalogue"), 0, "members")
+        progress.begin("Searching the catalogue", 0, "members")
         places = tuple(islice(catalogue.find(Path(path), name), FOUND + 1))
         return FoundPlaces(places[:FOUND], len(places) > FOUND)
 

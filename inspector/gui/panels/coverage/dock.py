@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow
 
-from inspector.core.translation import tr
 from inspector.gui.document.document import Document
 
 if TYPE_CHECKING:  # it brings numpy, for which only collections wait
@@ -24,7 +23,7 @@ class CoverageDock(QDockWidget):
     """Holds the panel, which is made when there is a collection."""
 
     def __init__(self, document: Document) -> None:
-        super().__init__(tr("Coverage"))
+        super().__init__("Coverage")
         self.setObjectName("Coverage")
         self.panel: CoveragePanel | None = None
         self._document = document

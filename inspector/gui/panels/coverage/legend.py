@@ -7,7 +7,6 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from inspector.core.kinds import Role
-from inspector.core.translation import marked, tr
 from inspector.gui.hex.painting import hatching, scheme_for
 from inspector.gui.kit.palette import COLOURS, Colours
 from inspector.gui.panels.coverage.bands import GAP, ORPHAN, OVERLAP, Band, bit, states_in
@@ -17,7 +16,7 @@ from inspector.operations.session.coverage import FAILED, RANGE_STATES
 _SWATCH = 14
 _SPACE = 5
 _BETWEEN = 12
-_MORE = {GAP: marked("gap"), OVERLAP: marked("overlap"), ORPHAN: marked("orphan")}
+_MORE = {GAP: "gap", OVERLAP: "overlap", ORPHAN: "orphan"}
 
 
 class Legend(QWidget):
@@ -27,7 +26,7 @@ class Legend(QWidget):
         super().__init__()
         self._shown = 0
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(tr("Meaning of the colours"))
+        self.setAccessibleName("Meaning of the colours")
 
     def show_bands(self, bands: list[Band], states: bytes) -> None:
         """Explain what these bands show."""
@@ -47,7 +46,7 @@ class Legend(QWidget):
 
     def _entries(self) -> list[tuple[str, int]]:
         found = [(short_word(state), bit(state)) for state in states_in(self._shown)]
-        return found + [(tr(text), mark) for mark, text in _MORE.items() if self._shown & mark]
+        return found + [(text, mark) for mark, text in _MORE.items() if self._shown & mark]
 
     def sizeHint(self) -> QSize:
         """Qt override."""

@@ -8,11 +8,9 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QBrush, QColor, QIcon, QPainter, QPen
 
 from inspector.core.kinds import Role
-from inspector.core.translation import tr
 from inspector.core.verdict import State
 from inspector.gui.hex.painting import hatching
 from inspector.gui.kit.icons import state_icon
-from inspector.gui.kit.labels import word
 from inspector.gui.kit.palette import Colours
 from inspector.gui.panels.coverage.bands import GAP, ORPHAN, OVERLAP, Run, bit, states_in
 from inspector.operations.session.coverage import FAILED, RangeState
@@ -46,7 +44,7 @@ _FAILED = sum(bit(state) for state in FAILED)
 
 def short_word(state: RangeState) -> str:
     """What a band calls a state: its word, or a shorter one where that is too long."""
-    return tr("sound") if state is RangeState.SOUND else word(state)
+    return "sound" if state is RangeState.SOUND else state.value
 
 
 def icon_of(state: RangeState) -> QIcon | None:
@@ -153,9 +151,9 @@ def _caption(shown: int) -> tuple[str, QIcon | None, bool]:
     if failed:
         return short_word(failed[-1]), icon_of(failed[-1]), True
     if shown & ORPHAN and not states:
-        return tr("orphan"), state_icon(State.DAMAGED), True
+        return "orphan", state_icon(State.DAMAGED), True
     if shown & GAP and not states:
-        return tr("gap"), None, False
+        return "gap", None, False
     return (short_word(states[0]), icon_of(states[0]), False) if len(states) == 1 else ("", None, False)
 
 

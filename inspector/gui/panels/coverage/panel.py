@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from inspector.core.translation import tr, trn
+from inspector.core.numbers import plural
 from inspector.gui.document.document import Document
 from inspector.gui.document.selection import Selection
 from inspector.gui.kit.widgets import ElidedLabel, Emptiable, sentence_label
@@ -31,7 +31,7 @@ class CoveragePanel(QWidget):
         self.source = RangeSource(document)
         self.bands: list[BandView] = []
         self.said = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
-        self.said.setAccessibleName(tr("What the band shows"))
+        self.said.setAccessibleName("What the band shows")
         self.legend = Legend()
         self._list = QWidget()
         self._rows = QVBoxLayout(self._list)
@@ -44,7 +44,7 @@ class CoveragePanel(QWidget):
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._area.setWidget(self._list)
         self._stack = Emptiable(self._area)
-        self._stack.show_sentence(tr("The ranges are being looked up."))
+        self._stack.show_sentence("The ranges are being looked up.")
         self.setFocusProxy(self._stack)
         self._lay_out()
         self.source.found.connect(self._take_datasets)
@@ -61,9 +61,9 @@ class CoveragePanel(QWidget):
         foot.addWidget(self.said, 1)
         foot.addWidget(self.legend)
         self.buttons = [
-            self._button("+", tr("Zoom In"), tr("Show fewer keys (+, or the wheel)"), 1),
-            self._button("−", tr("Zoom Out"), tr("Show more keys (-, or the wheel)"), -1),
-            self._button(tr("All"), tr("Show All Keys"), tr("Show all keys of the dataset (0)"), 0),
+            self._button("+", "Zoom In", "Show fewer keys (+, or the wheel)", 1),
+            self._button("−", "Zoom Out", "Show more keys (-, or the wheel)", -1),
+            self._button("All", "Show All Keys", "Show all keys of the dataset (0)", 0),
         ]
         for button in self.buttons:
             foot.addWidget(button)
@@ -108,7 +108,7 @@ class CoveragePanel(QWidget):
             self.bands.append(band)
             self._rows.addWidget(band)
         if len(datasets) > MOST:
-            rest = trn(
+            rest = plural(
                 "{number} more dataset not shown here; the members tree has all.",
                 "{number} more datasets not shown here; the members tree has all.",
                 len(datasets) - MOST,
@@ -119,10 +119,10 @@ class CoveragePanel(QWidget):
             self._stack.show_view(self._area)
             self.setFocusProxy(self.bands[0])
             self.said.setText(
-                tr("A click, or Enter, opens a range; arrows go from range to range; the wheel, + and - zoom.")
+                "A click, or Enter, opens a range; arrows go from range to range; the wheel, + and - zoom."
             )
         else:
-            self._stack.show_sentence(tr("There is no range here."))
+            self._stack.show_sentence("There is no range here.")
 
     def _take_ranges(self, rows: list[RangeRow]) -> None:
         for band in self.bands:

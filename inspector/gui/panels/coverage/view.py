@@ -20,7 +20,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 
 from inspector.core.names import visible
-from inspector.core.translation import tr
 from inspector.gui.hex.painting import scheme_for
 from inspector.gui.kit.palette import COLOURS
 from inspector.gui.kit.text import plain
@@ -70,7 +69,7 @@ class BandView(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(tr("Coverage of {dataset}", dataset=visible(dataset.name)))
+        self.setAccessibleName(f"Coverage of {visible(dataset.name)}")
         self._describe()
 
     # ---- what is shown -----------------------------------------------------------------------------------------

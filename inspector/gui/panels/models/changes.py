@@ -6,16 +6,14 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt
 
-from inspector.core.counts import in_bytes
 from inspector.core.edit import Edit
-from inspector.core.numbers import grouped, hexadecimal
+from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span
-from inspector.core.translation import marked, tr
 from inspector.gui.kit.fonts import fixed_font
 from inspector.gui.kit.model_titled_table import Index, TitledTable
 from inspector.gui.kit.text import plain
 
-TITLES = (marked("Bytes"), marked("What stands there, and what is to be written"))
+TITLES = ("Bytes", "What stands there, and what is to be written")
 BYTES, BOTH = range(len(TITLES))
 _SHOWN = 64
 """Bytes of one write that are shown; there is more in the hex view."""
@@ -66,11 +64,11 @@ def _place(span: Span) -> str:
 def _both(span: Span, old: bytes | None, new: bytes | None) -> str:
     """What stands there over what is to stand there, byte under byte."""
     if old is None or new is None:
-        return tr("Cut off {size} at {place}", size=in_bytes(span.size), place=grouped(span.start))
+        return f"Cut off {in_bytes(span.size)} at {grouped(span.start)}"
     first = next((at for at in range(len(old)) if old[at] != new[at]), len(old))
     start = max(0, first - _BEFORE) if len(new) > _SHOWN else 0
     if not old:
-        appended = tr("Append {size} at {place}", size=in_bytes(len(new)), place=grouped(span.start))
+        appended = f"Append {in_bytes(len(new))} at {grouped(span.start)}"
         return f"{appended}\n+ {_piece(new, start)}"
     return f"\N{MINUS SIGN} {_piece(old, start)}\n+ {_piece(new, start)}"
 

@@ -7,24 +7,21 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 
-from inspector.core.counts import in_bytes
-from inspector.core.numbers import grouped, hexadecimal
+from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Spans, total
-from inspector.core.translation import marked, tr
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import verdict_icon
-from inspector.gui.kit.labels import word
 from inspector.gui.kit.text import plain, short
 from inspector.gui.panels.models.findings import where
 from inspector.operations.protocol.views import ChecksumRow, Page
 
 TITLES = (
-    marked("Checksum"),
-    marked("State"),
-    marked("Algorithm"),
-    marked("Stored"),
-    marked("Computed"),
-    marked("Covers"),
+    "Checksum",
+    "State",
+    "Algorithm",
+    "Stored",
+    "Computed",
+    "Covers",
 )
 NAME, STATE, ALGORITHM, STORED, COMPUTED, COVERS = range(len(TITLES))
 
@@ -61,27 +58,27 @@ def _text(row: ChecksumRow, column: int) -> str:
         return where(row.covers)
     texts = {
         NAME: row.name,
-        STATE: word(row.verdict),
+        STATE: row.verdict.value,
         ALGORITHM: row.algorithm,
         STORED: row.stored,
-        COMPUTED: row.computed or tr("not computed"),
+        COMPUTED: row.computed or "not computed",
     }
     return short(texts[column])
 
 
 def line(row: ChecksumRow) -> str:
     """A checksum as a line of text."""
-    computed = tr("computed {value}", value=row.computed) if row.computed else tr("not computed")
-    stored = tr("stored {value}", value=row.stored)
-    return f"{word(row.verdict)}: {row.name}, {row.algorithm}: {stored}, {computed}. {described(row)}"
+    computed = f"computed {row.computed}" if row.computed else "not computed"
+    stored = f"stored {row.stored}"
+    return f"{row.verdict.value}: {row.name}, {row.algorithm}: {stored}, {computed}. {described(row)}"
 
 
 def described(row: ChecksumRow) -> str:
     """All about a checksum in sentences: how it compares, what it covers, leaves out, and where it stands."""
-    stored = tr("The stored value is in another file.")
+    stored = "The stored value is in another file."
     if row.place:
-        stored = tr("The stored value is in {bytes}.", bytes=_stretches(row.place))
-    left_out = tr("It leaves out {bytes}.", bytes=_stretches(row.omits)) if row.omits else ""
+        stored = f"The stored value is in {_stretches(row.place)}."
+    left_out = f"It leaves out {_stretches(row.omits)}." if row.omits else ""
     note = row.note if not row.note or row.note.endswith(".") else f"{row.note[0].upper()}{row.note[1:]}."
     return " ".join(part for part in (covered(row), left_out, stored, note) if part)
 
@@ -89,17 +86,17 @@ def described(row: ChecksumRow) -> str:
 def covered(row: ChecksumRow) -> str:
     """What a checksum is computed over, in a sentence."""
     if not row.covers:
-        return tr("It is computed over bytes that are not in this file.")
+        return "It is computed over bytes that are not in this file."
     size = f" ({in_bytes(total(row.covers))})" if len(row.covers) > 1 else ""
-    return tr("It covers {bytes}.", bytes=_stretches(row.covers) + size)
+    return f"It covers {_stretches(row.covers) + size}."
 
 
 def _stretches(spans: Spans) -> str:
-    told = [tr("{start} to {stop}", start=hexadecimal(start), stop=hexadecimal(stop)) for start, stop in spans[:TOLD]]
+    told = [f"{hexadecimal(start)} to {hexadecimal(stop)}" for start, stop in spans[:TOLD]]
     if len(spans) > TOLD:
-        told.append(tr("{number} stretches more", number=grouped(len(spans) - TOLD)))
+        told.append(f"{grouped(len(spans) - TOLD)} stretches more")
     size = f" ({in_bytes(spans[0].size)})" if len(spans) == 1 else ""
-    return tr("bytes {stretches}", stretches=tr(" and ").join(told)) + size
+    return f"bytes {' and '.join(told)}" + size
 
 
 TOLD = 4

@@ -9,18 +9,15 @@ from typing import Any
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPixmap
 
-from inspector.core.counts import in_bytes
 from inspector.core.kinds import Role
-from inspector.core.numbers import grouped, hexadecimal
+from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import total
-from inspector.core.translation import marked, tr
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import severity_icon
-from inspector.gui.kit.labels import word
 from inspector.gui.kit.text import plain, short
 from inspector.operations.protocol.views import FieldRow, Page
 
-TITLES = (marked("Field"), marked("Value"), marked("Offset"), marked("Size"), marked("Meaning"))
+TITLES = ("Field", "Value", "Offset", "Size", "Meaning")
 NAME, VALUE, OFFSET, SIZE, MEANING = range(len(TITLES))
 
 
@@ -72,13 +69,11 @@ def _text(row: FieldRow, column: int) -> str:
 
 def _tip(row: FieldRow, column: int) -> str:
     if column == OFFSET and row.spans:
-        places = (
-            tr("bytes {start} to {stop}", start=grouped(start), stop=grouped(stop)) for start, stop in row.spans[:8]
-        )
-        return tr(" and ").join(places)
+        places = (f"bytes {grouped(start)} to {grouped(stop)}" for start, stop in row.spans[:8])
+        return " and ".join(places)
     if column == SIZE and row.spans:
         return in_bytes(total(row.spans))
-    mark = f" · {word(row.wrong)}" if row.wrong is not None else ""
+    mark = f" · {row.wrong.value}" if row.wrong is not None else ""
     texts = {NAME: f"{row.name} · {row.kind}{mark}", VALUE: row.value, MEANING: row.note}
     return plain(short(texts.get(column, "")))
 

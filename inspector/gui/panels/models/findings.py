@@ -7,18 +7,15 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 
-from inspector.core.counts import in_bytes
 from inspector.core.finding import Severity
-from inspector.core.numbers import grouped, hexadecimal
+from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span, Spans
-from inspector.core.translation import marked, tr
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import severity_icon
-from inspector.gui.kit.labels import word
 from inspector.gui.kit.text import plain, short
 from inspector.operations.protocol.views import FindingRow, Page
 
-TITLES = (marked("Severity"), marked("What was found"), marked("Bytes"), marked("Member"), marked("Code"))
+TITLES = ("Severity", "What was found", "Bytes", "Member", "Code")
 SEVERITY, MESSAGE, BYTES, MEMBER, CODE = range(len(TITLES))
 MOST_PLACES = 8
 """The most stretches of bytes named in full."""
@@ -55,7 +52,7 @@ class FindingColumns:
 def _text(row: FindingRow, column: int) -> str:
     if column == BYTES:
         return where(row.spans)
-    texts = {SEVERITY: word(row.severity), MESSAGE: row.message, MEMBER: row.member_name, CODE: row.code}
+    texts = {SEVERITY: row.severity.value, MESSAGE: row.message, MEMBER: row.member_name, CODE: row.code}
     return short(texts[column])
 
 
@@ -63,14 +60,14 @@ def described(row: FindingRow) -> str:
     """A finding in full: what it says, and beneath that its bytes, its member and its code."""
     places = [f"{_range(span, hexadecimal)} ({_range(span, grouped)})" for span in row.spans[:MOST_PLACES]]
     if len(row.spans) > MOST_PLACES:
-        places.append(tr("and {number} more", number=grouped(len(row.spans) - MOST_PLACES)))
+        places.append(f"and {grouped(len(row.spans) - MOST_PLACES)} more")
     return f"{row.message}\n{' · '.join(filter(None, (*_whose(row, places), row.code)))}"
 
 
 def _whose(row: FindingRow, places: Sequence[str]) -> tuple[str, str]:
     """Which bytes, and which member: each empty where there is none."""
-    bytes_ = tr("bytes {places}", places=", ".join(places)) if places else ""
-    return bytes_, tr("member {name}", name=row.member_name) if row.member_name else ""
+    bytes_ = f"bytes {', '.join(places)}" if places else ""
+    return bytes_, f"member {row.member_name}" if row.member_name else ""
 
 
 def _range(span: Span, written: Callable[[int], str]) -> str:
@@ -80,7 +77,7 @@ def _range(span: Span, written: Callable[[int], str]) -> str:
 def line(row: FindingRow) -> str:
     """A finding as a line of text."""
     details = (row.code, *_whose(row, [_range(span, hexadecimal) for span in row.spans]))
-    return f"{word(row.severity)}: {row.message} [{', '.join(filter(None, details))}]"
+    return f"{row.severity.value}: {row.message} [{', '.join(filter(None, details))}]"
 
 
 def where(spans: Spans) -> str:
@@ -89,4 +86,4 @@ def where(spans: Spans) -> str:
         return ""
     start, stop = spans[0]
     first = f"{hexadecimal(start)} ({in_bytes(stop - start)})"
-    return tr("{first} and {number} more", first=first, number=len(spans) - 1) if len(spans) > 1 else first
+    return f"{first} and {len(spans) - 1} more" if len(spans) > 1 else first

@@ -8,27 +8,23 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 
-from inspector.core import counts
-from inspector.core.counts import in_bytes
-from inspector.core.numbers import grouped, hexadecimal, rounded
-from inspector.core.translation import marked, tr
+from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, rounded
 from inspector.core.verdict import Verdict
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import icon, severity_icon, verdict_icon
-from inspector.gui.kit.labels import word
 from inspector.gui.kit.text import plain, short
 from inspector.gui.panels.models.naming import Naming
 from inspector.operations.protocol.views import MemberRow, Page, SortKey, TreeRow
 
 TITLES = (
-    marked("Name"),
-    marked("Verdict"),
-    marked("Size"),
-    marked("Mark"),
-    marked("Stored"),
-    marked("Codec"),
-    marked("Digest"),
-    marked("Offset"),
+    "Name",
+    "Verdict",
+    "Size",
+    "Mark",
+    "Stored",
+    "Codec",
+    "Digest",
+    "Offset",
 )
 SORT_KEYS: tuple[SortKey | None, ...] = (
     SortKey.NAME,
@@ -42,10 +38,10 @@ SORT_KEYS: tuple[SortKey | None, ...] = (
 )
 NAME, VERDICT, SIZE, MARK, STORED, CODEC, DIGEST, OFFSET = range(len(TITLES))
 _VERDICTS = {
-    Verdict.VERIFIED: marked("Its bytes are those that a checksum was computed over."),
-    Verdict.MISMATCH: marked("Its bytes do not fit what was recorded of them."),
-    Verdict.NOT_CHECKABLE: marked("Nothing was recorded that its bytes could be compared with."),
-    Verdict.NOT_CHECKED: marked("Nothing is known of its bytes yet."),
+    Verdict.VERIFIED: "Its bytes are those that a checksum was computed over.",
+    Verdict.MISMATCH: "Its bytes do not fit what was recorded of them.",
+    Verdict.NOT_CHECKABLE: "Nothing was recorded that its bytes could be compared with.",
+    Verdict.NOT_CHECKED: "Nothing is known of its bytes yet.",
 }
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
@@ -71,8 +67,8 @@ def _text(row: MemberRow, name: str, column: int) -> str:
     texts: dict[int, Callable[[], str]] = {
         NAME: lambda: short(name) if row.read else f"{short(name)}…",
         SIZE: lambda: "…" if not row.read else "" if row.folder and not row.size else grouped(row.size),
-        VERDICT: lambda: word(row.verdict),
-        MARK: lambda: word(row.wrong) if row.wrong is not None else "",
+        VERDICT: lambda: row.verdict.value,
+        MARK: lambda: row.wrong.value if row.wrong is not None else "",
         STORED: lambda: "…" if not row.read else "" if row.folder and not row.stored else grouped(row.stored),
         CODEC: lambda: row.codec,
         DIGEST: lambda: row.digest,
@@ -83,16 +79,16 @@ def _text(row: MemberRow, name: str, column: int) -> str:
 
 def _tip(row: MemberRow, column: int) -> str | None:
     if not row.read and column in (NAME, SIZE, STORED):
-        return tr("Its header has not come yet: the metadata beside the archive says where it is.")
+        return "Its header has not come yet: the metadata beside the archive says where it is."
     if column == NAME:
         return plain(short(row.name))
     if column in (SIZE, STORED):
         size = row.size if column == SIZE else row.stored
         return f"{in_bytes(size)} ({rounded(size)})" if size >= 1024 else in_bytes(size)
     if column == OFFSET and row.offset >= 0:
-        return tr("byte {offset} of the file", offset=grouped(row.offset))
+        return f"byte {grouped(row.offset)} of the file"
     if column == VERDICT:
-        return tr(_VERDICTS[row.verdict])
+        return _VERDICTS[row.verdict]
     if column == DIGEST:
         return row.digest
     return None
@@ -157,7 +153,7 @@ class MemberPaths:
             self._naming.want(row.member)
             return member_data(row.member, row.name, column, role)
         if role == Qt.ItemDataRole.DisplayRole:
-            return {NAME: short(row.name), SIZE: counts.members(row.members)}.get(column, "")
+            return {NAME: short(row.name), SIZE: count(row.members, "member")}.get(column, "")
         if role == Qt.ItemDataRole.DecorationRole and column == NAME:
             return icon("folder")
         if role == Qt.ItemDataRole.ToolTipRole and column == NAME:

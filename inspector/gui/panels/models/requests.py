@@ -7,25 +7,23 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt
 
-from inspector.core.counts import in_bytes
 from inspector.core.finding import Severity
 from inspector.core.names import visible
-from inspector.core.numbers import grouped
-from inspector.core.translation import marked, tr
+from inspector.core.numbers import grouped, in_bytes
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.model_titled_table import NOWHERE, Index, TitledTable
 from inspector.gui.kit.text import plain, short
 from inspector.sources.s3.ledger import Request
 
 TITLES = (
-    marked("When"),
-    marked("Request"),
-    marked("Range"),
-    marked("Bytes"),
-    marked("ms"),
-    marked("Status"),
-    marked("Why"),
-    marked("Of"),
+    "When",
+    "Request",
+    "Range",
+    "Bytes",
+    "ms",
+    "Status",
+    "Why",
+    "Of",
 )
 WHEN, METHOD, RANGE, BYTES, TOOK, STATUS, WHY, WHERE = range(len(TITLES))
 NUMBERS = frozenset((BYTES, TOOK, STATUS))
@@ -36,16 +34,14 @@ _REFUSED = 400
 def range_text(request: Request) -> str:
     """Which bytes were asked for, half-open."""
     if request.start < 0:
-        return tr("last {size}", size=in_bytes(-request.start))
+        return f"last {in_bytes(-request.start)}"
     return f"{request.start:,}..{request.stop:,}" if request.stop else ""
 
 
 def status_text(request: Request) -> str:
     """What the server answered."""
-    answer = str(request.status) if request.status else tr("no answer")
-    return (
-        tr("{answer} after {number} tries", answer=answer, number=request.attempts) if request.attempts > 1 else answer
-    )
+    answer = str(request.status) if request.status else "no answer"
+    return f"{answer} after {request.attempts} tries" if request.attempts > 1 else answer
 
 
 def texts(request: Request) -> tuple[str, ...]:
