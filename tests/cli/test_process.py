@@ -113,7 +113,7 @@ def test_being_told_to_end_takes_away_what_is_half_made(tmp_path: Path) -> None:
     (tmp_path / "tree" / "large").write_bytes(os.urandom(1 << 20))
     code = (
         "import os, signal, sys\n"
-        "from inspector.operations.making import inputs\n"
+        "from inspector.operations.create import inputs\n"
         "def rest(self, descriptor, start):\n"
         "    os.kill(os.getpid(), signal.SIGTERM)\n"
         "    yield b''\n"

@@ -172,7 +172,7 @@ def test_an_audit_that_was_killed_does_nothing_that_is_finished_again(
     monkeypatch.setattr(f"{__name__}.EXAMINED", examined)
     monkeypatch.setattr(audit_dask, "examine_chunk", _count)
     driver = (
-        "import sys; from inspector.__main__ import main; from inspector.operations.auditing import audit_dask; "
+        "import sys; from inspector.__main__ import main; from inspector.operations.audit import audit_dask; "
         "audit_dask.CHUNK_FILES = 1; sys.exit(main(sys.argv[1:]))"
     )
     results = tmp_path / "results.sqlite"
