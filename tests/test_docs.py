@@ -1,0 +1,119 @@
+"""README and manual keep their promises: the table of formats, the examples, the commands, the keys, the links.
+
+``pytest tests/test_docs.py --golden`` rewrites the table and the output of the examples.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from inspector.__main__ import main
+from inspector.cli.parser import COMMANDS as SUB_COMMANDS
+from inspector.gui.app.actions import COMMANDS
+
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+MAX_README_BYTES = 12_000
+"""Three minutes of reading; what takes longer goes into the manual."""
+MANUAL = ROOT / "resources" / "manual"
+PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted(MANUAL.glob("*.md"))]
+EXAMPLE = re.compile(r"(?<=```console\n)\$ archive-inspector (.*)\n((?:.*\n)*?)(?=```)")
+TABLE = re.compile(r"(?<=<!-- formats -->\n)((?:.*\n)*?)(?=<!-- /formats -->)")
+
+Output = Callable[[str], str]
+
+
+@pytest.fixture
+def output(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Output:
+    """What the program writes to standard output for a line of arguments, run beside the resources."""
+    (tmp_path / "resources").symlink_to(ROOT / "resources")
+    monkeypatch.chdir(tmp_path)
+
+    def run(line: str) -> str:
+        assert main(shlex.split(line)) == 0
+        return capfd.readouterr().out
+
+    return run
+
+
+def compare(page: Path, wanted: str, request: pytest.FixtureRequest) -> None:
+    """Compare a page with what it should say, or rewrite it when ``--golden`` is given."""
+    if request.config.getoption("--golden"):
+        page.write_text(wanted, encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == wanted
+
+
+def everything() -> str:
+    """The text of all pages."""
+    return "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+
+
+def test_the_table_of_formats_is_what_the_program_knows(output: Output, request: pytest.FixtureRequest) -> None:
+    rows = ["| name | format | suffixes | limitations |", "|---|---|---|---|"]
+    for line in output("formats --json").splitlines():
+        known = json.loads(line)
+        suffixes = " ".join(f"`{suffix}`" for suffix in known["suffixes"])
+        rows.append(f"| `{known['name']}` | {known['title']} | {suffixes} | {' '.join(known['limitations'])} |")
+    table = "\n".join(rows) + "\n"
+    page = MANUAL / "formats.md"
+
+    compare(page, TABLE.sub(lambda _: table, page.read_text(encoding="utf-8")), request)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_examples_print_what_they_show(page: Path, output: Output, request: pytest.FixtureRequest) -> None:
+    text = page.read_text(encoding="utf-8")
+
+    compare(page, EXAMPLE.sub(lambda found: f"$ archive-inspector {found[1]}\n{output(found[1])}", text), request)
+
+
+def test_there_are_examples() -> None:
+    assert len(EXAMPLE.findall(everything())) >= 8
+
+
+def test_every_sub_command_is_named() -> None:
+    text = everything()
+
+    assert [name for name in SUB_COMMANDS if f"archive-inspector {name}" not in text] == []
+
+
+def test_the_keys_are_the_windows() -> None:
+    text = everything()
+    named = set(re.findall(r"(?:(?:Ctrl|Alt|Shift)\+)+\w+|\bF\d+\b", text))
+    standard = {"Ctrl+O", "Ctrl+N", "Ctrl+W", "Ctrl+Q", "Ctrl+F", "Ctrl+C", "Ctrl+S", "Ctrl+Z", "Alt+Left", "Alt+Right"}
+    own = {key for command in COMMANDS for key in command.keys if isinstance(key, str)}
+
+    assert named - standard <= own
+
+
+def test_the_readme_takes_three_minutes() -> None:
+    assert README.stat().st_size <= MAX_README_BYTES
+
+
+def test_both_commands_are_there_once() -> None:
+    text = README.read_text(encoding="utf-8")
+
+    assert text.count("\n<!-- command: run -->\n```sh\n") == 1
+    assert text.count("\n<!-- command: test -->\n```sh\n") == 1
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    targets = [target for target in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in target]
+
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def test_files_that_contributors_are_sent_to_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:inspector|tests|resources|\.ci)/[\w./-]*)`", text))
+
+    assert named
+    assert sorted(path for path in named if not (ROOT / path).exists()) == []
