@@ -36,9 +36,10 @@ os.environ.update(
 
 os.environ.pop("PYTHONUNBUFFERED", None)  # it would hide output that is held back from whoever reads it
 
-# How long an example takes is for the machine and its load to say.
-settings.register_profile("without a deadline", settings(), deadline=None)
-settings.load_profile("without a deadline")
+# How long an example takes is for the machine and its load to say. ``--hypothesis-profile=sweep`` looks further.
+settings.register_profile("quick", deadline=None, max_examples=25, derandomize=True)
+settings.register_profile("sweep", deadline=None, max_examples=500)
+settings.load_profile("quick")
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = (ROOT / "resources" / "samples", ROOT / "tests" / "samples")

@@ -1,4 +1,6 @@
-"""What every format gets for nothing: each sample is dumped, walked, cut off at every byte and damaged bit by bit.
+"""What every format gets for nothing: each sample is dumped, walked, cut off and damaged bit by bit.
+
+Cut at the boundaries of its fields and in some other places; the sweep cuts at every byte and flips more bits.
 
 The golden transcripts in tests/golden are what ``dump`` says of each sample, and then what it says is wrong. After a
 change that is meant, write them anew with ``pytest tests/test_formats_everywhere.py --golden`` and review the
@@ -38,11 +40,16 @@ ARCHIVES = [
     for sample in SAMPLES
     for archive in (sorted(path for path in sample.rglob("*") if path.is_file()) if sample.is_dir() else [sample])
 ]
-SMALL = 3_000
-"""Bytes up to which an archive is cut off at every byte; a larger one at CUTS places."""
-CUTS = 250
-FLIPS = 100
+CUTS = 40
+"""Random places at which each archive is cut off, beside the boundaries of its fields."""
+MAX_BOUNDARIES = 60
+"""Boundaries of fields at which a sample is cut off, at each, one byte before and one after."""
+SWEPT_CUTS = 3_000
+"""Places at which the sweep cuts: every byte of a small archive."""
+FLIPS, SWEPT_FLIPS = 30, 300
 """Bits flipped one at a time in each archive; half of them outside members' data, where it hurts."""
+in_the_sweep = pytest.param(True, marks=pytest.mark.sweep, id="sweep")
+quick_and_swept = pytest.mark.parametrize("swept", [pytest.param(False, id="quick"), in_the_sweep])
 
 
 def label(path: Path) -> str:
@@ -206,26 +213,37 @@ def test_runs_and_locate_agree_with_the_leaves(path: Path) -> None:
 
 
 @each_archive
-def test_a_file_cut_off_anywhere_is_shown_as_far_as_it_goes(path: Path) -> None:
+@quick_and_swept
+def test_a_file_cut_off_anywhere_is_shown_as_far_as_it_goes(path: Path, swept: bool) -> None:
     data = path.read_bytes()
-    step = 1 if len(data) <= SMALL else len(data) // CUTS
-    tail = range(max(0, len(data) - 40), len(data))
 
-    for size in sorted({*range(0, len(data), step), *tail}):
+    for size in sorted(cuts(data, path, swept)):
         endure(data[:size], path)
 
 
+def cuts(data: bytes, path: Path, swept: bool) -> set[int]:
+    """Sizes below that of the file: all or nearly all of them, or boundaries of fields and some more."""
+    if swept:
+        return set(range(0, len(data), max(1, len(data) // SWEPT_CUTS)))
+    random = Random(f"cuts of {path.name}")
+    boundaries = [span.start for span, _ in owned(opened(FileSource(path)))]
+    chosen = boundaries if len(boundaries) <= MAX_BOUNDARIES else random.sample(boundaries, MAX_BOUNDARIES)
+    near = {at + step for at in chosen for step in (-1, 0, 1)} | {random.randrange(len(data) + 1) for _ in range(CUTS)}
+    return {size for size in near if 0 <= size < len(data)}
+
+
 @each_archive
-def test_a_flipped_bit_anywhere_raises_nothing(path: Path) -> None:
+@quick_and_swept
+def test_a_flipped_bit_anywhere_raises_nothing(path: Path, swept: bool) -> None:
     data = path.read_bytes()
-    random = Random(f"flips of {path.name}")
+    random = Random(f"flips of {path.name}, {swept}")
     structure = [
         span
         for span, leaf in owned(opened(FileSource(path)))
         if leaf.kind not in (Kind.DATA, Kind.PADDING, Kind.GARBAGE)
     ]
 
-    for number in range(FLIPS if data else 0):
+    for number in range((SWEPT_FLIPS if swept else FLIPS) if data else 0):
         span = random.choice(structure) if number % 2 and structure else Span(0, len(data))
         at = random.randrange(span.start, span.stop)
         endure(data[:at] + bytes([data[at] ^ 1 << random.randrange(8)]) + data[at + 1 :], path)

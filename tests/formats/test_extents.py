@@ -4,7 +4,7 @@ from array import array
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.formats import _extents
@@ -68,7 +68,6 @@ def test_all_extents_that_share_bytes_are_found(pairs: list[tuple[int, int]]) ->
     assert len(found) == len(expected)
 
 
-@settings(max_examples=300)
 @given(extents, st.integers(0, 12), st.integers(12, 32), st.integers(1, 5))
 def test_blocks_give_what_one_by_one_gives(pairs: list[tuple[int, int]], low: int, high: int, block: int) -> None:
     one_by_one = lay_out(*columns(pairs), low, high)

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.field import leaves
@@ -57,7 +57,6 @@ def test_what_is_no_single_whole_frame_is_refused_with_a_sentence(data: bytes, w
     assert str(caught.value).endswith(".")
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.integers(0, 5000), st.integers(0, 7), st.integers(0, 5000))
 def test_a_damaged_frame_raises_nothing_else_and_keeps_its_bytes(at: int, bit: int, size: int) -> None:
     data = bytearray(compressed(NOISE[:300] + b"again " * 2000))

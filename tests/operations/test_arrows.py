@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.progress import Progress
@@ -104,7 +104,6 @@ def test_an_answer_stays_small_where_every_byte_leads_somewhere(tmp_path: Path) 
     start=st.integers(-2, 40_000),
     size=st.integers(0, 8_192),
 )
-@settings(max_examples=60, deadline=None)
 def test_arrows_stay_in_the_layer_and_touch_what_is_shown(name: str, start: int, size: int) -> None:
     session = opened(ROOT / name)
     for info in session.layers():

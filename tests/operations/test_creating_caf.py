@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
@@ -23,7 +23,6 @@ OVERHEAD = len('{"format_version":"1.0","files":{"a":{"start_byte":0,"end_byte":
 """What an archive of one member "a" of 100 bytes has beside those."""
 
 
-@settings(max_examples=60, deadline=None)
 @given(TREES)
 def test_what_goes_in_comes_out(files: dict[str, bytes]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -38,7 +37,6 @@ def test_what_goes_in_comes_out(files: dict[str, bytes]) -> None:
         assert visible_names(Path(folder)) == ["new.caf", "tree"]
 
 
-@settings(max_examples=30, deadline=None)
 @given(TREES)
 def test_a_series_holds_the_same(files: dict[str, bytes]) -> None:
     with tempfile.TemporaryDirectory() as folder:

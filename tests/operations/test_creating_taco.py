@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import tacozip
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.progress import Cancelled, Progress
@@ -23,7 +23,6 @@ from tests.operations.creations import TREES, Stopping, held, opened, plant, vis
 NUMBERS = st.integers(0, 2**64 - 1)
 
 
-@settings(max_examples=60, deadline=None)
 @given(TREES, st.lists(st.tuples(NUMBERS, NUMBERS), max_size=7))
 def test_what_goes_in_comes_out(files: dict[str, bytes], entries: list[tuple[int, int]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.finding import Severity
@@ -118,7 +118,6 @@ def test_any_files_are_numbered_in_their_order_from_the_first_key(tmp_path: Path
     st.sampled_from([0, 1, 95, (1 << 64) - 8]),
     st.integers(1, 5),
 )
-@settings(max_examples=30, deadline=None)
 def test_what_was_packed_comes_out(
     tmp_path_factory: pytest.TempPathFactory, contents: list[bytes], first: int, per_range: int
 ) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.format import MemberError
@@ -69,7 +69,6 @@ parts = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_character
 names = st.lists(parts, min_size=1, max_size=6).map("/".join)
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     kind=st.sampled_from(sorted(BUILD)),
     contents=st.dictionaries(names, st.binary(max_size=3000), min_size=1, max_size=9),

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given as property_of
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from inspector.core.edit import EditError
@@ -130,7 +129,6 @@ def test_names_that_are_hazards_or_twice_are_refused(path: Path) -> None:
 
 
 @property_of(trees, trees, st.sampled_from(Convention))
-@settings(max_examples=25, deadline=None)
 def test_what_was_put_in_comes_out(
     tmp_path_factory: pytest.TempPathFactory,
     first: dict[bytes, bytes],

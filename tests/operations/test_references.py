@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.kinds import Kind
@@ -146,7 +146,6 @@ def test_content_leads_nowhere(sample: Sample) -> None:
 
 
 @given(name=st.sampled_from(sorted(path.name for path in ROOT.iterdir() if path.is_file())), at=st.integers(-2, 40_000))
-@settings(max_examples=60, deadline=None)
 def test_what_any_byte_leads_to_lies_in_the_layer_and_is_not_itself(name: str, at: int) -> None:
     session = opened(ROOT / name)
     for info in session.layers():

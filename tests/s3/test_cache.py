@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.span import Span
@@ -30,7 +30,6 @@ reads = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=50)
 @given(reads=reads, most=st.sampled_from((BLOCK, 4 * BLOCK, 64 << 20)), expected=st.integers(0, len(DATA)))
 def test_any_reads_give_the_bytes(reads: list[tuple[int, int]], most: int, expected: int) -> None:
     fetched, blocks = Fetched(), Blocks(most)
@@ -43,7 +42,6 @@ def test_any_reads_give_the_bytes(reads: list[tuple[int, int]], most: int, expec
     assert all(start % BLOCK == 0 and (stop % BLOCK == 0 or stop == len(DATA)) for start, stop in fetched.asked)
 
 
-@settings(deadline=None)
 @given(start=st.integers(0, 5 * BLOCK), size=st.integers(0, 4 * BLOCK))
 def test_bytes_that_are_there_already_are_kept_as_far_as_they_fill_blocks(start: int, size: int) -> None:
     data = DATA[: 5 * BLOCK + 99]

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.archive import Archive
@@ -48,7 +48,6 @@ def test_truncation_at_every_byte(name: str, sample: Callable[[str], Path], deco
         looked_at(decoded(data[:size]))
 
 
-@settings(max_examples=300)
 @given(name=st.sampled_from(SAMPLES), draw=st.data())
 def test_flipped_bits_raise_nothing(
     name: str, draw: st.DataObject, sample: Callable[[str], Path], decoded: Decoded
@@ -59,7 +58,6 @@ def test_flipped_bits_raise_nothing(
     looked_at(decoded(bytes(data)))
 
 
-@settings(max_examples=300)
 @given(name=st.sampled_from(SAMPLES[:-1]), draw=st.data())
 def test_moved_pieces_raise_nothing(
     name: str, draw: st.DataObject, sample: Callable[[str], Path], decoded: Decoded

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.archive import Archive, Emitter
@@ -56,7 +56,6 @@ names = st.text(alphabet='ab/{}:,"\\é\u202e\ud800', max_size=6)
 numbers = st.integers(-1, 2**65) | st.sampled_from([0, 1, 2])
 
 
-@settings(max_examples=200)
 @given(st.lists(st.tuples(names, numbers, numbers), max_size=12), st.integers(40, 200), st.booleans())
 def test_the_fast_way_is_right_or_silent(files: list[tuple[str, int, int]], size: int, ascii_only: bool) -> None:
     written = ",".join(

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.edit import differing
@@ -47,7 +47,6 @@ def test_a_sound_archive_needs_nothing(build: Build) -> None:
     assert not plans(checked(build()))
 
 
-@settings(deadline=None)
 @given(FILES)
 def test_needless_commas_become_spaces_and_nothing_else_changes(files: dict[str, bytes]) -> None:
     before = checked(archive_of(files, indented(files, ",")))
@@ -99,7 +98,6 @@ def test_a_wrong_footer_is_set_from_the_index(build: Build, wrong: int | bytes) 
     assert whole(after.source) == build()
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_whatever_the_footer_says_the_archive_is_mended(wrong: int) -> None:
     assert whole(mended(checked(build_archive(footer=wrong))).source) == build_archive()
@@ -127,7 +125,6 @@ def test_what_stands_between_index_and_footer_is_cut_off(build: Build) -> None:
     assert whole(mended(before).source) == build()
 
 
-@settings(deadline=None)
 @given(FILES, st.data())
 def test_a_cut_off_archive_keeps_the_first_entries_and_their_bytes(
     files: dict[str, bytes], data: st.DataObject
@@ -279,7 +276,6 @@ def test_planning_can_be_cancelled(build: Build) -> None:
         FORMAT.repairs(checked(build(footer=7)), progress)
 
 
-@settings(deadline=None)
 @given(FILES, st.data())
 def test_whatever_bytes_change_repairs_end_and_keep_what_they_list(
     files: dict[str, bytes], data: st.DataObject

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.formats.caf import write
@@ -49,7 +49,6 @@ def test_an_archive_without_members_is_sound() -> None:
     assert written({}) == b'{"format_version":"1.0","files":{}}' + (35).to_bytes(4, "little")
 
 
-@settings(deadline=None)
 @given(FILES)
 def test_what_is_written_is_read_back(files: dict[bytes, bytes]) -> None:
     archive = checked(written(files))
@@ -57,7 +56,6 @@ def test_what_is_written_is_read_back(files: dict[bytes, bytes]) -> None:
     assert sorted(contents(archive)) == sorted(files.items())
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=()), max_size=20))
 def test_any_name_of_characters_is_json_that_means_it(name: str) -> None:
     text = quoted(name.encode("utf-8", "surrogatepass"))

@@ -3,7 +3,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.archive import Archive, Emitter
@@ -228,7 +228,6 @@ def test_a_large_datapoint_is_never_held() -> None:
     assert set(verdicts(archive)) == {Verdict.VERIFIED}
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.integers(0, len(TAR) - 1), st.integers(0, 7))
 def test_any_bit_of_the_tar_is_found(at: int, place: int) -> None:
     """All but those that write a header's checksum, the number unchanged, as other programs do."""
@@ -237,7 +236,6 @@ def test_any_bit_of_the_tar_is_found(at: int, place: int) -> None:
     assert codes(archive) or (header, 1 << place) in CHKSUM_SPELLINGS
 
 
-@settings(deadline=None, max_examples=400)
 @given(st.integers(0, len(JSON) - 1), st.integers(0, 7))
 def test_any_bit_of_the_rows_is_found(at: int, place: int) -> None:
     archive, _ = checked(Beside(TAR, frame(flipped(JSON, at, 1 << place))))
@@ -245,7 +243,6 @@ def test_any_bit_of_the_rows_is_found(at: int, place: int) -> None:
 
 
 @pytest.mark.parametrize("checksum", [False, True])
-@settings(deadline=None, max_examples=400)
 @given(st.data())
 def test_any_bit_of_the_frame_is_found(checksum: bool, data: st.DataObject) -> None:
     """All but those that decoders ignore: the rows are then byte for byte those that were written."""
@@ -259,7 +256,6 @@ def test_any_bit_of_the_frame_is_found(checksum: bool, data: st.DataObject) -> N
         assert verdicts(archive) == [Verdict.VERIFIED] * 4
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.binary(max_size=2000), st.integers(0, len(TAR)), st.binary(max_size=300))
 def test_whatever_the_bytes_are_checking_raises_nothing(tail: bytes, at: int, metadata: bytes) -> None:
     for beside in (rows_frame(ROWS), metadata):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.archive import Archive
@@ -275,7 +275,6 @@ def test_rows_that_are_wrong_by_themselves() -> None:
     assert "data_hash cannot be read" in archive.fields[-1].children[1].note
 
 
-@settings(deadline=None, max_examples=150)
 @given(st.data())
 def test_damaged_metadata_is_covered_and_raises_nothing(data: st.DataObject) -> None:
     whole = packed(ROWS)

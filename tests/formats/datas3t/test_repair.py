@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.format import MemberError
@@ -86,7 +86,6 @@ def test_a_field_that_stands_twice_is_written_once() -> None:
     assert (checked(after).findings, rows_of(after)) == ([], ROWS)
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=40))
 def test_metadata_of_any_bytes_is_replaced(data: bytes) -> None:
     before = Range(TAR, data, 1, 6)
@@ -94,7 +93,6 @@ def test_metadata_of_any_bytes_is_replaced(data: bytes) -> None:
     assert rows_of(made(before, repair)) == ROWS
 
 
-@settings(deadline=None)
 @given(st.permutations(ROWS).flatmap(lambda rows: st.integers(0, 6).map(lambda count: rows[:count])))
 def test_any_rows_are_kept_and_the_others_added(rows: list[Row]) -> None:
     before = range_of(rows)
@@ -282,7 +280,6 @@ def test_hashing_can_be_cancelled() -> None:
         list(repair.content(progress))
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_whatever_bytes_change_repairs_end_and_keep_what_can_be_read(data: st.DataObject) -> None:
     changed_tar, changed_rows = bytearray(TAR), bytearray(rows_frame(ROWS))

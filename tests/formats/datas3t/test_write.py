@@ -6,7 +6,7 @@ import io
 import tarfile
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.formats.datas3t.write import LARGEST, Row, WriteError, Writer, header, metadata
@@ -31,7 +31,6 @@ def written(first: int, contents: list[bytes]) -> Range:
     return made
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10**19), CONTENTS)
 def test_what_is_written_is_a_sound_range(first: int, contents: list[bytes]) -> None:
     made = written(first, contents)

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.archive import Archive, Emitter
@@ -304,7 +304,6 @@ def test_cut_off_around_a_chunk_boundary_it_raises_nothing() -> None:
         assert "rca-truncated" in codes(archive) or FULL <= size < FULL + 4
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.integers(0, len(TWO_SEGMENTS) * 8 - 1), st.integers(0, 2**64))
 def test_flipped_bits_raise_nothing_and_are_noticed(bit: int, seed: int) -> None:
     data = bytearray(TWO_SEGMENTS)
@@ -320,13 +319,11 @@ def test_flipped_bits_raise_nothing_and_are_noticed(bit: int, seed: int) -> None
             assert len(content(archive, index)) == archive.members.size(index)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=300))
 def test_any_blob_layer_can_be_decoded(stream: bytes) -> None:
     decoded(build.chunked(stream, build.digest(stream)))
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.lists(st.tuples(st.binary(max_size=8), st.binary(max_size=2000)), max_size=5), min_size=1, max_size=4)
 )

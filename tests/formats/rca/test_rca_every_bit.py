@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.progress import Progress
@@ -69,7 +69,6 @@ def test_of_the_headers_only_the_metadata_of_a_chunk_before_the_last_may_change(
     assert covered(archive, bit // 8) == (bit not in IRRELEVANT)
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.integers(0, 8 * len(TWO_CHUNKS) - 1))
 def test_a_flipped_bit_of_two_chunks_is_found(bit: int) -> None:
     archive, _ = checked(flipped(TWO_CHUNKS, bit))
@@ -100,7 +99,6 @@ def test_cut_anywhere_a_small_archive_is_never_sound(data: bytes) -> None:
         assert_cut(data, size)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.one_of(st.integers(1, len(TWO_CHUNKS) - 1), st.integers(FULL - 20, FULL + 20)))
 def test_cut_anywhere_two_chunks_are_never_sound(size: int) -> None:
     assert_cut(TWO_CHUNKS, size)
@@ -121,7 +119,6 @@ def test_a_cut_where_an_append_began_is_the_archive_as_it_was_then() -> None:
         assert sentence.startswith(f"{segments} segment")
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.lists(st.tuples(st.binary(max_size=6), st.binary(max_size=500)), max_size=4), min_size=1, max_size=4),
     st.sampled_from((build.SPEC, build.RCARCH)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.progress import Progress
@@ -99,7 +99,6 @@ def test_a_reset_block_inside_a_blob_is_none_without_its_hash() -> None:
     assert "rca-blocks-regained" not in codes(archive)
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.data())
 def test_wherever_bytes_are_changed_no_segment_is_lost_but_those_they_are_in(data: st.DataObject) -> None:
     whole = build.archive(*SEGMENTS)

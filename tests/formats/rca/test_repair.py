@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.format import MemberError
@@ -185,7 +185,6 @@ ARCHIVES = {
 
 @pytest.mark.parametrize("whole", ARCHIVES.values(), ids=ARCHIVES)
 @given(st.data())
-@settings(max_examples=40, deadline=None)
 def test_any_size_of_a_chunk_that_is_wrong_is_found_again(whole: bytes, data: st.DataObject) -> None:
     chunk = data.draw(st.sampled_from(opened(whole).detail.chunks.chunks))
     width = chunk.bits // 8
@@ -220,7 +219,6 @@ def test_wherever_an_archive_is_cut_off_what_is_left_is_a_sound_one(name: str, c
 
 @pytest.mark.parametrize("path", [path for path in samples() if path.suffix == ".rca"], ids=lambda path: path.name)
 @given(st.data())
-@settings(max_examples=25, deadline=None)
 def test_wherever_a_sample_is_cut_off_no_readable_blob_is_lost(path: Path, data: st.DataObject) -> None:
     whole = path.read_bytes()
     cut = whole[: data.draw(st.integers(12, len(whole)))]
@@ -261,7 +259,6 @@ def test_no_repair_empties_an_archive_that_has_a_chunk() -> None:
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
 def test_no_damage_keeps_planning_from_its_end(data: st.DataObject) -> None:
     whole = data.draw(st.sampled_from(list(ARCHIVES.values())))
     damaged = whole

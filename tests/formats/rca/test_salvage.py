@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.archive import Archive
@@ -151,7 +151,6 @@ WHOLE = {
 
 @pytest.mark.parametrize("whole", WHOLE.values(), ids=WHOLE)
 @given(st.data())
-@settings(max_examples=100, deadline=None)
 def test_a_salvage_holds_nothing_but_what_was_archived(whole: bytes, data: st.DataObject) -> None:
     damaged = whole
     for _ in range(data.draw(st.integers(1, 4))):

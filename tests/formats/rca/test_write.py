@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.edit import EditError
@@ -115,7 +115,6 @@ def test_samples_are_written_again_as_they_are(name: str) -> None:
 
 
 @given(blobs, st.integers(1, 50))
-@settings(max_examples=50, deadline=None)
 def test_a_new_archive_holds_what_was_put_in(given: list[build.Blob], slices: int) -> None:
     data = b"".join(
         fresh(((name, sliced(stored, slices)) for name, stored in given), Convention.SPECIFICATION, TemporarySource)
@@ -125,7 +124,6 @@ def test_a_new_archive_holds_what_was_put_in(given: list[build.Blob], slices: in
 
 
 @given(st.lists(blobs.filter(bool), min_size=1, max_size=3), st.sampled_from(list(BY_NAME)), st.integers(0, 40))
-@settings(max_examples=40, deadline=None)
 def test_an_archive_holds_what_every_append_added(appends: list[list[build.Blob]], convention: str, left: int) -> None:
     file = File()
     for each in appends:
@@ -169,7 +167,6 @@ def test_until_the_last_write_an_archive_is_what_it_was(convention: str, filled:
 
 @pytest.mark.parametrize("filled", [False, True], ids=["inside a chunk", "behind a full chunk"])
 @given(st.randoms(use_true_random=False), st.integers(0, 60))
-@settings(max_examples=60, deadline=None)
 def test_whatever_of_an_append_reaches_the_disk_before_its_last_write_changes_nothing(
     filled: bool, chance: Random, left: int
 ) -> None:

@@ -65,7 +65,7 @@ def torn(data: bytes, writes: int) -> bytes:
     return bytes(broken)
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(before=ENTRIES, entries=ENTRIES, writes=st.integers(0, 3))
 def test_an_edit_is_what_tacozip_writes(
     data: bytes, folder: Path, before: list[tuple[int, int]], entries: list[tuple[int, int]], writes: int

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import tacozip
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.progress import Progress
@@ -93,7 +93,6 @@ def test_the_shipped_torn_archive_is_finished(sample: Callable[[str], Path]) -> 
     assert len(unzipped(after(result))) == len(result.before.members)
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 600), st.integers(0, 600)), max_size=7),
     st.integers(0, 7),
@@ -114,7 +113,6 @@ def test_every_update_inside_the_file_is_finished_without_a_word_or_asked_about(
         assert after(result) == data
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.integers(41, 156), st.integers(1, 255))
 def test_a_single_wrong_byte_of_the_header_is_set_back(data: bytes, at: int, bits: int) -> None:
     result = planned(patched(data, at, bytes((data[at] ^ bits,))))
@@ -244,7 +242,6 @@ def test_the_older_layout_is_finished_and_rebuilt_too(sample: Callable[[str], Pa
     assert unzipped(after(planned(ghost[:central]))) == unzipped(ghost)
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_whatever_is_wrong_ends_in_words(data: bytes, choice: st.DataObject) -> None:
     broken = bytearray(data)

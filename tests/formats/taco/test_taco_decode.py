@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import tacozip
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.archive import Archive, Emitter
@@ -291,7 +291,6 @@ def test_truncation_at_every_byte(data: bytes) -> None:
         assert any(finding.severity is Severity.ERROR for finding in archive.findings)
 
 
-@settings(max_examples=500, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 7)), min_size=1, max_size=4))
 def test_flipped_bits_raise_nothing(data: bytes, flips: list[tuple[int, int]]) -> None:
     broken = bytearray(data)

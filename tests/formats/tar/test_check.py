@@ -2,7 +2,7 @@ import io
 import tarfile
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.archive import Archive, Emitter
@@ -141,13 +141,11 @@ def test_every_bit_of_a_header_is_found() -> None:
                 assert bool(codes(archive)) != ((at, bit) in SPELLS_THE_SAME), (header + at, bit)
 
 
-@settings(deadline=None, max_examples=200)
 @given(st.integers(2048 + 768, len(SOUND) - 1).filter(lambda at: not 3072 <= at < 4096), st.sampled_from(range(8)))
 def test_every_bit_of_padding_and_end_is_found(at: int, place: int) -> None:
     assert codes(checked(flipped(SOUND, at, 1 << place))[0])
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.integers(0, len(SOUND) - 1), st.integers(1, 255))
 def test_what_another_reader_lists_is_listed(at: int, change: int) -> None:
     """Damage included: whatever tarfile still finds is found here; here more may be found, after the damage."""
@@ -172,7 +170,6 @@ def test_a_truncated_tar_is_no_torn_one() -> None:
         assert not {finding.code for finding in archive.findings} & tar.FORMAT.torn
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.binary(max_size=3000), st.integers(0, 3000))
 def test_whatever_the_bytes_are_checking_raises_nothing(data: bytes, at: int) -> None:
     archive, sentence = checked((SOUND[: at // BLOCK * BLOCK] + data)[:6000])

@@ -1,7 +1,7 @@
 import tarfile
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.field import Field, leaves
@@ -58,7 +58,6 @@ def test_long_names_come_from_extended_headers(form: int) -> None:
     assert member.member == 1
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     st.lists(
         st.tuples(

@@ -4,7 +4,7 @@ import io
 import tarfile
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.archive import Archive, Emitter
@@ -54,7 +54,6 @@ def test_the_quick_way_gives_way_to_anything_that_is_not_plain() -> None:
 QUICK = many(200, 8)
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 200 * 1024), st.binary(min_size=1, max_size=3)), max_size=4))
 def test_the_quick_and_the_slow_way_agree_on_damage(changes: list[tuple[int, bytes]]) -> None:
     data = bytearray(QUICK)
@@ -79,7 +78,6 @@ def test_cancelling_leaves_what_was_decoded() -> None:
     assert_covered(archive)
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.lists(st.tuples(st.integers(0, len(TINY) - 1), st.integers(0, 255)), min_size=1, max_size=8))
 def test_whatever_the_bytes_are_they_are_covered_and_nothing_raises(changes: list[tuple[int, int]]) -> None:
     data = bytearray(TINY)
@@ -92,7 +90,6 @@ def test_whatever_the_bytes_are_they_are_covered_and_nothing_raises(changes: lis
             assert len(content(archive, member.index)) == member.stored
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.binary(max_size=3000))
 def test_random_bytes_are_covered(data: bytes) -> None:
     archive = decoded(data)

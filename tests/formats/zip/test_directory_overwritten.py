@@ -8,7 +8,7 @@ import zlib
 from collections import Counter
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from inspector.core.verdict import State, Verdict
@@ -40,7 +40,6 @@ def _overwritten(data: bytes, first: int, size: int, fill: bytes) -> bytes:
     return patched(data, at, (fill * size)[: stop - at])
 
 
-@settings(max_examples=400, deadline=None)
 @given(
     st.sampled_from([WHOLE, STREAMED, PLAIN, COMMENTED, MANY]),
     st.integers(0, 400),

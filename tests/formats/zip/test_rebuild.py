@@ -10,7 +10,7 @@ import zlib
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.progress import Progress
@@ -89,7 +89,6 @@ def test_bytes_of_which_nothing_is_known_are_not_cut_off() -> None:
     assert "they stay" in " ".join(result.repairs[0].loses)
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.sampled_from([WHOLE, STREAMED, PLAIN]), st.data())
 def test_one_wrong_byte_in_the_end_loses_no_content(data: bytes, choice: st.DataObject) -> None:
     at = choice.draw(st.integers(directory_of(data), len(data) - 1))
@@ -101,7 +100,6 @@ def test_one_wrong_byte_in_the_end_loses_no_content(data: bytes, choice: st.Data
     assert after(result)[: directory_of(data)] == data[: directory_of(data)]
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.sampled_from([WHOLE, STREAMED, PLAIN, zip64_archive()[0]]), st.data())
 def test_whatever_is_wrong_planning_and_salvaging_end_in_words(data: bytes, choice: st.DataObject) -> None:
     broken = bytearray(data)

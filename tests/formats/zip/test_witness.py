@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.verdict import State
@@ -108,7 +108,6 @@ def test_the_method_with_which_content_was_read_goes_before_that_of_a_damaged_lo
     assert contents(after(result)) == contents(WHOLE)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_whatever_is_wrong_with_headers_what_is_whole_stays(choice: st.DataObject) -> None:
     data = choice.draw(st.sampled_from((WHOLE, STREAMED)))

@@ -7,7 +7,7 @@ import struct
 import zipfile
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.finding import Severity
@@ -213,7 +213,6 @@ def test_truncation_at_every_byte(data: bytes) -> None:
         drained(archive)
 
 
-@settings(max_examples=400, deadline=None)
 @given(
     st.sampled_from([SMALL, PLAIN, zip64_archive()[0]]),
     st.lists(st.tuples(st.integers(0, 2000), st.integers(0, 255)), min_size=1, max_size=6),
@@ -227,7 +226,6 @@ def test_changed_bytes_raise_nothing(data: bytes, changes: list[tuple[int, int]]
     drained(archive)
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(
         st.sampled_from(
