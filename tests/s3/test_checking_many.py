@@ -16,7 +16,7 @@ from inspector.operations.check.many import Outcome, check_many
 from inspector.operations.open.folders import Wanted, expanded
 from inspector.operations.protocol.report_kind import ReportKind
 from inspector.operations.session.session import Session
-from inspector.sources.s3.source import cancelling
+from inspector.sources.s3.cancelling import cancelling
 from tests.patience import PATIENCE
 from tests.s3.archives import dataset
 from tests.s3.conftest import Store

@@ -14,9 +14,10 @@ from inspector.core.source import SourceError
 from inspector.operations.open.opening import open_place
 from inspector.sources.cache import BLOCK
 from inspector.sources.s3 import client
+from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
-from inspector.sources.s3.source import LARGEST_WHOLE, TAIL, S3Source, cancelling
+from inspector.sources.s3.source import LARGEST_WHOLE, TAIL, S3Source
 from tests.patience import PATIENCE
 from tests.s3.conftest import Store
 from tests.s3.proxy import Fault, Forward, Reply, Seen, answering, cut, ignoring, refuse, stalling

@@ -27,10 +27,10 @@ from inspector.sources.local.file import FileSource
 from inspector.sources.local.journal_state import Kind
 from inspector.sources.local.recovery import pending
 from inspector.sources.s3.address import strip_credentials
+from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.responses import Seen
-from inspector.sources.s3.source import cancelling
 
 _READING = 4
 """Of the work of checking a location so many parts are counted, of which reading its structure is one."""

@@ -21,8 +21,9 @@ from inspector.core.source import Source, SourceError, blocks, expect
 from inspector.formats._zip.reading import data_start
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.opening import decode, open_place, start
+from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
-from inspector.sources.s3.source import S3Source, cancelling
+from inspector.sources.s3.source import S3Source
 
 READ_ALONG = 256 << 10
 """Bytes of members that are read rather than left out, because two requests would take longer."""

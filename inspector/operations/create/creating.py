@@ -19,9 +19,9 @@ from inspector.operations.jobs.operation_error import Refused
 from inspector.sources.local.disk_calls import Disk, unusable
 from inspector.sources.local.new_files import NewFiles
 from inspector.sources.s3.address import Address, is_s3, parse
+from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.sentences import S3Error
-from inspector.sources.s3.source import cancelling
 
 Target = Path | Address
 """Where an archive is to be: a file, or an object on S3."""

@@ -23,8 +23,8 @@ from inspector.sources.local.disk_calls import unusable
 from inspector.sources.local.folder import Folder, LocalFolder
 from inspector.sources.local.objects import FolderObjects, Objects
 from inspector.sources.s3.address import SCHEME, is_s3, parse
+from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
-from inspector.sources.s3.source import cancelling
 
 PER_RANGE = 1_000
 """How many keys a range is for unless another number is said."""

@@ -11,11 +11,12 @@ from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError
 from inspector.sources.s3.address import parse
+from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.opening import open_s3
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.responses import Head
-from inspector.sources.s3.source import S3Source, cancelling
+from inspector.sources.s3.source import S3Source
 
 PIECE = 1 << 20
 """The most bytes given at once."""

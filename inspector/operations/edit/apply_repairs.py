@@ -26,9 +26,10 @@ from inspector.sources.local.atomic import Replacing
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.in_place import patched_copy, write
 from inspector.sources.s3.address import is_s3, parse
+from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.ledger import Ledger
-from inspector.sources.s3.source import S3Source, cancelling
+from inspector.sources.s3.source import S3Source
 
 _ORDER = tuple(State)
 """The states, from the best to the worst."""

@@ -13,10 +13,11 @@ from inspector.operations.edit.plan_repairs import Beside
 from inspector.operations.protocol.edit_views import WriteResult, done_sentence
 from inspector.sources.local.journal import KEPT
 from inspector.sources.s3.address import Address
+from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.pieces import Piece, joined, moved, pieces_of
-from inspector.sources.s3.source import S3Source, cancelling
+from inspector.sources.s3.source import S3Source
 
 
 def sent_bytes(edit: Edit, *, whole: bool = False) -> int:

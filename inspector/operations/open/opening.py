@@ -26,10 +26,10 @@ from inspector.sources.local.disk_calls import unusable
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.folder import LocalFolder
 from inspector.sources.s3.address import is_s3
+from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
 from inspector.sources.s3.responses import Seen
-from inspector.sources.s3.source import cancelling
 
 ROOTS = ("dataset", "datas3t")
 """The folders in a bucket's root that hold datasets."""

@@ -34,8 +34,9 @@ from inspector.operations.session.taking import Taking
 from inspector.operations.worker.browsing import Browser
 from inspector.sources.local.atomic import Replacing
 from inspector.sources.local.file import FileSource
+from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
-from inspector.sources.s3.source import TAIL, S3Source, cancelling
+from inspector.sources.s3.source import TAIL, S3Source
 from inspector.sources.s3.writing_sentences import CannotCopyError
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.browse_views import Downloaded, EntryKind, RemoteEntry, RemotePage
 from inspector.sources.local.member_writer import Destination, PlaceError, Standing
 from inspector.sources.s3.address import Address, parse
+from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger
-from inspector.sources.s3.source import cancelling
 
 if TYPE_CHECKING:
     from inspector.sources.s3.profiles import Profile

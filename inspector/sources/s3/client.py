@@ -19,12 +19,12 @@ from inspector.core.progress import Cancelled
 from inspector.core.source import SourceError
 from inspector.sources.s3.abort import Stopped, watch, while_wanted
 from inspector.sources.s3.address import Address
+from inspector.sources.s3.cancelling import look
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger, Request, Why
 from inspector.sources.s3.log_redaction import keep_quiet
 from inspector.sources.s3.responses import Asked, Head, Page, crc32_of, head_of, page_of
 from inspector.sources.s3.sentences import Failure, sentence
-from inspector.sources.s3.source import look
 
 ATTEMPTS = 3
 CONNECTIONS = 8

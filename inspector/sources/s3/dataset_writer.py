@@ -8,11 +8,11 @@ from typing import Self
 
 from inspector.core.progress import Progress
 from inspector.sources.s3.address import Address
+from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.new_objects import NewObjects
 from inspector.sources.s3.prefix import S3Prefix
-from inspector.sources.s3.source import cancelling
 
 _TYPES = {".tar": "application/x-tar", ".metadata": "application/zstd"}
 """What the objects of a range are, by the ends of their keys."""

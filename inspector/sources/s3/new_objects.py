@@ -14,6 +14,7 @@ from inspector.core.names import visible
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.sources.s3.address import Address
+from inspector.sources.s3.cancelling import look
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.pieces import LEAST, SENT
@@ -29,7 +30,6 @@ from inspector.sources.s3.sender import (
     sender_for,
 )
 from inspector.sources.s3.sentences import S3Error
-from inspector.sources.s3.source import look
 
 _HELD = 64 << 20
 """Bytes of small objects that are kept in memory until all take their places; further ones are sent as parts."""

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from inspector.core.source import Source
 from inspector.sources.local.folder import Entry
 from inspector.sources.s3.address import Address, parse
+from inspector.sources.s3.cancelling import look
 from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.responses import Head, Page, Seen
 from inspector.sources.s3.siblings import Beside
-from inspector.sources.s3.source import FIRST, S3Source, look, open_object
+from inspector.sources.s3.source import FIRST, S3Source, open_object
 from inspector.sources.s3.tree import Tree, entry_of, tree_of
 
 if TYPE_CHECKING:

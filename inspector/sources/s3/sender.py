@@ -17,12 +17,12 @@ from isal.isal_zlib import crc32
 from inspector.core.progress import Cancelled
 from inspector.sources.s3.abort import Stopped
 from inspector.sources.s3.address import Address
+from inspector.sources.s3.cancelling import look
 from inspector.sources.s3.client import Client
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger, Why
 from inspector.sources.s3.responses import Asked, Begun, Head, begun_of, crc32_of, head_of
 from inspector.sources.s3.sentences import S3Error
-from inspector.sources.s3.source import look
 from inspector.sources.s3.upload_notes import Note, note
 from inspector.sources.s3.writing_sentences import writing_error
 

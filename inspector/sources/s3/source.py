@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,6 +13,7 @@ from inspector.core.source import Source
 from inspector.core.span import Span, Spans
 from inspector.sources.cache import BlockCache
 from inspector.sources.s3.address import Address
+from inspector.sources.s3.cancelling import cancelling, look
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger, Why
 from inspector.sources.s3.read_ahead import gathered
@@ -36,25 +35,6 @@ _TRIES = 3
 
 _DENIED, _MISSING, _NOT_AS_BEFORE, _NO_SUCH_RANGE = 403, 404, 412, 416
 _BROKEN_OFF = ("IncompleteReadError", "ResponseStreamingError", "ConnectionClosedError")
-
-_waiting: ContextVar[Progress | None] = ContextVar("waiting", default=None)
-
-
-@contextmanager
-def cancelling(progress: Progress) -> Iterator[None]:
-    """Let ``progress`` end the requests that this thread makes meanwhile: their bodies are closed."""
-    token = _waiting.set(progress)
-    try:
-        yield
-    finally:
-        _waiting.reset(token)
-
-
-def look() -> None:
-    """Raise Cancelled where the work that this thread does was cancelled, wait where it is paused."""
-    progress = _waiting.get()
-    if progress is not None:
-        progress.advance(0)
 
 
 class S3Source:

@@ -17,12 +17,13 @@ from inspector.core.names import visible
 from inspector.core.numbers import in_bytes, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
+from inspector.sources.s3.cancelling import cancelling, look
 from inspector.sources.s3.ledger import Why
 from inspector.sources.s3.pieces import SENT, Piece, pieces_of
 from inspector.sources.s3.responses import Asked, Head
 from inspector.sources.s3.sender import NOT_IMPLEMENTED, Kept, Part, Sender, Upload, etag_of, sender_for
 from inspector.sources.s3.sentences import S3Error
-from inspector.sources.s3.source import LARGEST_WHOLE, S3Source, cancelling, look
+from inspector.sources.s3.source import LARGEST_WHOLE, S3Source
 from inspector.sources.s3.writing_sentences import CannotCopyError
 
 _COPIERS = 4
