@@ -10,11 +10,11 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from inspector.core.finding import Severity
 from inspector.core.span import Span
 from inspector.gui.document.explainer import Explainer
-from inspector.gui.document.goto import find, go_to_expression
 from inspector.gui.document.selection import Selection
 from inspector.gui.ipc.client import Client, Job
 from inspector.gui.kit.locations import name_of
 from inspector.gui.kit.visited_places import History, Place
+from inspector.operations.protocol.datapoint_key import datapoint_key
 from inspector.operations.protocol.views import (
     ChecksumRow,
     ContentInfo,
@@ -28,6 +28,7 @@ from inspector.operations.protocol.views import (
     SortKey,
     Stage,
     Status,
+    Target,
 )
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -286,7 +287,23 @@ class Document(QObject):
 
     def go_to_expression(self, expression: str) -> None:
         """Go where an expression leads, or say why it leads nowhere."""
-        go_to_expression(self, expression)
+
+        def found(target: Target) -> None:
+            if self.layer_info(target.layer) is not None:
+                self.go_to(target.layer, target.start, target.stop)
+                return
+
+            def known(layers: tuple[LayerInfo, ...]) -> None:
+                self.take_layers(layers)
+                self.go_to(target.layer, target.start, target.stop)
+
+            self.client.call("layers", done=known, failed=self.said.emit)
+
+        if datapoint_key(expression) is not None:
+            self.start("find_datapoint", expression, done=found)
+        else:
+            here = (self.layer, self.selection.caret)
+            self.client.call("goto", expression, *here, done=found, failed=self.said.emit)
 
     def step_history(self, step: int) -> None:
         """Go back (-1) or forward (1) through visited places."""
@@ -335,5 +352,22 @@ class Document(QObject):
     # ---- finding -----------------------------------------------------------------------------------------------
 
     def find(self, pattern: bytes, backwards: bool = False, ignore_case: bool = False) -> None:
-        """Search the layer shown from the caret on; what is found is selected."""
-        find(self, pattern, backwards, ignore_case)
+        """Search the layer shown from the caret on and select what is found, or say that nothing is."""
+        caret, layer = self.selection.caret, self.layer
+        fresh = self.selection.origin != "find"
+        start = caret if fresh or backwards else caret + 1
+
+        def found(offset: int | None) -> None:
+            if offset is None:
+                self.said.emit(_not_found(self.layer_info(layer), backwards))
+            else:
+                self.go_to(layer, offset, offset + len(pattern), "find")
+
+        self.start("search", layer, pattern, start, backwards, ignore_case, done=found)
+
+
+def _not_found(info: LayerInfo | None, backwards: bool) -> str:
+    layer = (info.kind if info is not None else LayerKind.FILE).value
+    if backwards:
+        return f"Not found from here to the beginning of the {layer}."
+    return f"Not found from here to the end of the {layer}."

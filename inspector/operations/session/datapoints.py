@@ -1,11 +1,10 @@
-"""Going to a datapoint by its key: ``key 12345``, ``datapoint[12345]``, and ``key weather/12345`` among datasets.
+"""Going to a datapoint by its key.
 
 The names of ranges say which of them holds a key, so only that one is read, whether the others have been or not.
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
@@ -15,25 +14,11 @@ from inspector.core.progress import Progress
 from inspector.formats.datas3t.datapoints import member_with
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.opening import Opened, learn
+from inspector.operations.protocol.datapoint_key import datapoint_key
 from inspector.operations.protocol.views import Stage, Target
 
 if TYPE_CHECKING:  # a scene knows checks, which know what is open
     from inspector.operations.session.snapshot import Scene
-
-_KEY = re.compile(r"\s*(?:key|datapoint)\s*(?:\[(?P<inside>[^\]]*)\]|\s(?P<after>.*))\s*", re.IGNORECASE | re.DOTALL)
-_WANTED = re.compile(r"\s*(?:(?P<dataset>.*\S)\s*/)?\s*(?P<key>[0-9][0-9,_]{0,40})\s*", re.ASCII | re.DOTALL)
-
-
-def is_key(expression: str) -> bool:
-    """Whether an expression speaks of a datapoint by its key, so that a range may have to be read for it."""
-    return _wanted(expression) is not None
-
-
-def _wanted(expression: str) -> tuple[str, int] | None:
-    """The dataset (empty for any) and the key that an expression speaks of; None where it is another expression."""
-    found = _KEY.fullmatch(expression)
-    wanted = found and _WANTED.fullmatch(found["inside"] or found["after"] or "")
-    return (wanted["dataset"] or "", int(re.sub("[,_]", "", wanted["key"]))) if wanted else None
 
 
 class Datapoints:
@@ -44,11 +29,11 @@ class Datapoints:
     _changes: int
 
     def find_datapoint(self, progress: Progress, expression: str) -> Target:
-        """Where a datapoint is (see ``is_key``); its range is read now if that has not been.
+        """Where a datapoint is (see ``datapoint_key``); its range is read now if that has not been.
 
         Raises Refused where there is none, or several, and Cancelled.
         """
-        wanted = _wanted(expression)
+        wanted = datapoint_key(expression)
         if wanted is None:
             raise Refused("Type a key, such as key 12345.")
         collection = self._now.location.collection
