@@ -17,9 +17,8 @@ if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
     from inspector.gui.ipc.client import Client
     from inspector.gui.tabs.new_archive import NewArchiveTab
-    from inspector.operations.create.catalogue import Place
     from inspector.operations.protocol.edit_views import WriteResult
-    from inspector.operations.protocol.workshop_views import Draft
+    from inspector.operations.protocol.workshop_views import Draft, Place
 
 ONLY = "Only an RCA archive on this computer can be added to, once it has been read and nothing is pending."
 CATALOGUE = "catalogue"

@@ -10,13 +10,13 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from inspector.core.names import visible
 from inspector.core.source import SourceError
 from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.protocol.workshop_views import Place
 from inspector.sources.s3.address import is_s3
 
 _TABLE = """
@@ -30,16 +30,6 @@ _ROW = "file_path, caf_file_id, offset, length"
 _COLUMNS = set(_ROW.split(", "))
 _PATIENCE = 10.0
 """Seconds to wait for another program that is writing into the catalogue."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a member is: its data are the ``length`` bytes from ``offset`` on in the file ``archive``."""
-
-    path: str
-    archive: str
-    offset: int
-    length: int
 
 
 def see_that_it_is_usable(catalogue: Path) -> None:

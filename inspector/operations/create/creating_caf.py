@@ -14,21 +14,11 @@ from inspector.core.progress import Progress
 from inspector.formats.caf.decode import LARGEST_ARCHIVE, TARGET_SIZE
 from inspector.formats.caf.write import WriteError, Writer
 from inspector.operations.create import catalogue
-from inspector.operations.create.catalogue import Place
-from inspector.operations.create.creating import (
-    Created,
-    New,
-    NewArchive,
-    Target,
-    created,
-    new_archives,
-    put,
-    see_that_it_may_be_written,
-    size_of,
-    target_of,
-)
+from inspector.operations.create.creating import Created, NewArchive, created, put, size_of
 from inspector.operations.create.inputs import Input, check_names, gather, not_of_itself
 from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.targets import New, Target, new_archives, see_that_it_may_be_written, target_of
+from inspector.operations.protocol.workshop_views import Place
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 DEFAULT_SIZE = TARGET_SIZE

@@ -11,19 +11,10 @@ from inspector.core.names import encoded, visible
 from inspector.core.progress import Progress
 from inspector.formats.taco.header import LOCAL_CRC_OFFSET
 from inspector.formats.taco.write import MOST_MEMBERS, Slot, WriteError, archive_size, ending, header, slots
-from inspector.operations.create.creating import (
-    Created,
-    New,
-    NewArchive,
-    created,
-    new_archives,
-    put,
-    see_that_it_may_be_written,
-    size_of,
-    target_of,
-)
+from inspector.operations.create.creating import Created, NewArchive, created, put, size_of
 from inspector.operations.create.inputs import Input, check_names, gather, not_of_itself
 from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.targets import New, new_archives, see_that_it_may_be_written, target_of
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 Wanted = tuple[int, int] | str

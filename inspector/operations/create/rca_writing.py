@@ -23,17 +23,10 @@ from inspector.formats.rca.layout import Layout
 from inspector.formats.rca.ledger import Ledger
 from inspector.formats.rca.repair_size import mend_size
 from inspector.formats.rca.write import Room, Writer
-from inspector.operations.create.creating import (
-    Created,
-    NewArchive,
-    Target,
-    created,
-    new_archives,
-    see_that_it_may_be_written,
-    target_of,
-)
+from inspector.operations.create.creating import Created, NewArchive, created
 from inspector.operations.create.inputs import Input, check_names, gather, not_of_itself
 from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.targets import Target, new_archives, see_that_it_may_be_written, target_of
 from inspector.operations.open.opening import Opened, decode, local_path
 from inspector.sources.local.append import appending
 from inspector.sources.local.disk_calls import Disk, Unsynced
@@ -61,6 +54,11 @@ class RcaOptions:
     level: int = LEVEL
     convention: Convention | None = None
     sync: bool = True
+
+
+def rca_options(level: int, convention: str, sync: bool = True) -> RcaOptions:
+    """How blobs are written: see Draft; without a convention it is the archive's own."""
+    return RcaOptions(level or LEVEL, CONVENTIONS.get(convention), sync)
 
 
 def create_rca(

@@ -10,6 +10,7 @@ from inspector.core.numbers import count, plural, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
 from inspector.operations.edit.plan_repairs import Beside
+from inspector.operations.jobs.targets import new_archives, see_that_it_may_be_written
 from inspector.operations.protocol.edit_views import WriteResult, done_sentence
 from inspector.sources.local.journal import KEPT
 from inspector.sources.s3.address import Address
@@ -96,9 +97,6 @@ def put_pieces(
 
     Raises Refused, SourceError and Cancelled: then none is made.
     """
-    # It comes with all that makes archives, which opening one need not wait for.
-    from inspector.operations.create.creating import new_archives, see_that_it_may_be_written
-
     with cancelling(progress):
         see_that_it_may_be_written([address], overwrite=over, connection=connection)
     with new_archives(address, progress, overwrite=over, connection=connection) as objects:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from inspector.operations.create.catalogue import Place
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 
@@ -92,3 +91,13 @@ class FoundPlaces:
 
     places: tuple[Place, ...]
     more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a member is: its data are the ``length`` bytes from ``offset`` on in the file ``archive``."""
+
+    path: str
+    archive: str
+    offset: int
+    length: int

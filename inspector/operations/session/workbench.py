@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from inspector.core.edit import Edit, EditError, OverlaySource, Patch
 from inspector.core.names import visible
@@ -31,16 +30,13 @@ from inspector.operations.session.session import Session
 from inspector.operations.session.snapshot import Scene
 from inspector.operations.session.taking import JOBS as TAKING_JOBS
 from inspector.operations.session.taking import Taking
-from inspector.operations.worker.browsing import Browser
 from inspector.sources.local.atomic import Replacing
 from inspector.sources.local.file import FileSource
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
+from inspector.sources.s3.profiles import Profile, profiles
 from inspector.sources.s3.source import TAIL, S3Source
 from inspector.sources.s3.writing_sentences import CannotCopyError
-
-if TYPE_CHECKING:
-    from inspector.sources.s3.profiles import Profile
 
 CHECKED_ALONG = 64 << 20
 """Bytes of an archive that is checked with every preview; a larger one is only where it has been checked before."""
@@ -215,8 +211,8 @@ class Workbench(Taking):
         return f"The changed copy is {visible(path)}."
 
     def profiles(self, progress: Progress) -> tuple[Profile, ...]:
-        """See Browser.profiles: a copy may go to S3."""
-        return Browser().profiles(progress)
+        """The profiles of this machine: a copy may go to S3."""
+        return profiles(progress)
 
     def export_patch(self, progress: Progress, edit: Edit, path: str) -> str:
         """Write an edit to a file of its own (see ``patch_file``). Raises SourceError."""
@@ -303,8 +299,7 @@ class Workbench(Taking):
         Raises Refused, EditError, SourceError and Cancelled: the archive then holds what it held.
         """
         # They come with all that makes archives, which opening one need not wait for.
-        from inspector.operations.create.rca_writing import append_rca
-        from inspector.operations.worker.create_session import rca_options
+        from inspector.operations.create.rca_writing import append_rca, rca_options
 
         with self._turns.one(progress):
             self._file()

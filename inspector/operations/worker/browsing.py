@@ -18,9 +18,9 @@ from inspector.sources.s3.address import Address, parse
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger
+from inspector.sources.s3.profiles import Profile, profiles
 
 if TYPE_CHECKING:
-    from inspector.sources.s3.profiles import Profile
     from inspector.sources.s3.responses import Page
 
 _COPIES = 1_000
@@ -35,10 +35,7 @@ class Browser:
 
     def profiles(self, progress: Progress) -> tuple[Profile, ...]:
         """The profiles of this machine; no request is made."""
-        from inspector.sources.s3.profiles import profiles
-
-        progress.begin("Reading the AWS configuration", 0, "profiles")
-        return profiles()
+        return profiles(progress)
 
     def buckets(self, progress: Progress, connection: Connection) -> RemotePage:
         """All buckets; raises SourceError."""

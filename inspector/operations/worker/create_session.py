@@ -6,34 +6,30 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from inspector.core.edit import EditError
 from inspector.core.names import collision_keys, hazards, visible
 from inspector.core.numbers import count, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.formats._zstd import LEVEL
 from inspector.formats.taco.write import WriteError, slots
 from inspector.operations.create import catalogue, creating_caf, datas3t_packing
-from inspector.operations.create.creating import Created, see_that_it_has_a_name, size_of, target_of
+from inspector.operations.create.creating import Created, size_of
 from inspector.operations.create.creating_caf import DEFAULT_SIZE, create_caf
 from inspector.operations.create.creating_taco import create_taco
 from inspector.operations.create.datas3t_packing import PackingOptions, create_datas3t
 from inspector.operations.create.inputs import Input, check_names, gather
-from inspector.operations.create.rca_writing import CONVENTIONS, RcaOptions, create_rca, names_in
+from inspector.operations.create.rca_writing import create_rca, names_in, rca_options
 from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.targets import see_that_it_has_a_name, target_of
 from inspector.operations.jobs.unfinished import removed, said_of
 from inspector.operations.jobs.unfinished_uploads import removed_uploads, said_of_uploads
 from inspector.operations.protocol.header_draft import parse_entry
 from inspector.operations.protocol.workshop_views import ArchiveKind, Contents, Draft, FoundPlaces, InputRow, Made
-from inspector.operations.worker.browsing import Browser
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.identity import Identity
 from inspector.sources.s3.address import is_s3, parse
-
-if TYPE_CHECKING:
-    from inspector.sources.s3.profiles import Profile
+from inspector.sources.s3.profiles import Profile, profiles
 
 TOLD = 5_000
 """The most inputs told one by one."""
@@ -101,8 +97,8 @@ class Workshop:
         return Made(path, made.sentence, (*tidied, *made.warnings))
 
     def profiles(self, progress: Progress) -> tuple[Profile, ...]:
-        """See Browser.profiles."""
-        return Browser().profiles(progress)
+        """The profiles of this machine: an archive may go to S3."""
+        return profiles(progress)
 
     def find(self, progress: Progress, path: str, name: str) -> FoundPlaces:
         """The places that a catalogue knows of a name, or of those that begin so. Raises Refused and SourceError."""
@@ -216,11 +212,6 @@ _PARTS: dict[ArchiveKind, Callable[[Sequence[Input], Draft], str]] = {
 
 def _packing(draft: Draft) -> PackingOptions:
     return PackingOptions(draft.dataset, draft.first_key, draft.per_range)
-
-
-def rca_options(level: int, convention: str, sync: bool = True) -> RcaOptions:
-    """How blobs are written: see Draft; without a convention it is the archive's own."""
-    return RcaOptions(level or LEVEL, CONVENTIONS.get(convention), sync)
 
 
 def _caf(progress: Progress, draft: Draft) -> Created:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from botocore.exceptions import BotoCoreError
-from botocore.session import Session
+from inspector.core.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +17,13 @@ class Profile:
     endpoint: str = ""
 
 
-def profiles() -> tuple[Profile, ...]:
-    """All profiles in the order of their names; none where the configuration cannot be read."""
+def profiles(progress: Progress) -> tuple[Profile, ...]:
+    """All profiles in the order of their names; none where the configuration cannot be read. No request is made."""
+    # Loaded here, so that the window can be given profiles without boto's libraries.
+    from botocore.exceptions import BotoCoreError
+    from botocore.session import Session
+
+    progress.begin("Reading the AWS configuration", 0, "profiles")
     try:
         known: dict[str, Any] = Session().full_config.get("profiles", {})
     except BotoCoreError:
