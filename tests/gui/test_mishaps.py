@@ -14,9 +14,9 @@ from PySide6.QtGui import QGuiApplication, QPaintEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
+from inspector.gui.app.crash_reports import Mishaps
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.crash_report import MishapDialog
-from inspector.gui.ipc.crash_reports import Mishaps
 from tests.gui.conftest import WAIT, Show, overwrite, press, previewed, settle
 
 CANARY = "/home/anna/payroll.caf"

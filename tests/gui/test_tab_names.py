@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PySide6.QtWidgets import QTabBar
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.tab_bar import LEAST, distinct
+from inspector.gui.app.tabs import LEAST, distinct
 from inspector.gui.app.window import Window
 from tests.gui.conftest import Sample, Show, press, previewed, settle
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication
 
+from inspector.gui.app.tabs import Tabs
 from inspector.gui.kit import fonts, preferences, theme
 from inspector.gui.kit.setting import Number
 from inspector.gui.kit.settings import Settings
-from inspector.gui.panels.tabs import Tabs
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab

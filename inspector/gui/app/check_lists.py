@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
+from inspector.gui.app.tabs import Tabs
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import OpenTab, Sides
 from inspector.gui.kit.file_dialogs import ask_for_files, ask_for_folder
 from inspector.gui.kit.settings import Settings
-from inspector.gui.panels.tabs import Tabs
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 if TYPE_CHECKING:  # not for the first paint to wait for

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from inspector.core.numbers import plural
-from inspector.gui.panels.tabs import SideTab
+from inspector.gui.tabs.side_tab import SideTab
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab

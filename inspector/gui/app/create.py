@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QDialog, QMessageBox, QWidget
 
+from inspector.gui.app.tabs import Tabs
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.layer_reader import when_read
 from inspector.gui.document.session import Sides
 from inspector.gui.kit.settings import Settings
-from inspector.gui.panels.tabs import Tabs
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab

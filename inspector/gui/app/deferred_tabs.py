@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
+from inspector.gui.app.tabs import Tabs, WaitingTab
 from inspector.gui.document.session import OpenTab, Sides
-from inspector.gui.panels.tabs import Tabs, WaitingTab
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab

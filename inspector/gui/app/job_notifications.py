@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication, QWidget
 
+from inspector.gui.app.tabs import Tabs
 from inspector.gui.kit import preferences
 from inspector.gui.kit.settings import Settings
-from inspector.gui.panels.tabs import SideTab, Tabs
+from inspector.gui.tabs.side_tab import SideTab
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab

@@ -10,12 +10,12 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QDialog, QWidget
 
 from inspector.gui.app.check_lists import CheckLists
+from inspector.gui.app.tabs import Tabs
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.layer_reader import when_read
 from inspector.gui.document.session import Sides
 from inspector.gui.kit.settings import Settings
 from inspector.gui.panels.status_line import StatusLine
-from inspector.gui.panels.tabs import Tabs
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import Connection
 

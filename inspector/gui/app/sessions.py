@@ -9,10 +9,11 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
 from inspector.gui.app.start_page import StartPage
+from inspector.gui.app.tabs import Tabs
 from inspector.gui.document.session import NOTHING, OpenTab, Session, Slots
 from inspector.gui.kit import preferences
 from inspector.gui.kit.settings import Settings
-from inspector.gui.panels.tabs import SideTab, Tabs
+from inspector.gui.tabs.side_tab import SideTab
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab

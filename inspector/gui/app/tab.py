@@ -146,7 +146,7 @@ class Tab(QWidget):
         self.repair.copyWanted.connect(self.writing.ask_mended)
         self.repair.salvageWanted.connect(self.writing.ask_salvage)
         document.statusChanged.connect(self._title_findings)
-        self.explaining = Explaining(self)
+        self.explaining = Explaining(document, self.hex_pane, self.docks, self.structure.tree, self)
 
     @property
     def settled(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QHelpEvent
@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QAbstractScrollArea,
     QApplication,
+    QDockWidget,
     QHeaderView,
     QTableView,
     QToolTip,
@@ -19,13 +20,12 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.gui.app.help_texts import COLUMNS, KINDS, PANELS
+from inspector.gui.document.document import Document
+from inspector.gui.hex.hex_pane import HexPane
 from inspector.gui.hex.view import HexView
 from inspector.gui.kit.text import paragraphs
 from inspector.gui.panels.byte import BytePanel
 from inspector.operations.protocol.views import FieldRow
-
-if TYPE_CHECKING:  # which makes one of these
-    from inspector.gui.app.tab import Tab
 
 NOTHING = "Nothing more is known of this than what it says itself."
 _ASKED = frozenset((QEvent.Type.ToolTip, QEvent.Type.WhatsThis, QEvent.Type.QueryWhatsThis))
@@ -59,19 +59,30 @@ def about_field(row: FieldRow, specification: str = "") -> str:
 
 
 class Explaining(QObject):
-    """Gives the widgets of a tab their explanations, and answers for those of which it depends on the place."""
+    """Gives the widgets of a ``tab`` their explanations, and answers for those of which it depends on the place.
 
-    def __init__(self, tab: Tab) -> None:
+    ``docks`` are the panels by name, ``tree`` is that of the fields.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        hex_pane: HexPane,
+        docks: Mapping[str, QDockWidget],
+        tree: QAbstractItemView,
+        tab: QWidget,
+    ) -> None:
         super().__init__(tab)
-        self._tab = tab
+        self._document = document
+        self._tree = tree
         for name, text in PANELS.items():
-            panel = tab.hex_pane if name == "Bytes" else tab.docks[name]
+            panel = hex_pane if name == "Bytes" else docks[name]
             panel.setWhatsThis(text)
         for view in tab.findChildren(QAbstractItemView):
             header = header_of(view)
             if header is not None:
                 header.viewport().installEventFilter(self)
-        tab.hex_pane.hex.viewport().installEventFilter(self)
+        hex_pane.hex.viewport().installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Qt override: a head of a column or the bytes are asked about."""
@@ -95,7 +106,7 @@ class Explaining(QObject):
         return self._field() or PANELS["Bytes"]
 
     def _field(self) -> str:
-        explanation, path = self._tab.document.explanation, self._tab.document.selection.field
+        explanation, path = self._document.explanation, self._document.selection.field
         rows = explanation.fields if explanation is not None else ()
         at = next((at for at, row in enumerate(rows) if row.path == path), len(rows) - 1)
         if at < 0:
@@ -120,7 +131,7 @@ class Explaining(QObject):
         """What is to be said of a widget that the keyboard is at."""
         if isinstance(widget, HexView):
             return self.about_bytes()
-        is_field = isinstance(widget, BytePanel) or widget is self._tab.structure.tree
+        is_field = isinstance(widget, BytePanel) or widget is self._tree
         field = self._field() if is_field else ""
         column = ""
         if isinstance(widget, QAbstractItemView) and not is_field:

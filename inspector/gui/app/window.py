@@ -16,6 +16,7 @@ from inspector.gui.app.bookmarks import Bookmarks
 from inspector.gui.app.check_lists import CheckLists
 from inspector.gui.app.command import OF_WINDOW, Command, Target
 from inspector.gui.app.command_help import Helping
+from inspector.gui.app.crash_reports import Mishaps
 from inspector.gui.app.create import Making
 from inspector.gui.app.deferred_tabs import Waiting
 from inspector.gui.app.find_bar import Seeking
@@ -26,10 +27,10 @@ from inspector.gui.app.s3_actions import Remote
 from inspector.gui.app.sessions import Sessions
 from inspector.gui.app.settings_actions import Configuring
 from inspector.gui.app.start_page import StartPage
+from inspector.gui.app.tabs import Tabs
 from inspector.gui.app.toolbar import ToolBar
 from inspector.gui.document.session import OpenTab
 from inspector.gui.hex.copying import CopyFormat
-from inspector.gui.ipc.crash_reports import Mishaps
 from inspector.gui.ipc.temp_dir import Shelter
 from inspector.gui.kit.clipboard import copy_cells
 from inspector.gui.kit.dropping import take_copy
@@ -39,7 +40,6 @@ from inspector.gui.kit.locations import absolute, from_mime
 from inspector.gui.kit.message_bar import Message
 from inspector.gui.kit.settings import Settings
 from inspector.gui.panels.status_line import StatusLine
-from inspector.gui.panels.tabs import Tabs
 
 if TYPE_CHECKING:  # see Window._new_tab
     from inspector.gui.app.tab import Tab

@@ -18,7 +18,6 @@ from inspector.gui.kit.message_bar import Message
 from inspector.gui.kit.row_table import RowTable
 from inspector.gui.kit.widgets import Details, Emptiable, SelectableLabel
 from inspector.gui.panels.status_line import STEPS
-from inspector.gui.panels.tabs import SideTab
 from inspector.gui.tabs.audit_filters import Filters
 from inspector.gui.tabs.audit_model import (
     ERRORS,
@@ -35,6 +34,7 @@ from inspector.gui.tabs.audit_model import (
     state_words,
 )
 from inspector.gui.tabs.audit_options import AuditOptions
+from inspector.gui.tabs.side_tab import SideTab
 from inspector.operations.audit.audit_check import Result
 from inspector.operations.protocol.views import JobState
 from inspector.operations.worker.audit_server import ExportKind, Standing

@@ -20,8 +20,8 @@ from inspector.gui.kit.file_dialogs import ask_for_folder
 from inspector.gui.kit.message_bar import Message
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel, push_button, tree_view
 from inspector.gui.panels.connect import ConnectDialog
-from inspector.gui.panels.tabs import SideTab
 from inspector.gui.tabs.browser_model import BUCKETS, CHANGED, NAME, SIZE, BrowserModel
+from inspector.gui.tabs.side_tab import SideTab
 from inspector.operations.protocol.browse_views import Downloaded, EntryKind, RemoteEntry, RemotePage
 from inspector.operations.protocol.views import JobState
 from inspector.sources.s3.address import Address, parse, strip_credentials

@@ -12,8 +12,8 @@ from inspector.core.numbers import grouped
 from inspector.gui.document.check_many import ManyChecks
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel, push_button, table_view
-from inspector.gui.panels.tabs import SideTab
 from inspector.gui.tabs.check_list_model import ERRORS, LOCATION, SENTENCE, STATE, WARNINGS, CheckListModel
+from inspector.gui.tabs.side_tab import SideTab
 from inspector.operations.check.many import Outcome
 from inspector.operations.open.folders import Wanted
 from inspector.sources.s3.address import strip_credentials

@@ -35,7 +35,7 @@ from inspector.gui.panels.archive_options import ArchiveOptions, OptionError
 from inspector.gui.panels.inputs import InputsPanel
 from inspector.gui.panels.s3_target import Reach
 from inspector.gui.panels.status_line import STEPS
-from inspector.gui.panels.tabs import SideTab
+from inspector.gui.tabs.side_tab import SideTab
 from inspector.operations.protocol.views import JobState
 from inspector.operations.protocol.workshop_views import ArchiveKind, Draft, Made
 from inspector.sources.s3.address import is_s3, strip_credentials

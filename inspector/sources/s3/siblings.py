@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from inspector.core.source import Source
 from inspector.sources.cache import Blocks
 from inspector.sources.s3.address import Address, parse
 from inspector.sources.s3.ledger import Ledger, Why
@@ -13,7 +14,6 @@ from inspector.sources.s3.sentences import S3Error
 
 if TYPE_CHECKING:
     from inspector.sources.s3.client import Client
-    from inspector.sources.s3.source import S3Source
 
 
 class Beside:
@@ -24,7 +24,7 @@ class Beside:
         self._ledger = ledger
         self.blocks = Blocks()
         """What is kept of the bytes of all these objects."""
-        self.sources: dict[Address, S3Source] = {}
+        self.sources: dict[Address, Source] = {}
         """Those that were wanted beside another one: what was read of them need not be read again."""
         self._known: dict[Address, Head | None] = {}
         self._listed: dict[Address, str] = {}
