@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLabel, QMenu, QMenuBar, QWidget
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.going_actions import PANELS
+from inspector.gui.app.actions import PANELS
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.kit import theme

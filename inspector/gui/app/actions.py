@@ -1,13 +1,106 @@
-"""Every action of the window in one table."""
+"""The actions of the window: the table that declares them all, and the menus that are built from it."""
 
 from __future__ import annotations
 
-from PySide6.QtGui import QKeySequence
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
 
-from inspector.gui.app.command import Command, Target, without_marks
-from inspector.gui.app.going_actions import GOING
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
+
+from inspector.gui.kit.icons import icon
 
 K = QKeySequence.StandardKey
+Key = K | str
+
+
+class Target(StrEnum):
+    """Whose method an action calls."""
+
+    WINDOW = "window"
+    LOOKS = "looks"
+    TAB = "tab"
+    CHECKS = "checks"
+    EDITING = "editing"
+    WRITING = "writing"
+    EXTRACTING = "extracting"
+    LENDING = "lending"
+    FOLLOWING = "following"
+    PANES = "panes"
+    EXPLAINING = "explaining"
+    HELPING = "helping"
+    BOOKMARKS = "bookmarks"
+    MAKING = "making"
+    REMOTE = "remote"
+    SESSIONS = "sessions"
+    LAYOUTS = "layouts"
+    CONFIGURING = "configuring"
+    SEEKING = "seeking"
+
+
+OF_WINDOW = frozenset(
+    (
+        *(Target.WINDOW, Target.LOOKS, Target.CHECKS, Target.MAKING, Target.REMOTE, Target.HELPING, Target.BOOKMARKS),
+        *(Target.SESSIONS, Target.LAYOUTS, Target.CONFIGURING, Target.SEEKING),
+    )
+)
+"""Those that belong to the window rather than to the tab shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One action. ``name`` is also the name of the method it calls: of the tab shown, or of what ``on`` says.
+
+    ``document`` says whether it needs an open one, ``check`` whether it switches something on and off, ``panel`` the
+    panel that it goes to; then the method is ``go_to_panel``.
+    """
+
+    name: str
+    menu: str
+    text: str
+    keys: tuple[Key, ...] = ()
+    tip: str = ""
+    icon: str = ""
+    document: bool = True
+    on: Target = Target.TAB
+    check: bool = False
+    panel: str = ""
+
+    @property
+    def called(self) -> str:
+        """What the user knows it as, without the marks of a menu."""
+        return without_marks(self.text).rstrip("…")
+
+    @property
+    def told(self) -> str:
+        """What it does, in a few words; empty where its name says it. ``{name}`` in it is what it is called."""
+        return self.tip.format(name=self.called)
+
+
+def without_marks(text: str) -> str:
+    """A text of a menu without the mark of its mnemonic."""
+    return text.replace("&", "")
+
+
+# ---- the table -------------------------------------------------------------------------------------------------------
+
+PANELS = {
+    "Members": "&Members",
+    "Structure": "&Structure",
+    "Byte": "&Byte",
+    "Findings": "&Findings",
+    "Digests": "&Digests",
+    "Header": "&Header",
+    "Changes": "&Changes",
+    "Repair": "&Repair",
+    "Requests": "Re&quests",
+    "Coverage": "C&overage",
+}
+"""The panels and what the menu calls them; their keys are Alt with a digit."""
+
+_TO_PANEL = "Show the panel {name}, in front of others, and move the keyboard to it"
 
 COMMANDS: tuple[Command, ...] = (
     Command(
@@ -135,7 +228,111 @@ COMMANDS: tuple[Command, ...] = (
         document=False,
         on=Target.CONFIGURING,
     ),
-    *GOING,
+    Command(
+        "go_to",
+        "Go",
+        "&Go To…",
+        ("Ctrl+G",),
+        "Go to an offset, a field or an expression",
+        on=Target.SEEKING,
+    ),
+    Command("back", "Go", "&Back", (K.Back, "Alt+Left", "Shift+F12"), "Back to where you were", "back"),
+    Command("forward", "Go", "&Forward", (K.Forward, "Alt+Right"), "Forward again", "forward"),
+    Command(
+        "follow",
+        "Go",
+        "Follow &Reference",
+        ("F12",),
+        "Go where the selected field leads",
+        on=Target.FOLLOWING,
+    ),
+    Command("next_finding", "Go", "Next F&inding", ("F4",), "Show the next thing that is wrong"),
+    Command(
+        "previous_finding",
+        "Go",
+        "Previous Fin&ding",
+        ("Shift+F4",),
+        "Show the thing before that is wrong",
+    ),
+    Command(
+        "add_bookmark",
+        "Go",
+        "&Add Bookmark…",
+        ("Ctrl+D",),
+        "Keep this byte, with a note",
+        on=Target.BOOKMARKS,
+    ),
+    Command(
+        "next_bookmark",
+        "Go",
+        "Next Book&mark",
+        ("Ctrl+Shift+D",),
+        "Go to the next bookmark",
+        on=Target.BOOKMARKS,
+    ),
+    Command(
+        "next_unexplained",
+        "Go",
+        "Next &Unexplained Bytes",
+        ("F7",),
+        "Show the next bytes that nothing explains",
+        on=Target.FOLLOWING,
+    ),
+    Command(
+        "previous_unexplained",
+        "Go",
+        "Previous Une&xplained Bytes",
+        ("Shift+F7",),
+        "Show the bytes before that nothing explains",
+        on=Target.FOLLOWING,
+    ),
+    Command(
+        "next_alike",
+        "Go",
+        "Next of This &Kind",
+        ("F8",),
+        "Show the next field of the kind that is selected",
+        on=Target.FOLLOWING,
+    ),
+    Command(
+        "previous_alike",
+        "Go",
+        "Pre&vious of This Kind",
+        ("Shift+F8",),
+        "Show the field of this kind before",
+        on=Target.FOLLOWING,
+    ),
+    Command("next_pane", "Go", "Next &Pane", ("F6",), "Move the keyboard to the next pane"),
+    Command("previous_pane", "Go", "Previous Pa&ne", ("Shift+F6",), "Move the keyboard to the pane before"),
+    Command(
+        "next_tab",
+        "Go",
+        "Next &Tab",
+        ("Ctrl+Tab", "Ctrl+PgDown"),
+        "Show the next archive",
+        on=Target.WINDOW,
+    ),
+    Command(
+        "previous_tab",
+        "Go",
+        "Pr&evious Tab",
+        ("Ctrl+Shift+Tab", "Ctrl+PgUp"),
+        "Show the archive before",
+        on=Target.WINDOW,
+    ),
+    Command("list_tabs", "Go", "All Tab&s…", tip="Choose one of the tabs", on=Target.WINDOW),
+    *(
+        Command(
+            f"go_to_{name.lower()}",
+            "Panel",
+            text,
+            (f"Alt+{(at + 1) % 10}",),
+            _TO_PANEL,
+            on=Target.PANES,
+            panel=name,
+        )
+        for at, (name, text) in enumerate(PANELS.items())
+    ),
     Command("zoom_in", "View", "Zoom &In", (K.ZoomIn, "Ctrl+="), "Larger letters", on=Target.LOOKS),
     Command("zoom_out", "View", "Zoom &Out", (K.ZoomOut,), "Smaller letters", on=Target.LOOKS),
     Command("zoom_reset", "View", "&Normal Size", ("Ctrl+0",), "Letters of the usual size", on=Target.LOOKS),
@@ -329,9 +526,69 @@ MENUS = {
 """The menus of the bar: how commands call them, and how the user does."""
 SUBMENUS = {"Panel": ("Go", "To Pane&l"), "Layout": ("View", "&Layout")}
 """The menus in them, and which they are in."""
+_ROLES = {"show_settings": QAction.MenuRole.PreferencesRole, "close": QAction.MenuRole.QuitRole}
+"""Where macOS wants them."""
+
+BEGIN = frozenset(
+    (
+        *("reopen_session", "close_tab", "copy", "find_bytes", "edit_bytes", "show_context_menu", "show_settings"),
+        *("go_to", "next_finding", "add_bookmark", "next_unexplained", "next_pane", "zoom_in", "show_arrows"),
+        *("extract", "mend", "write", "export_report", "cancel", "show_about"),
+    )
+)
+"""The commands with which a group of a menu begins."""
 
 
 def menu_called(name: str) -> str:
     """How the user calls a menu of a command, without the mark of its mnemonic."""
     words = MENUS[name] if name in MENUS else SUBMENUS[name][1]
     return without_marks(words)
+
+
+# ---- from the table to the menus -------------------------------------------------------------------------------------
+
+
+def build_actions(
+    owner: QWidget, bar: QMenuBar, run: Callable[[Command], object]
+) -> tuple[dict[str, QAction], dict[str, QMenu]]:
+    """The actions by name and the menus that hold them; ``run`` does what a command says."""
+    menus = {name: bar.addMenu(words) for name, words in MENUS.items()}
+    menus |= {name: menus[above].addMenu(words) for name, (above, words) in SUBMENUS.items()}
+    actions: dict[str, QAction] = {}
+    for command in COMMANDS:
+        action = QAction(command.text, owner)
+        action.setObjectName(command.name)
+        action.setShortcuts(_sequences(command.keys))
+        action.setCheckable(command.check)
+        action.setStatusTip(command.told)
+        action.setToolTip(_tip(command, action))
+        action.setWhatsThis(action.toolTip())
+        action.triggered.connect(partial(_trigger, run, command))
+        if command.name in BEGIN:
+            menus[command.menu].addSeparator()
+        menus[command.menu].addAction(action)
+        if command.name in _ROLES:
+            action.setMenuRole(_ROLES[command.name])
+        actions[command.name] = action
+        if command.icon:
+            action.setIcon(icon(command.icon))
+            action.setIconVisibleInMenu(False)
+    return actions, menus
+
+
+def _trigger(run: Callable[[Command], object], command: Command, _: bool = False) -> None:
+    run(command)
+
+
+def _sequences(keys: tuple[Key, ...]) -> list[QKeySequence]:
+    found: list[QKeySequence] = []
+    for key in keys:
+        bindings = [QKeySequence(key)] if isinstance(key, str) else QKeySequence.keyBindings(key)
+        found += [binding for binding in bindings if binding not in found]
+    return found
+
+
+def _tip(command: Command, action: QAction) -> str:
+    keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+    tip = command.told or command.called
+    return f"{tip} ({keys})" if keys else tip

@@ -20,8 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.core.names import visible
-from inspector.gui.app.actions import COMMANDS, menu_called
-from inspector.gui.app.command import Command
+from inspector.gui.app.actions import COMMANDS, Command, menu_called
 from inspector.gui.kit.widgets import Emptiable
 
 SIZE = (620, 420)

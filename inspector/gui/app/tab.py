@@ -5,9 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
-from inspector.gui.app.command import without_marks
+from inspector.gui.app.actions import PANELS, without_marks
 from inspector.gui.app.floating_docks import Afloat
-from inspector.gui.app.going_actions import PANELS
 from inspector.gui.app.pane_focus import Panes
 from inspector.gui.app.whats_this import Explaining
 from inspector.gui.document.checking import Checking

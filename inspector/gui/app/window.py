@@ -9,12 +9,11 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from inspector.gui.app import acting, close_confirmation
-from inspector.gui.app.actions import COMMANDS
+from inspector.gui.app import close_confirmation
+from inspector.gui.app.actions import COMMANDS, OF_WINDOW, Command, Target, build_actions
 from inspector.gui.app.appearance import Looks
 from inspector.gui.app.bookmarks import Bookmarks
 from inspector.gui.app.check_lists import CheckLists
-from inspector.gui.app.command import OF_WINDOW, Command, Target
 from inspector.gui.app.command_help import Helping
 from inspector.gui.app.crash_reports import Mishaps
 from inspector.gui.app.create import Making
@@ -59,7 +58,7 @@ class Window(QMainWindow):
         self.setAcceptDrops(True)
         self.setWindowTitle(TITLE)
         self.setWindowIcon(program_icon())
-        self.actions_, menus = acting.build(self, self.menuBar(), self.run)
+        self.actions_, menus = build_actions(self, self.menuBar(), self.run)
         self.tabs = Tabs()
         self.looks = Looks(self.settings, self.tabs)
         self.menus = Menus(self, self, menus, self.actions_)
