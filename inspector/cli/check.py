@@ -15,8 +15,9 @@ from inspector.core.names import visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
-from inspector.operations.check.many import Outcome, check_many
+from inspector.operations.check.many import check_many
 from inspector.operations.open.folders import expanded
+from inspector.operations.protocol.check_views import Outcome
 from inspector.operations.protocol.report_kind import ReportKind
 
 _NAMED = 3

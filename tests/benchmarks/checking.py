@@ -84,7 +84,7 @@ def _rca_blocks(content: bytes, count: int) -> Iterable[bytes]:
 FILES = """
 import sys
 from inspector.core.progress import Progress
-from inspector.operations.open.folders import Wanted
+from inspector.operations.protocol.check_views import Wanted
 from inspector.operations.check.many import check_many
 from inspector.operations.protocol.report_kind import ReportKind
 if __name__ == "__main__":

@@ -23,7 +23,8 @@ from inspector.cli.progress_bar import ProgressBar
 from inspector.core.progress import Progress
 from inspector.operations.audit import audit_check
 from inspector.operations.audit.audit import Plan, Todo
-from inspector.operations.audit.audit_results import Amount, Results
+from inspector.operations.audit.audit_results import Results
+from inspector.operations.protocol.audit_views import Amount
 from tests.cli.running import Run, objects, started
 from tests.operations.archives import caf
 from tests.patience import PATIENCE

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from inspector.gui.app.window import Window
 from inspector.gui.tabs.audit_model import ERRORS, FORMAT, LOCATION, SENTENCE, STATE
 from inspector.gui.tabs.audit_tab import BEGIN, NONE_CHOSEN, NOTHING, AuditTab
-from inspector.operations.worker.audit_server import ExportKind
+from inspector.operations.protocol.audit_views import ExportKind
 from tests.gui.conftest import WAIT, Sample, dialog_of, press, settle
 
 DAMAGED = "flipped-blob-byte.rca"

@@ -19,9 +19,10 @@ from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.audit import audit, audit_check
 from inspector.operations.audit.audit import Plan, Todo, prepare, run
-from inspector.operations.audit.audit_check import NO_ARCHIVE, UNCHECKED, Job, Result, examine
+from inspector.operations.audit.audit_check import Job, examine
 from inspector.operations.audit.audit_places import Choice, archives_in
-from inspector.operations.audit.audit_results import Amount, Results
+from inspector.operations.audit.audit_results import Results
+from inspector.operations.protocol.audit_views import NO_ARCHIVE, UNCHECKED, Amount, Result
 from tests.operations.archives import caf
 
 Sample = Callable[[str], Path]

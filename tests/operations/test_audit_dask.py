@@ -22,11 +22,11 @@ from inspector.__main__ import main
 from inspector.core.progress import Progress
 from inspector.operations.audit import audit_dask
 from inspector.operations.audit.audit import Plan, prepare
-from inspector.operations.audit.audit_check import Result
 from inspector.operations.audit.audit_dask import Chunk, examine_chunk, run_on_cluster
 from inspector.operations.audit.audit_places import Choice, shard_of
 from inspector.operations.audit.audit_results import Results
 from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.protocol.audit_views import Result
 from tests.operations.archives import caf
 from tests.patience import PATIENCE
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from inspector.operations.audit.audit_check import NO_ARCHIVE, UNCHECKED, Result
 from inspector.operations.audit.audit_csv import HEADINGS, cell, write_csv
-from inspector.operations.audit.audit_pages import Query, page
+from inspector.operations.audit.audit_pages import page
 from inspector.operations.audit.audit_places import Found
-from inspector.operations.audit.audit_results import Amount, Results
+from inspector.operations.audit.audit_results import Results
 from inspector.operations.audit.audit_summary import Kind, Run, as_object, as_text, summary
 from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.protocol.audit_views import NO_ARCHIVE, UNCHECKED, Amount, Query, Result
 
 
 def result(name: str, state: str = "sound", **more: object) -> Result:

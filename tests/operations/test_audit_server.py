@@ -13,12 +13,12 @@ from inspector.core.numbers import rounded
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.audit.audit import Plan
-from inspector.operations.audit.audit_check import Job, Result, examine, lost
-from inspector.operations.audit.audit_pages import Query
+from inspector.operations.audit.audit_check import Job, examine, lost
 from inspector.operations.audit.audit_results import Results
 from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.protocol.audit_views import ExportKind, Query, Result, Wanted
 from inspector.operations.worker import audit_server
-from inspector.operations.worker.audit_server import Auditor, ExportKind, Wanted
+from inspector.operations.worker.audit_server import Auditor
 
 Sample = Callable[[str], Path]
 

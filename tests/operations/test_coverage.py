@@ -10,7 +10,7 @@ import pytest
 from inspector.core.progress import Progress
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open import location
-from inspector.operations.session.coverage import RANGE_STATES, Beside, RangePlace, RangeState
+from inspector.operations.protocol.coverage_views import RANGE_STATES, Beside, RangePlace, RangeState
 from inspector.operations.session.session import Session
 from tests.samples import writers
 

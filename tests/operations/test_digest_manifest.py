@@ -21,9 +21,10 @@ from inspector.core.verdict import State, Verdict
 from inspector.operations.check.checking import Report, check_location
 from inspector.operations.check.digest_writing import manifest_path, write_manifest
 from inspector.operations.jobs.operation_error import Refused
-from inspector.operations.open.digest_manifest import ALGORITHMS, LARGEST_LINE, SUFFIXES, Entry, Manifest, written
+from inspector.operations.open.digest_manifest import LARGEST_LINE, Entry, Manifest, new_hash, written
 from inspector.operations.open.listing import load
 from inspector.operations.open.opening import Opened
+from inspector.operations.protocol.digest_algorithms import ALGORITHMS, SUFFIXES
 from tests.operations.archives import CONTENTS, caf
 
 BY_NAME = {algorithm.name: algorithm for algorithm in ALGORITHMS}
@@ -213,7 +214,7 @@ def test_what_the_tools_write_is_read(suffix: str, line: str, name: str) -> None
         (entry,) = entries((line + ending).encode(), suffix)
         assert isinstance(entry, Entry)
         assert (entry.algorithm.name, entry.name) == (name, b"x")
-        hashed = entry.algorithm.new(len(entry.digest) // 2)
+        hashed = new_hash(entry.algorithm, len(entry.digest) // 2)
         hashed.update(HELLO)
         assert hashed.hexdigest() == entry.digest
 
@@ -256,7 +257,7 @@ def test_any_bytes_are_read(data: bytes, suffix: str) -> None:
 @given(st.binary(min_size=1).filter(lambda name: name[:1] != b"*"), st.sampled_from(ALGORITHMS))
 def test_what_is_written_is_read(name: bytes, algorithm: object) -> None:
     assert isinstance(algorithm, type(SHA256))
-    digest = algorithm.new()
+    digest = new_hash(algorithm)
     digest.update(name)
     line = written(digest.hexdigest(), name, algorithm)
     assert line.endswith(b"\n")

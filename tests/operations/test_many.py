@@ -16,7 +16,8 @@ from inspector.core.progress import Progress
 from inspector.core.verdict import State
 from inspector.operations.check import many
 from inspector.operations.check.many import check_many
-from inspector.operations.open.folders import Wanted, expanded
+from inspector.operations.open.folders import expanded
+from inspector.operations.protocol.check_views import Wanted
 from inspector.operations.protocol.report_kind import ReportKind
 from tests.operations.archives import caf
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from inspector.core.progress import Progress
-from inspector.operations.audit.audit_pages import Query
+from inspector.operations.protocol.audit_views import Query, Wanted
 from inspector.operations.session.session import Session
-from inspector.operations.worker.audit_server import Auditor, Wanted
+from inspector.operations.worker.audit_server import Auditor
 from tests.s3.conftest import Store
 from tests.s3.test_locations import dataset
 

@@ -10,9 +10,9 @@ from PySide6.QtCore import QObject, Signal
 
 from inspector.gui.ipc import worker
 from inspector.gui.ipc.link import Link
-from inspector.operations.open.folders import Wanted
-from inspector.operations.protocol.report_kind import ReportKind
-from inspector.sources.s3.address import is_s3
+from inspector.operations.jobs.process_pool import DIED
+from inspector.operations.protocol.check_views import Wanted, check_failed
+from inspector.sources.s3.address import is_s3, strip_credentials
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 WORKERS = 2
@@ -115,11 +115,9 @@ class ManyChecks(QObject):
         """A worker died over one location, about which nothing is known; another one goes on with the rest."""
         if link not in self._at:
             return
-        from inspector.operations.check.many import ended
-
         at = self._at[link]
         if at is not None:
-            self.came.emit(at, ended(self._wanted[at].location, ReportKind.TEXT))
+            self.came.emit(at, check_failed(strip_credentials(self._wanted[at].location), DIED))
         if self._waiting:
             del self._at[link]
             link.close()

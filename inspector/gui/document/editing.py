@@ -11,9 +11,9 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from inspector.core.edit import Edit, Patch
 from inspector.core.numbers import count, hexadecimal, in_bytes, plural
 from inspector.gui.document.document import Document
+from inspector.gui.document.edit_history import EditHistory
 from inspector.gui.ipc.client import Job
 from inspector.operations.protocol.edit_views import Mended, OnlyWhole, WriteResult
-from inspector.operations.session.edit_history import EditHistory
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import Connection
 

@@ -12,7 +12,7 @@ from inspector.core.names import visible
 from inspector.gui.document.document import Document
 from inspector.gui.kit.file_dialogs import begin_beside
 from inspector.gui.panels.banner import Banner
-from inspector.operations.open.digest_manifest import ALGORITHMS
+from inspector.operations.protocol.digest_algorithms import ALGORITHMS
 from inspector.operations.protocol.report_kind import ReportKind
 from inspector.operations.protocol.views import ManifestResult
 

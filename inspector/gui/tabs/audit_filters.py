@@ -8,7 +8,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QWidget
 
 from inspector.gui.tabs.audit_model import state_words
-from inspector.operations.audit.audit_check import NO_ARCHIVE, STATES
+from inspector.operations.protocol.audit_views import NO_ARCHIVE, STATES
 
 _LATER = 200
 """Milliseconds after the last key that the text counts."""

@@ -17,8 +17,7 @@ from inspector.gui.kit.icons import badged, icon, state_icon
 from inspector.gui.kit.model_paged_table import PagedTable
 from inspector.gui.kit.palette import Mark
 from inspector.gui.kit.text import plain, short
-from inspector.operations.audit.audit_check import FINDINGS, NO_ARCHIVE, UNCHECKED, Result
-from inspector.operations.audit.audit_pages import Query
+from inspector.operations.protocol.audit_views import FINDINGS, NO_ARCHIVE, UNCHECKED, Query, Result
 from inspector.operations.protocol.views import Page
 
 TITLES = (

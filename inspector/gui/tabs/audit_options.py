@@ -22,7 +22,7 @@ from inspector.gui.kit.file_dialogs import ask_for_folder
 from inspector.gui.kit.form import said_in, say_again
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.widgets import label_of
-from inspector.operations.worker.audit_server import Wanted
+from inspector.operations.protocol.audit_views import Wanted
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 

@@ -35,9 +35,8 @@ from inspector.gui.tabs.audit_model import (
 )
 from inspector.gui.tabs.audit_options import AuditOptions
 from inspector.gui.tabs.side_tab import SideTab
-from inspector.operations.audit.audit_check import Result
+from inspector.operations.protocol.audit_views import ExportKind, Result, Standing
 from inspector.operations.protocol.views import JobState
-from inspector.operations.worker.audit_server import ExportKind, Standing
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 WIDTHS = {LOCATION: 250, STATE: 120, FORMAT: 65, SIZE: 75, MEMBERS: 75, ERRORS: 60, WARNINGS: 75}

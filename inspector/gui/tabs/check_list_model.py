@@ -15,8 +15,7 @@ from inspector.core.verdict import State
 from inspector.gui.kit.icons import icon, state_icon
 from inspector.gui.kit.model_titled_table import Index, TitledTable
 from inspector.gui.kit.text import plain, short
-from inspector.operations.check.many import Outcome
-from inspector.operations.open.folders import Wanted
+from inspector.operations.protocol.check_views import Outcome, Wanted
 
 TITLES = ("Location", "State", "Errors", "Warnings", "What was found")
 LOCATION, STATE, ERRORS, WARNINGS, SENTENCE = range(len(TITLES))

@@ -14,8 +14,7 @@ from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel, push_button, table_view
 from inspector.gui.tabs.check_list_model import ERRORS, LOCATION, SENTENCE, STATE, WARNINGS, CheckListModel
 from inspector.gui.tabs.side_tab import SideTab
-from inspector.operations.check.many import Outcome
-from inspector.operations.open.folders import Wanted
+from inspector.operations.protocol.check_views import Outcome, Wanted
 from inspector.sources.s3.address import strip_credentials
 from inspector.sources.s3.connection import DEFAULT, Connection
 

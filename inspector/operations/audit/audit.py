@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from itertools import islice
 
 from inspector.core.progress import Progress
-from inspector.operations.audit.audit_check import Job, Result, examine, lost
+from inspector.operations.audit.audit_check import Job, examine, lost
 from inspector.operations.audit.audit_places import Choice, Found, archives_in
-from inspector.operations.audit.audit_results import Amount, Results
+from inspector.operations.audit.audit_results import Results
 from inspector.operations.jobs.process_pool import Lost, Pool
 from inspector.operations.jobs.subprogress import CHECKING
+from inspector.operations.protocol.audit_views import Amount, Result
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 LISTING = "Listing"

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from inspector.core.names import visible
-from inspector.operations.audit.audit_check import NO_ARCHIVE, Result
 from inspector.operations.audit.audit_results import Results
+from inspector.operations.protocol.audit_views import NO_ARCHIVE, Result
 from inspector.sources.local.atomic import Replacing
 
 HEADINGS = (

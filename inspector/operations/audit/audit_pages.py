@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
-
-from inspector.operations.audit.audit_check import NO_ARCHIVE, STATES, Result
 from inspector.operations.audit.audit_results import COLUMNS, Results
+from inspector.operations.protocol.audit_views import NO_ARCHIVE, STATES, Query, Result
 from inspector.operations.protocol.views import Page
 
 _RANKS = " ".join(f"WHEN '{state}' THEN {rank}" for rank, state in enumerate(STATES))
 RANK = f"CASE state {_RANKS} ELSE -1 END"
 """How bad a state is, in SQL: 0 for the best, -1 for what is no archive."""
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """Which results, and in which order.
-
-    ``sort`` is one of COLUMNS, states from the best to the worst, the locations deciding between equals; ``states``
-    and ``formats`` are those wanted, all where there are none given; ``text`` stands in the location, the sentence or
-    a code, whatever its case (of ASCII letters). Files that are no archives are left out unless their state is wanted.
-    """
-
-    sort: str = "location"
-    descending: bool = False
-    states: Collection[str] = ()
-    formats: Collection[str] = ()
-    text: str = ""
 
 
 def page(results: Results, query: Query, first: int, count: int) -> Page[Result]:

@@ -10,8 +10,9 @@ from hashlib import blake2b
 from pathlib import Path
 
 from inspector.core.names import encoded
-from inspector.operations.open.folders import Wanted, beneath, beneath_prefix
+from inspector.operations.open.folders import beneath, beneath_prefix
 from inspector.operations.open.opening import local_path, open_place
+from inspector.operations.protocol.check_views import Wanted
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix

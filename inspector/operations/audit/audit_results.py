@@ -6,15 +6,15 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from inspector.core.names import visible
-from inspector.operations.audit.audit_check import Result
 from inspector.operations.audit.audit_places import Found
 from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.protocol.audit_views import Amount, Result
 
 _APPLICATION = 0x41494155
 """What SQLite's header says such a file is: ``AIAU``."""
@@ -54,14 +54,6 @@ FROM shard.results AS theirs LEFT JOIN main.results AS ours USING (location)
 WHERE ours.location IS NULL OR theirs.finished > ours.finished AND NOT (
     theirs.quick > ours.quick AND theirs.size = ours.size AND theirs.stamp = ours.stamp
 )"""  # noqa: S608 - own names
-
-
-@dataclass(frozen=True, slots=True)
-class Amount:
-    """So many files, of so many bytes together."""
-
-    files: int = 0
-    size: int = 0
 
 
 class Results:

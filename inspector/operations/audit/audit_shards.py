@@ -8,8 +8,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from inspector.operations.audit.audit_check import Result
 from inspector.operations.audit.audit_results import Results
+from inspector.operations.protocol.audit_views import Result
 
 
 class ShardFiles:

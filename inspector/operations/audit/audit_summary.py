@@ -7,9 +7,9 @@ from typing import Any
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, rounded
-from inspector.operations.audit.audit_check import NO_ARCHIVE, STATES, UNCHECKED, Result
 from inspector.operations.audit.audit_pages import RANK
-from inspector.operations.audit.audit_results import Amount, Results
+from inspector.operations.audit.audit_results import Results
+from inspector.operations.protocol.audit_views import NO_ARCHIVE, STATES, UNCHECKED, Amount, Result
 
 WORST = 20
 """Archives that are named because something is wrong with them; the rest is counted."""

@@ -16,9 +16,10 @@ from inspector.core.progress import Progress
 from inspector.core.source import blocks
 from inspector.core.verdict import Verdict
 from inspector.operations.check.digest_ledger import WHOLE, Ledger, Wanted, joined
-from inspector.operations.open.digest_manifest import Algorithm, Entry, Manifest, manifests
+from inspector.operations.open.digest_manifest import Entry, Manifest, manifests, new_hash
 from inspector.operations.open.listing import content
 from inspector.operations.open.opening import Opened
+from inspector.operations.protocol.digest_algorithms import Algorithm
 
 _NAMED = 3
 """The most names told in one sentence."""
@@ -138,7 +139,7 @@ class _Comparison:
         return self.archive.source.size if wanted.member == WHOLE else self.archive.members.size(wanted.member)
 
     def digest(self, algorithm: Algorithm, size: int, pieces: Iterable[bytes]) -> str:
-        hashed, done = algorithm.new(size), self.progress.done
+        hashed, done = new_hash(algorithm, size), self.progress.done
         for piece in pieces:
             hashed.update(piece)
             done += len(piece)

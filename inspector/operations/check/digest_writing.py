@@ -9,9 +9,10 @@ from inspector.core.member import FOLDER, SPECIAL
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.operations.jobs.operation_error import Refused
-from inspector.operations.open.digest_manifest import Algorithm, written
+from inspector.operations.open.digest_manifest import new_hash, written
 from inspector.operations.open.listing import content
 from inspector.operations.open.opening import Opened
+from inspector.operations.protocol.digest_algorithms import Algorithm
 from inspector.sources.local.atomic import Replacing
 
 
@@ -38,7 +39,7 @@ def write_manifest(
     progress.begin(f"Writing {visible(path.name)}", sum(map(members.size, chosen)))
     with Replacing(path, replace=replace) as target:
         for member in chosen:
-            digest, done = algorithm.new(), progress.done
+            digest, done = new_hash(algorithm), progress.done
             try:
                 for piece in content(archive, member, progress):
                     digest.update(piece)

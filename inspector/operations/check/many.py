@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -16,11 +15,11 @@ from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.check.checking import Report, check_location, unreadable
 from inspector.operations.check.report import RENDERED
-from inspector.operations.jobs.process_pool import DIED, Lost, Pool
+from inspector.operations.jobs.process_pool import Lost, Pool
 from inspector.operations.jobs.subprogress import CHECKING, Share, together
 from inspector.operations.open.collection import open_collection
-from inspector.operations.open.folders import Wanted
 from inspector.operations.open.location import FAR_AT_A_TIME
+from inspector.operations.protocol.check_views import Outcome, Wanted
 from inspector.operations.protocol.report_kind import ReportKind
 from inspector.sources.s3.address import is_s3
 
@@ -32,23 +31,6 @@ _FAR_WORKERS = 4
 """Processes at least where archives are far away: most of the time each waits."""
 _AHEAD = 4
 """Locations a worker may be ahead of the one whose turn it is to be told."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What checking one location came to; ``report`` is written as was asked, ``counts`` are findings by severity.
-
-    ``left_out``: it was found in a folder and is no archive that is known here, so it does not count. ``worst`` is the
-    first of the worst findings, empty where nothing is wrong.
-    """
-
-    location: str
-    state: State
-    sentence: str
-    report: str
-    left_out: bool = False
-    counts: tuple[tuple[Severity, int], ...] = ()
-    worst: str = ""
 
 
 def check_one(wanted: Wanted, kind: ReportKind, progress: Progress) -> Outcome:
@@ -120,13 +102,10 @@ def _in_processes(wanted: Sequence[Wanted], kind: ReportKind, workers: int, prog
                     pool.ask((number, wanted[number]))
                     asked += 1
                 (number, each), answer = pool.answer()
-                come[number] = ended(each.location, kind, answer.sentence) if isinstance(answer, Lost) else answer
+                if isinstance(answer, Lost):  # the process ended over it
+                    answer = _outcome(unreadable(each.location, answer.sentence), kind)
+                come[number] = answer
             yield come.pop(turn)
-
-
-def ended(location: str, kind: ReportKind, sentence: str = DIED) -> Outcome:
-    """What is known of a location whose check ended the process it ran in."""
-    return _outcome(unreadable(location, sentence), kind)
 
 
 def _work(kind: ReportKind, task: tuple[int, Wanted], progress: Progress) -> Outcome:

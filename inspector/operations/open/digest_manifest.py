@@ -15,6 +15,7 @@ from typing import Protocol
 
 from inspector.core.names import visible
 from inspector.core.source import Source
+from inspector.operations.protocol.digest_algorithms import ALGORITHMS, SUFFIXES, Algorithm
 
 LARGEST_LINE = 1 << 17
 """Bytes of the longest line that is read: a name of 65,535 bytes may be escaped in it."""
@@ -36,31 +37,14 @@ class Hash(Protocol):
         """The digest of what was taken in."""
 
 
-@dataclass(frozen=True, slots=True)
-class Algorithm:
-    """A kind of digest: its name, how the tagged form spells it, and the suffixes of manifests, the usual one first.
-
-    ``size`` is that of a digest in bytes, the largest one where it can be chosen (``chosen``).
-    """
-
-    name: str
-    tag: str
-    size: int
-    suffixes: tuple[str, ...]
-    chosen: bool = False
-
-    def new(self, size: int = 0) -> Hash:
-        """A digest of nothing yet, of ``size`` bytes where that can be chosen."""
-        if self.tag.startswith("XXH"):
-            return _xxhash(self.tag)
-        if self.chosen:
-            name: Callable[..., Hash] = getattr(hashlib, self.name.lower())
-            return name(digest_size=size or self.size)
-        return hashlib.new(self.tag.lower(), usedforsecurity=False)
-
-    def fits(self, size: int) -> bool:
-        """Whether a digest may have so many bytes."""
-        return 0 < size <= self.size if self.chosen else size == self.size
+def new_hash(algorithm: Algorithm, size: int = 0) -> Hash:
+    """A digest of nothing yet, of ``size`` bytes where that can be chosen."""
+    if algorithm.tag.startswith("XXH"):
+        return _xxhash(algorithm.tag)
+    if algorithm.chosen:
+        name: Callable[..., Hash] = getattr(hashlib, algorithm.name.lower())
+        return name(digest_size=size or algorithm.size)
+    return hashlib.new(algorithm.tag.lower(), usedforsecurity=False)
 
 
 def _xxhash(tag: str) -> Hash:
@@ -69,29 +53,6 @@ def _xxhash(tag: str) -> Hash:
     made: Hash = getattr(xxhash, {"XXH3": "xxh3_64", "XXH128": "xxh3_128"}.get(tag, tag.lower()))()
     return made
 
-
-def _suffixes(*words: str) -> tuple[str, ...]:
-    return tuple(f".{word}" for word in words)
-
-
-ALGORITHMS: tuple[Algorithm, ...] = (
-    Algorithm("SHA-256", "SHA256", 32, _suffixes("sha256", "sha256sum")),
-    Algorithm("SHA-512", "SHA512", 64, _suffixes("sha512", "sha512sum")),
-    Algorithm("SHA-384", "SHA384", 48, _suffixes("sha384", "sha384sum")),
-    Algorithm("SHA-224", "SHA224", 28, _suffixes("sha224", "sha224sum")),
-    Algorithm("SHA-1", "SHA1", 20, _suffixes("sha1", "sha1sum")),
-    Algorithm("MD5", "MD5", 16, _suffixes("md5", "md5sum")),
-    Algorithm("BLAKE2b", "BLAKE2b", 64, _suffixes("b2", "b2sum", "blake2b"), chosen=True),
-    Algorithm("BLAKE2s", "BLAKE2s", 32, _suffixes("blake2s"), chosen=True),
-    Algorithm("XXH64", "XXH64", 8, _suffixes("xxh64", "xxhsum", "xxh", "xxh64sum")),
-    Algorithm("XXH3", "XXH3", 8, _suffixes("xxh3", "xxh3sum")),
-    Algorithm("XXH128", "XXH128", 16, _suffixes("xxh128", "xxh128sum")),
-    Algorithm("XXH32", "XXH32", 4, _suffixes("xxh32", "xxh32sum")),
-)
-"""All algorithms that are known, the most usual one first."""
-
-SUFFIXES: dict[str, Algorithm] = {suffix: known for known in ALGORITHMS for suffix in known.suffixes}
-"""What is appended to the name of an archive to name its manifest."""
 
 _BY_TAG = {known.tag.lower(): known for known in ALGORITHMS}
 _XXHASHES = {4: _BY_TAG["xxh32"], 8: _BY_TAG["xxh64"], 16: _BY_TAG["xxh128"]}

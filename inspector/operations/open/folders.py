@@ -4,50 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from inspector.core.collection import Collection
-from inspector.core.source import Source, SourceError
+from inspector.core.source import SourceError
 from inspector.formats import FORMATS
 from inspector.operations.open.collection import collection_in, open_collection
-from inspector.operations.open.digest_manifest import SUFFIXES
 from inspector.operations.open.opening import open_place
+from inspector.operations.protocol.check_views import Wanted
+from inspector.operations.protocol.digest_algorithms import SUFFIXES
 from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
-from inspector.sources.s3.responses import Seen
 from inspector.sources.s3.source import S3Source
 
 _ENDINGS = frozenset(suffix for each in FORMATS for suffix in each.suffixes)
 _BESIDE = (".metadata", *SUFFIXES)
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A location to be checked. ``found``: it was found in a folder, so nobody says that it is an archive.
-
-    ``beside`` are the files that stand beside it and belong to it, as far as a folder was listed. ``seen`` is what a
-    listing on S3 told of it, ``place`` what it is where that was opened to see whether it stands for others.
-    """
-
-    location: str
-    found: bool = False
-    beside: tuple[str, ...] = ()
-    connection: Connection = DEFAULT
-    seen: Seen | None = None
-    place: Source | S3Prefix | None = field(default=None, compare=False)
-
-    @property
-    def size(self) -> int | None:
-        """In bytes; None where no listing told it."""
-        return None if self.seen is None else self.seen.head.size
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Whatever is open stays in its process."""
-        return Wanted, (self.location, self.found, self.beside, self.connection, self.seen)
 
 
 def expanded(

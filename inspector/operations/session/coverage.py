@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from inspector.core.collection import Collection, Orphan
@@ -13,6 +11,15 @@ from inspector.core.verdict import State, Verdict
 from inspector.operations.check.checking import own_state, verdict_counts
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.opening import Opened
+from inspector.operations.protocol.coverage_views import (
+    FAILED,
+    RANGE_STATES,
+    Beside,
+    DatasetRow,
+    RangePlace,
+    RangeRow,
+    RangeState,
+)
 from inspector.operations.protocol.views import Page
 
 if TYPE_CHECKING:  # a scene knows checks, which know what is open
@@ -22,76 +29,12 @@ LARGEST_PAGE = 10_000
 """The most ranges given at once."""
 
 
-class RangeState(StrEnum):
-    """What is known of one range. VERIFIED: all of its datapoints were compared with something, and are right."""
-
-    NOT_READ = "not read yet"
-    NOT_CHECKED = "not checked"
-    CHECKING = "being checked"
-    VERIFIED = "verified"
-    SOUND = "sound, but without hashes for all of it"
-    WARNING = "with warnings"
-    TORN = "torn"
-    DAMAGED = "damaged"
-    UNREADABLE = "unreadable"
-
-
-RANGE_STATES = tuple(RangeState)
-"""All states in a fixed order: states are given as positions in it, a byte each."""
-FAILED = frozenset((RangeState.TORN, RangeState.DAMAGED, RangeState.UNREADABLE))
-"""The states that say that something is wrong with the bytes."""
 _OF_STATE = {
     State.WARNING: RangeState.WARNING,
     State.TORN: RangeState.TORN,
     State.DAMAGED: RangeState.DAMAGED,
     State.UNREADABLE: RangeState.UNREADABLE,
 }
-
-
-class Beside(StrEnum):
-    """What stands beside a range and describes it: rows with hashes, the index of the later layout, or nothing."""
-
-    METADATA = "with metadata"
-    INDEX = "with an index, the later layout"
-    NOTHING = "without metadata"
-
-
-@dataclass(frozen=True, slots=True)
-class RangeRow:
-    """One range: the keys ``first`` to ``last``, both included, in an archive of ``size`` bytes."""
-
-    first: int
-    last: int
-    name: str
-    size: int
-    beside: Beside
-
-
-@dataclass(frozen=True, slots=True)
-class DatasetRow:
-    """One dataset: its ``ranges`` ranges are those from number ``start`` on, of ``size`` bytes together.
-
-    ``first`` and ``last`` are its least and greatest key, of ranges or orphans. ``overlaps`` are shared keys, first and
-    last included. ``beside`` counts ranges by what stands beside them.
-    """
-
-    name: str
-    start: int
-    ranges: int
-    size: int
-    first: int
-    last: int
-    overlaps: tuple[tuple[int, int], ...]
-    orphans: tuple[Orphan, ...]
-    beside: tuple[tuple[Beside, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RangePlace:
-    """Where a range is: its layer, and the number of its first member; None where it has none."""
-
-    layer: int
-    member: int | None
 
 
 class Covering:

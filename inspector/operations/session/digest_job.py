@@ -7,8 +7,8 @@ from inspector.core.numbers import plural
 from inspector.core.progress import Progress
 from inspector.operations.check.digest_writing import manifest_path, write_manifest
 from inspector.operations.jobs.operation_error import Refused
-from inspector.operations.open.digest_manifest import ALGORITHMS
 from inspector.operations.open.location import Location
+from inspector.operations.protocol.digest_algorithms import ALGORITHMS
 from inspector.operations.protocol.views import ManifestResult
 
 

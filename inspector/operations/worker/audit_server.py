@@ -5,64 +5,30 @@ from __future__ import annotations
 import json
 import time
 from contextlib import closing
-from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 from inspector.core.progress import Progress
 from inspector.operations.audit.audit import Plan, Todo, prepare, run
-from inspector.operations.audit.audit_check import NO_ARCHIVE, STATES, Result
 from inspector.operations.audit.audit_csv import write_csv
-from inspector.operations.audit.audit_pages import Query, page
+from inspector.operations.audit.audit_pages import page
 from inspector.operations.audit.audit_places import Choice
-from inspector.operations.audit.audit_results import Amount, Results
+from inspector.operations.audit.audit_results import Results
 from inspector.operations.audit.audit_summary import Run, Summary, as_object, as_text, summary
 from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.protocol.audit_views import (
+    NO_ARCHIVE,
+    STATES,
+    Amount,
+    ExportKind,
+    Query,
+    Result,
+    Standing,
+    Wanted,
+)
 from inspector.operations.protocol.views import Page
 from inspector.sources.local.atomic import Replacing
-from inspector.sources.s3.connection import DEFAULT, Connection
 
 _NONE_YET = "There are no results yet: start the audit first."
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """An audit as it is asked for.
-
-    ``results`` is the path of the file that keeps the results, empty where they are kept until the end only;
-    ``sample`` is in per cent; ``workers`` are processes, 0 for as many as there are processors.
-    """
-
-    place: str
-    quick: bool = False
-    sample: float = 100.0
-    workers: int = 0
-    results: str = ""
-    connection: Connection = DEFAULT
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How far an audit is: files done in all, of them those that were finished ``earlier``, and files left.
-
-    ``states`` counts archives, ``formats`` are those that were found, ``others`` are files that are no archives.
-    ``text`` sums up for a person what there is once the audit is over.
-    """
-
-    done: Amount = Amount()  # noqa: RUF009 - it cannot change
-    left: Amount = Amount()  # noqa: RUF009 - see above
-    earlier: Amount = Amount()  # noqa: RUF009 - see above
-    states: tuple[tuple[str, int], ...] = ()
-    formats: tuple[str, ...] = ()
-    others: int = 0
-    text: str = ""
-
-
-class ExportKind(StrEnum):
-    """What results are written as; JSON is one object a line, those of the archives and then the summary."""
-
-    CSV = "csv"
-    JSON = "json"
 
 
 class Auditor:

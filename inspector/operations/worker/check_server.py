@@ -14,8 +14,9 @@ from inspector.core.crash_report import Report, report
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
-from inspector.operations.check.many import Outcome, check_one
-from inspector.operations.open.folders import Wanted, expanded
+from inspector.operations.check.many import check_one
+from inspector.operations.open.folders import expanded
+from inspector.operations.protocol.check_views import Outcome, Wanted
 from inspector.operations.protocol.report_kind import ReportKind
 from inspector.sources.s3.connection import Connection as S3Connection
 

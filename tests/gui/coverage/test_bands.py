@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from inspector.gui.panels.coverage.bands import GAP, ORPHAN, OVERLAP, Band, Stretches, bit, states_in
 from inspector.gui.panels.coverage.keys import Keys, limits_of
-from inspector.operations.session.coverage import RANGE_STATES, RangeState
+from inspector.operations.protocol.coverage_views import RANGE_STATES, RangeState
 
 FAR = 10**20 - 1
 """The greatest key of 20 digits."""

@@ -14,7 +14,7 @@ from itertools import accumulate, groupby
 import numpy as np
 
 from inspector.gui.panels.coverage.keys import Keys
-from inspector.operations.session.coverage import RANGE_STATES, RangeState
+from inspector.operations.protocol.coverage_views import RANGE_STATES, RangeState
 
 GAP, OVERLAP, ORPHAN = (1 << (len(RANGE_STATES) + at) for at in range(3))
 """What a column may show beside states, as bits of its set."""

@@ -11,7 +11,7 @@ from inspector.gui.hex.painting import hatching, scheme_for
 from inspector.gui.kit.palette import COLOURS, Colours
 from inspector.gui.panels.coverage.bands import GAP, ORPHAN, OVERLAP, Band, bit, states_in
 from inspector.gui.panels.coverage.painting import fill, overlap_brush, short_word
-from inspector.operations.session.coverage import FAILED, RANGE_STATES
+from inspector.operations.protocol.coverage_views import FAILED, RANGE_STATES
 
 _SWATCH = 14
 _SPACE = 5

@@ -13,7 +13,7 @@ from inspector.gui.hex.painting import hatching
 from inspector.gui.kit.icons import state_icon
 from inspector.gui.kit.palette import Colours
 from inspector.gui.panels.coverage.bands import GAP, ORPHAN, OVERLAP, Run, bit, states_in
-from inspector.operations.session.coverage import FAILED, RangeState
+from inspector.operations.protocol.coverage_views import FAILED, RangeState
 
 _FILLS = {
     RangeState.NOT_READ: (Role.PADDING, 0),

@@ -12,8 +12,8 @@ from inspector.gui.kit.widgets import ElidedLabel, Emptiable, sentence_label
 from inspector.gui.panels.coverage.legend import Legend
 from inspector.gui.panels.coverage.source import RangeSource
 from inspector.gui.panels.coverage.view import BandView
+from inspector.operations.protocol.coverage_views import DatasetRow, RangePlace, RangeRow
 from inspector.operations.protocol.views import LayerKind
-from inspector.operations.session.coverage import DatasetRow, RangePlace, RangeRow
 
 MOST = 300
 """Datasets that are shown; the rest is told."""

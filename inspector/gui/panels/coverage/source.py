@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector.gui.document.document import Document
+from inspector.operations.protocol.coverage_views import DatasetRow, RangeRow
 from inspector.operations.protocol.views import Page
-from inspector.operations.session.coverage import DatasetRow, RangeRow
 
 PAGE = 5_000
 """Ranges asked for at a time."""

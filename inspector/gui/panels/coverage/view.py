@@ -27,7 +27,7 @@ from inspector.gui.panels.coverage.bands import Band, Run
 from inspector.gui.panels.coverage.keys import Keys, limits_of
 from inspector.gui.panels.coverage.painting import BandPainter
 from inspector.gui.panels.coverage.words import dataset_words, place_words, range_words, summary_words, trouble_words
-from inspector.operations.session.coverage import RANGE_STATES, DatasetRow, RangeRow
+from inspector.operations.protocol.coverage_views import RANGE_STATES, DatasetRow, RangeRow
 
 _EDGE = 8
 _LABEL = 210

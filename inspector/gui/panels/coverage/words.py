@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, rounded
 from inspector.gui.panels.coverage.bands import Band
-from inspector.operations.session.coverage import Beside, DatasetRow, RangeRow, RangeState
+from inspector.operations.protocol.coverage_views import Beside, DatasetRow, RangeRow, RangeState
 
 
 def keys_words(first: int, last: int) -> str:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from inspector.core.edit import Edit, OverlaySource, Patch
 from inspector.core.source import BytesSource
-from inspector.operations.session.edit_history import EditHistory
+from inspector.gui.document.edit_history import EditHistory
 
 BASE = bytes(range(20))
 
