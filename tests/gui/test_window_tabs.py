@@ -161,22 +161,6 @@ def test_looks_are_remembered(show: Show, window: Window, settings: Settings) ->
     again.close()
 
 
-def test_the_process_of_the_window_decodes_nothing() -> None:
-    import subprocess
-
-    code = """
-import sys
-from inspector.gui.app import app
-heavy = {"numpy", "boto3", "msgspec", "zstandard", "charset_normalizer"} & set(sys.modules)
-values = ("showing", "views", "s3", "s3.address", "s3.connection", "s3.ledger")
-beneath = ("inspector.formats", "inspector.sources.", "inspector.operations.")
-own = [name for name in sys.modules if name.startswith(beneath)]
-print(sorted(heavy), [name for name in own if not name.endswith(values)])
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[] []"
-
-
 def test_the_first_paint_waits_for_little(tmp_path: Path) -> None:
     import subprocess
 
