@@ -1,103 +1,179 @@
-"""The arrows between the layers, and the few other rules that a machine can hold."""
+"""The arrows between the rooms of the house, and the few other rules that a machine can hold: one test each."""
 
 from __future__ import annotations
 
 import ast
+import importlib
+import inspect
 import re
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "inspector"
-MODULES = sorted(PACKAGE.rglob("*.py"))
-LONGEST = 350
 
-MAY_IMPORT = {
-    "core": {"core"},
-    "sources": {"core", "sources"},
-    "formats": {"core", "formats"},
-    "operations": {"core", "sources", "formats", "operations", "resources"},
-    "cli": {"core", "sources", "formats", "operations", "resources", "cli"},
-    "gui": {"core", "sources", "formats", "operations", "resources", "gui"},
-    "resources": set[str](),
-    "__init__": set[str](),
-    "__main__": {"cli", "gui"},
+ROOMS = (
+    *("core", "sources.cache", "sources.local", "sources.s3"),
+    *("formats._extents", "formats._zstd", "formats._zstd_fields", "formats._tar", "formats._zip"),
+    *("formats.caf", "formats.rca", "formats.taco", "formats.zip", "formats.tar", "formats.datas3t", "formats"),
+    "resources",
+    *("operations.jobs", "operations.protocol", "operations.open", "operations.check", "operations.edit"),
+    *("operations.extract", "operations.create", "operations.audit", "operations.session", "operations.worker"),
+    "cli",
+    *("gui.kit", "gui.ipc", "gui.document", "gui.hex", "gui.panels", "gui.dialogs", "gui.tabs", "gui.flows", "gui.app"),
+    "__main__",
+)
+"""All rooms from the ground up: each imports of this project only itself and what stands before it."""
+
+SHARED = ("formats._",)
+"""What formats have in common; each stands for itself otherwise."""
+FORMATS = tuple(room for room in ROOMS if room.startswith("formats.") and not room.startswith(SHARED))
+APART = {
+    "resources": ("",),
+    "formats": ("sources",),
+    **{room: tuple(each for each in FORMATS if each != room) for room in FORMATS},
+    "cli": ("operations.session", "operations.worker"),
+    "gui": ("cli", "formats", "operations", "sources"),
 }
-"""What each layer may import of this project; arrows point downwards only."""
+"""What does not meet although one stands before the other: prefixes of names by that of who would import them."""
+MEETING = {
+    "gui": ("operations.jobs", "operations.protocol", "sources.s3.address", "sources.s3.connection"),
+    "gui.panels": ("sources.s3.ledger", "sources.s3.profiles"),
+    "gui.ipc.worker": ("operations.worker",),
+}
+"""What does nevertheless: the window knows the values that cross to it, and a worker where it begins."""
 
-HOMES = {"PySide6": "gui", "shiboken6": "gui", "boto3": "sources/s3", "botocore": "sources/s3"}
+HOMES = {
+    "PySide6": "gui",
+    "shiboken6": "gui",
+    "boto3": "sources.s3",
+    "botocore": "sources.s3",
+    "zstandard": "formats._zstd",
+}
 """The one place that may import a library."""
 
 
-def imports(path: Path) -> Iterator[str]:
-    """The full names of all modules that a file imports, wherever in the file; for ``from a import b`` also a.b."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+# ---- what a file imports -----------------------------------------------------------------------------------------
+
+
+def name_of(path: Path) -> str:
+    """``formats.caf.decode`` for a module of this project, empty for its package."""
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix("__init__").rstrip(".")
+
+
+MODULES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+@cache
+def imports(module: str) -> tuple[str, ...]:
+    """The full names of all that a module imports, wherever in it and if only for its types; submodules as such."""
+    found: list[str] = []
+    for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert not node.level, f"{path} imports relatively"
-            yield str(node.module)
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            assert not node.level, f"{module} imports relatively"
+            full = [f"{node.module}.{alias.name}" for alias in node.names]
+            found += (name if name.removeprefix("inspector.") in MODULES else str(node.module) for name in full)
+    return tuple(dict.fromkeys(found))
 
 
-def place(path: Path) -> str:
-    """``formats/caf/decode`` for a module of this project."""
-    return path.relative_to(PACKAGE).with_suffix("").as_posix()
+def own_imports(module: str) -> Iterator[str]:
+    """The modules of this project that a module imports, without its package, which holds the version only."""
+    for name in imports(module):
+        if name.startswith("inspector."):
+            yield name.removeprefix("inspector.")
 
 
-def own_imports(path: Path) -> Iterator[list[str]]:
-    """The parts after ``inspector`` of what a file imports of this project."""
-    for name in imports(path):
-        first, *rest = name.split(".")
-        if first == "inspector" and rest:
-            yield rest
+def lies_in(module: str, *places: str) -> bool:
+    """Whether a module is one of these, or lies beneath one."""
+    return any(f"{module}.".startswith(f"{place}." if place else "") for place in places)
 
 
-each_module = pytest.mark.parametrize("path", MODULES, ids=place)
+def room_of(module: str) -> str:
+    """The room a module is in, empty where it is in none."""
+    return max((room for room in ROOMS if lies_in(module, room)), key=len, default="")
 
 
-@each_module
-def test_imports_point_downwards(path: Path) -> None:
-    allowed = MAY_IMPORT[place(path).split("/")[0]]
-
-    assert {parts[0] for parts in own_imports(path)} - {"__version__"} <= allowed
+# ---- the rules -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if path.is_relative_to(PACKAGE / "formats")], ids=place)
-def test_a_format_imports_only_itself_and_shared_helpers(path: Path) -> None:
-    room = place(path).split("/")[1]
-    others = {parts[1] for parts in own_imports(path) if parts[0] == "formats" and len(parts) > 1} - {room}
+def test_every_module_is_in_a_room() -> None:
+    homeless = [module for module in MODULES if not room_of(module) and imports(module) not in ((), ("__future__",))]
 
-    assert all(other.startswith("_") for other in others) or room == "__init__", others
-
-
-@each_module
-def test_core_needs_the_standard_library_only_and_each_library_has_one_home(path: Path) -> None:
-    here = place(path)
-    for name in imports(path):
-        library = name.split(".")[0]
-        if here.startswith("core/"):
-            assert library in {"inspector", *sys.stdlib_module_names}
-        if library in HOMES:
-            assert here.startswith(HOMES[library])
-        if library == "zstandard":
-            assert here == "formats/_zstd"
+    assert homeless == []
+    assert [room for room in ROOMS if room not in MODULES] == []
 
 
-@pytest.mark.parametrize(
-    "path",
-    [*MODULES, *sorted((ROOT / "tests").rglob("*.py"))],
-    ids=lambda path: path.relative_to(ROOT).as_posix(),
-)
-def test_a_file_has_one_subject(path: Path) -> None:
-    lines = path.read_text(encoding="utf-8").count("\n")
+def test_no_arrow_points_up() -> None:
+    arrows = [
+        f"{module} -> {other}"
+        for module in MODULES
+        for other in own_imports(module)
+        if ROOMS.index(room_of(other)) > ROOMS.index(room_of(module))
+    ]
 
-    assert lines <= LONGEST
+    assert arrows == []
+
+
+def test_no_modules_import_each_other() -> None:
+    """Not even for the types: what needs the name of what stands above it lies in the wrong place."""
+    try:
+        TopologicalSorter({module: list(own_imports(module)) for module in MODULES}).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_what_stands_apart_does_not_meet() -> None:
+    arrows = [
+        f"{module} -> {other}"
+        for module in MODULES
+        for other in own_imports(module)
+        for place, apart in APART.items()
+        if lies_in(module, place) and lies_in(other, *apart)
+        if not any(lies_in(module, room) and lies_in(other, *known) for room, known in MEETING.items())
+    ]
+
+    assert arrows == []
+
+
+def test_each_library_has_one_home_and_core_needs_none() -> None:
+    arrows = []
+    for module in MODULES:
+        for name in imports(module):
+            library = name.split(".")[0]
+            is_away = library in HOMES and not lies_in(module, HOMES[library])
+            if is_away or (lies_in(module, "core") and library not in ("inspector", *sys.stdlib_module_names)):
+                arrows.append(f"{module} -> {name}")
+
+    assert arrows == []
+
+
+def test_every_public_method_says_what_it_does_unless_what_it_overrides_does() -> None:
+    modules = [importlib.import_module(f"inspector.{name}".rstrip(".")) for name in MODULES]
+
+    assert [each for module in modules for each in _silent(module)] == []
+
+
+def _silent(module: ModuleType) -> Iterator[str]:
+    """The public methods of a module's classes that have no docstring and override none."""
+    for kind in vars(module).values():
+        if inspect.isclass(kind) and kind.__module__ == module.__name__ and not kind.__name__.startswith("_"):
+            for name, method in vars(kind).items():
+                is_own = inspect.isfunction(method) and not any(name in vars(base) for base in kind.__mro__[1:])
+                if is_own and not name.startswith("_") and not method.__doc__:
+                    yield f"{module.__name__}.{kind.__qualname__}.{name}"
+
+
+# ---- what is loaded at run time ------------------------------------------------------------------------------------
 
 
 def loaded_after(statement: str) -> set[str]:
@@ -161,5 +237,9 @@ def test_the_broken_release_of_the_windows_library_is_kept_out() -> None:
 def test_no_pattern_has_a_possessive_group() -> None:
     """Python 3.11 before 3.11.5, Debian 12's among them, matches ``(?:...)*+`` wrongly; single characters are fine."""
     group = re.compile(r"\)[*+?]\+|\)\{[0-9,]*\}\+")
-    found = [path.name for path in MODULES if "re.compile" in (text := path.read_text("utf-8")) and group.search(text)]
+    found = [
+        path.name
+        for path in MODULES.values()
+        if "re.compile" in (text := path.read_text("utf-8")) and group.search(text)
+    ]
     assert found == []
