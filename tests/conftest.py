@@ -25,6 +25,7 @@ os.environ.update(
         "QT_STYLE_OVERRIDE": "fusion",
         "QT_SCALE_FACTOR": "1",
         "QT_FONT_DPI": "96",
+        "FONTCONFIG_FILE": str(Path(__file__).with_name("fonts.conf")),
         "LC_ALL": "C.UTF-8",
         # QSettings and everything else that is remembered goes here and is gone after the tests.
         "XDG_CONFIG_HOME": _HOME.name,

@@ -27,13 +27,8 @@ SHOWN = {
 
 
 def drawn(root: Path, scale: float, *arguments: object) -> None:
-    """Let a process of its own draw, with the fonts of all machines."""
-    environment = {
-        **os.environ,
-        "QT_QPA_PLATFORM": "offscreen",
-        "QT_SCALE_FACTOR": str(scale),
-        "FONTCONFIG_FILE": str(HERE / "fonts.conf"),
-    }
+    """Let a process of its own draw, with as many pixels for a point as wanted."""
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "QT_SCALE_FACTOR": str(scale)}
     command = [sys.executable, "-m", *map(str, arguments)]
     done = subprocess.run(
         command, cwd=root, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False

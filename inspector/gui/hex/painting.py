@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import ceil
+from typing import NamedTuple
 
 from PySide6.QtCore import QLineF, QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPalette, QPen, QPolygon
@@ -22,10 +23,12 @@ from inspector.gui.kit.palette import COLOURS, Colours, Scheme, scheme_of
 
 MARGIN = 8
 """Pixels left of the offsets; a mark of damage fits into it."""
-_LEADING = 4
-"""Pixels between two lines of text, where outlines run."""
+_OUTLINE = 2
+"""Pixels at the upper and at the lower edge of a row that belong to outlines, which are that wide at most."""
 UNDER = 2
-"""Pixels between a letter and the line beneath it that says it was changed, and the height of that line."""
+"""Pixels: the height of the line beneath a byte that says it was changed."""
+_APART = 1
+"""Pixels between the letters and that line, and between that line and an outline, at least."""
 HATCH = 8
 """Pixels after which Qt's hatching repeats."""
 _HATCHING = {Role.GAP: Qt.BrushStyle.BDiagPattern, Role.GARBAGE: Qt.BrushStyle.DiagCrossPattern}
@@ -42,6 +45,25 @@ def hatching(role: Role, colours: Colours) -> QBrush | None:
     return QBrush(QColor(colours.strokes[role]), pattern) if pattern is not None else None
 
 
+class Rows(NamedTuple):
+    """Where things are in every row, in whole pixels from its upper edge: so fonts cannot make lines touch.
+
+    ``line`` is the height of a row, letters stand on ``baseline``, what is edited is underlined in
+    ``[underline, underline + UNDER)``.
+    """
+
+    line: int
+    baseline: int
+    underline: int
+
+
+def rows_for(ascent: float, descent: float) -> Rows:
+    """The rows for letters that reach so many pixels above and below the line that they stand on."""
+    baseline = _OUTLINE + round(ascent)
+    line = baseline + max(ceil(descent), _APART + UNDER + _APART) + _OUTLINE
+    return Rows(line, baseline, line - _OUTLINE - _APART - UNDER)
+
+
 class Look:
     """A font and a scheme, and all that follows from them; nothing of it changes."""
 
@@ -51,14 +73,13 @@ class Look:
         self.scheme = scheme
         self.colours = COLOURS[scheme]
         self.cell = metrics.horizontalAdvance("0" * 64) / 64
-        self.line = ceil(metrics.ascent() + metrics.descent()) + _LEADING
-        self.baseline = ceil(metrics.ascent()) + _LEADING // 2
+        self.line, self.baseline, self.underline = rows_for(metrics.ascent(), metrics.descent())
         self.brushes = {role: tuple(self._brushes(role, shade) for shade in (0, 1)) for role in Role}
-        width = 2 if scheme in (Scheme.CONTRAST_LIGHT, Scheme.CONTRAST_DARK) else 1
+        width = _OUTLINE if scheme in (Scheme.CONTRAST_LIGHT, Scheme.CONTRAST_DARK) else 1
         self.outline = QPen(QColor(self.colours.outline), width)
-        self.damage = QPen(QColor(self.colours.damage), 2)
-        self.stored = QPen(QColor(self.colours.selection), 2)
-        self.omitted = QPen(QColor(self.colours.text), 2, Qt.PenStyle.DotLine)
+        self.damage = QPen(QColor(self.colours.damage), _OUTLINE)
+        self.stored = QPen(QColor(self.colours.selection), _OUTLINE)
+        self.omitted = QPen(QColor(self.colours.text), _OUTLINE, Qt.PenStyle.DotLine)
         self.text, self.quiet, self.selection_text = (
             QPen(QColor(colour)) for colour in (self.colours.text, self.colours.quiet, self.colours.selection_text)
         )
@@ -252,7 +273,7 @@ class RowPainter:
                 lit = selection.start <= offset < selection.stop
                 colour = look.colours.selection_text if lit else look.colours.text
                 row, column = divmod(offset - whole.start, columns)
-                y = top + row * look.line + look.baseline + UNDER
+                y = top + row * look.line + look.underline
                 for left, right in self._letters(column):
                     self._painter.fillRect(left, y, right - left, UNDER, QColor(colour))
 

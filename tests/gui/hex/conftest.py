@@ -81,7 +81,7 @@ class Shown:
     def colour(self, offset: int, pane: Pane = Pane.HEX) -> str:
         """The colour behind a byte: of the pixel between its frame and its first letter."""
         place = self.view.place_of(offset, pane)
-        return QColor(self.picture().pixel(place.left() + 2, place.top() + 3)).name().upper()
+        return QColor(self.picture().pixel(place.left() + 2, place.top() + 2)).name().upper()
 
     def colours(self, offset: int, pane: Pane = Pane.HEX) -> set[str]:
         """All colours of the cell of a byte."""

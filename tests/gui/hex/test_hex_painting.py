@@ -1,17 +1,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import ceil
 
+import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 from inspector.core.kinds import Role
-from inspector.gui.hex.cursor import Pane
+from inspector.core.span import Span
+from inspector.gui.hex.cursor import Cursor, Pane
+from inspector.gui.hex.layout import Layout
 from inspector.gui.hex.pages import PAGE, Deliver, HexModel
-from inspector.gui.hex.painting import UNDER, scheme_for
+from inspector.gui.hex.painting import UNDER, Grid, Look, RowPainter, Scene, rows_for, scheme_for
+from inspector.gui.kit.fonts import fixed_font
 from inspector.gui.kit.palette import COLOURS, Colours, Scheme
 from inspector.gui.kit.palettes import palette
 from tests.gui.hex.conftest import PARTS, Shown, fetch
+from tests.pictures.comparing import pixels
 
 Show = Callable[..., Shown]
 
@@ -199,7 +208,75 @@ def test_edited_bytes_are_underlined_apart_from_the_outline_around_them(show: Sh
         place = view.place_of(offset, pane)
         x, top = place.center().x(), place.top()
         heights = range(look.baseline + 1, look.line - 1)
-        return [y - look.baseline for y in heights if picture.pixelColor(x, top + y).name().upper() == colour]
+        return [y for y in heights if picture.pixelColor(x, top + y).name().upper() == colour]
 
+    underlined = list(range(look.underline, look.underline + UNDER))
     for pane in Pane:
-        assert [lines(offset, pane) for offset in (21, 22, 23)] == [[UNDER, UNDER + 1], [UNDER, UNDER + 1], []]
+        assert [lines(offset, pane) for offset in (21, 22, 23)] == [underlined, underlined, []]
+
+
+# ---- whatever the font -------------------------------------------------------------------------------------------
+
+COLUMNS = 8
+ROW = 1
+"""The row whose bytes are edited and outlined, between two others."""
+HINTINGS = list(QFont.HintingPreference)
+
+
+@given(ascent=st.floats(0.1, 400), descent=st.floats(0, 150))
+@example(ascent=11.125, descent=2.828125)  # Debian's default: DejaVu Sans Mono of 12 pixels, hinted slightly
+@example(ascent=11.0, descent=3.0)  # the same, hinted fully
+def test_rows_keep_letters_underlines_and_outlines_apart_for_any_font(ascent: float, descent: float) -> None:
+    line, baseline, underline = rows_for(ascent, descent)
+
+    widest = 2
+    assert baseline - ascent >= widest - 0.5
+    assert underline > baseline
+    assert underline + UNDER < line - widest
+    assert line - baseline >= descent + widest
+
+
+def painted(look: Look, scale: float, **lines: list[Span]) -> np.ndarray:
+    """Rows of capitals in a picture of so many pixels a point: height x width x 3 colours."""
+    model = HexModel(3 * COLUMNS, lambda start, stop, deliver: deliver(b"A" * (stop - start), []))
+    model.want(0, 3 * COLUMNS)
+    layout = Layout(3 * COLUMNS, COLUMNS)
+    grid = Grid(look, layout)
+    image = QImage(ceil(grid.width * scale), ceil(3 * look.line * scale), QImage.Format.Format_RGB32)
+    image.setDevicePixelRatio(scale)
+    image.fill(QColor(look.colours.base))
+    painter = QPainter(image)
+    RowPainter(painter, look, Scene(model, layout, grid, Cursor(3 * COLUMNS), **lines)).paint(range(3), 0)
+    painter.end()
+    return pixels(image)
+
+
+def differing(picture: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The pixels in which two pictures differ: height x width."""
+    return (picture != other).any(axis=2)
+
+
+@pytest.mark.usefixtures("qapp")
+@pytest.mark.parametrize("scheme", [Scheme.LIGHT, Scheme.CONTRAST_DARK])
+@pytest.mark.parametrize("scale", [1.0, 1.25, 1.5, 2.0])
+@pytest.mark.parametrize("hinting", HINTINGS)
+def test_an_underline_touches_no_outline_whatever_the_font(
+    hinting: QFont.HintingPreference, scale: float, scheme: Scheme
+) -> None:
+    font = fixed_font()
+    font.setHintingPreference(hinting)
+    outlined = Span(ROW * COLUMNS + 2, ROW * COLUMNS + 6)
+    edited = Span(outlined.start + 1, outlined.stop - 1)  # the sides of an outline run beside the letters
+    ascents = set()
+    for points in (5, 6, 7, 8, 9, 9.5, 10, 11, 12, 14, 17, 20, 28):
+        font.setPointSizeF(points)
+        ascents.add(QFontMetricsF(font).ascent())
+        look = Look(font, scheme)
+        plain = painted(look, scale)
+        underline = differing(plain, painted(look, scale, edited=[edited]))
+        first, *_, last = np.flatnonzero(underline.any(axis=1)).tolist()
+        for kind in ("outline", "damage", "stored", "omitted"):
+            outline = differing(plain, painted(look, scale, **{kind: [outlined]}))[:, underline.any(axis=0)]
+            assert outline[last:].any()
+            assert not outline[first - 1 : last + 2].any(), (points, kind)
+    assert len(ascents) > 10
