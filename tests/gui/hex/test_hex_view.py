@@ -262,8 +262,9 @@ def test_nothing_to_show_is_said_and_nothing_breaks(show: Show, size: int | None
 
     assert view.caret() == 0
     assert view.selection() == Span(0, 0)
+    picture = shown.picture()
     assert view.look.colours.quiet in {
-        shown.picture().pixelColor(x, y).name().upper()
+        picture.pixelColor(x, y).name().upper()
         for x in range(view.viewport().width())
         for y in range(view.viewport().height() // 2 - 10, view.viewport().height() // 2 + 10)
     }
