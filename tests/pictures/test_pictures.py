@@ -23,7 +23,7 @@ SHOWN = {
     "findings.png": "flipped-blob-byte.rca",
     "coverage.png": "weather-overlap",
 }
-"""The pictures of the README, and the samples that they show."""
+"""The pictures of the README and the manual, and the samples that they show."""
 
 
 def drawn(root: Path, scale: float, *arguments: object) -> None:
@@ -54,16 +54,17 @@ def test_a_state_looks_as_it_did(
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_the_readme_shows_the_program_as_it_is(
+def test_what_users_read_shows_the_program_as_it_is(
     name: str, root: Path, sample: Sample, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     made = tmp_path / name
     drawn(root, 1, "inspector", "--screenshot", made, sample(SHOWN[name]))
     compare(request, root / "resources" / "screenshots" / name, made, shutil.copyfile)
-    assert f"(resources/screenshots/{name})" in (root / "README.md").read_text(encoding="utf-8")
+    pages = [root / "README.md", *(root / "resources" / "manual").glob("*.md")]
+    assert any(f"screenshots/{name})" in page.read_text(encoding="utf-8") for page in pages)
 
 
-def test_the_readme_shows_no_other_pictures(root: Path) -> None:
+def test_users_are_shown_no_other_pictures(root: Path) -> None:
     assert {path.name for path in (root / "resources" / "screenshots").iterdir()} == set(SHOWN)
 
 
