@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, Qt
+import shiboken6
+from PySide6.QtCore import QByteArray, QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, Qt
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QAbstractItemView, QTreeView
 from pytestqt.qtbot import QtBot
@@ -21,6 +22,18 @@ from tests.gui.conftest import Show, press, settle
 
 DAMAGED = "flipped-blob-byte.rca"
 SMALL, LARGE = (1024, 700), (1600, 1000)
+
+
+class Seen(QObject):
+    """Writes down the events of what it filters."""
+
+    def __init__(self, events: list[QEvent.Type]) -> None:
+        super().__init__()
+        self._events = events
+
+    def eventFilter(self, _: QObject, event: QEvent) -> bool:
+        self._events.append(event.type())
+        return False
 
 
 def scrolls_across(view: QAbstractItemView) -> bool:
@@ -180,6 +193,55 @@ def test_a_floating_panel_is_not_left_over_another_tab(show: Show, window: Windo
     assert not dock.isVisible()
     assert other.docks["Byte"].isFloating()
     assert other.docks["Byte"].isVisible()
+
+
+@pytest.mark.qt_log_ignore("does not support raise", extend=True)
+def test_a_floating_panel_goes_with_its_window_and_is_there_at_the_next_start(
+    show: Show, window: Window, settings: Settings, qtbot: QtBot
+) -> None:
+    dock = show("journey.caf").docks["Byte"]
+    dock.setFloating(True)
+    qtbot.waitUntil(lambda: dock.isWindow() and dock.isVisible())
+    window.close()
+    assert not dock.isVisible()
+
+    again = Window(settings)
+    qtbot.addWidget(again)
+    again.open_location(window.tabs.shown_location())
+    settle(qtbot, again)
+    tab = again.tab()
+    assert tab is not None
+    assert tab.docks["Byte"].isFloating()
+    assert not tab.docks["Byte"].isHidden()
+    again.end()
+
+
+@pytest.mark.qt_log_ignore("does not support raise", extend=True)
+def test_a_window_that_is_destroyed_while_it_is_seen_is_not_asked_how_it_is_arranged(
+    settings: Settings, qtbot: QtBot, sample: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It hides what is in it as it goes; its layout is gone by then, and what touches it may crash."""
+    doomed = Window(settings)
+    doomed.show()
+    doomed.open_location(str(sample("journey.caf")))
+    settle(qtbot, doomed)
+    tab = doomed.tab()
+    assert tab is not None
+    tab.docks["Byte"].setFloating(True)
+    qtbot.waitUntil(lambda: tab.docks["Byte"].isWindow() and tab.docks["Byte"].isVisible())
+    touched: list[str] = []
+    hidden: list[QEvent.Type] = []
+    monkeypatch.setattr(tab.area, "saveState", lambda *_: touched.append("saveState") or QByteArray())
+    for name, dock in tab.docks.items():
+        monkeypatch.setattr(dock, "hide", lambda name=name: touched.append(name))
+    seen = Seen(hidden)
+    tab.area.installEventFilter(seen)
+    doomed.end()
+
+    shiboken6.delete(doomed)
+
+    assert QEvent.Type.Hide in hidden
+    assert touched == []
 
 
 def test_the_map_frames_all_where_all_is_seen(show: Show, sample: Callable[[str], Path]) -> None:

@@ -2,43 +2,30 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QByteArray, QEvent, QObject
-from PySide6.QtWidgets import QDockWidget, QMainWindow
+from collections.abc import Iterable
+
+from PySide6.QtWidgets import QDockWidget
 
 
-class Afloat(QObject):
-    """Hides the floating docks of an area together with it; ``version`` is that of its arrangement."""
+class FloatingDocks:
+    """Hides the floating docks of a tab while another tab is shown.
 
-    def __init__(self, area: QMainWindow, version: int) -> None:
-        super().__init__(area)
-        self._area = area
-        self._version = version
+    The window calls it when tabs change. An event of a widget would be no sign of that: a window that is closed or
+    destroyed hides what is in it too, and by then neither its layout nor its docks may be touched.
+    """
+
+    def __init__(self, docks: Iterable[QDockWidget]) -> None:
+        self._docks = tuple(docks)
         self._hidden: list[QDockWidget] = []
-        self._state = QByteArray()
-        area.installEventFilter(self)
 
-    @property
-    def arrangement(self) -> QByteArray:
-        """How the docks are arranged while the area is shown."""
-        return self._state if self._hidden else self._area.saveState(self._version)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """See QObject."""
-        if watched is self._area and not event.spontaneous():
-            if event.type() is QEvent.Type.Hide:
-                self._hide()
-            elif event.type() is QEvent.Type.Show:
-                self._show()
-        return False
-
-    def _hide(self) -> None:
-        docks = self._area.findChildren(QDockWidget)
-        self._state = self._area.saveState(self._version)
-        self._hidden = [dock for dock in docks if dock.isFloating() and not dock.isHidden()]
+    def hide(self) -> None:
+        """Hide those that are shown, until `show`."""
+        self._hidden = [dock for dock in self._docks if dock.isFloating() and not dock.isHidden()]
         for dock in self._hidden:
             dock.hide()
 
-    def _show(self) -> None:
+    def show(self) -> None:
+        """Show again what was hidden."""
         for dock in self._hidden:
             dock.show()
         self._hidden = []

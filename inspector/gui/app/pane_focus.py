@@ -44,7 +44,8 @@ class Frame(QWidget):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Qt override: follow the pane."""
-        if watched is self.around and event.type() in _MOVES:
+        # What hides with the window needs no frame; a window that is being destroyed must not be touched.
+        if watched is self.around and event.type() in _MOVES and self._area.isVisible():
             self._place()
         return False
 

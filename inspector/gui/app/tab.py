@@ -6,7 +6,7 @@ from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
 from inspector.gui.app.actions import PANELS, without_marks
-from inspector.gui.app.floating_docks import Afloat
+from inspector.gui.app.floating_docks import FloatingDocks
 from inspector.gui.app.pane_focus import Panes
 from inspector.gui.app.whats_this import Explaining
 from inspector.gui.document.checking import Checking
@@ -125,7 +125,7 @@ class Tab(QWidget):
         self.docks["Findings"].raise_()
         self.shows_requests = True
         self._first_layout = self.area.saveState(VERSION)
-        self._afloat = Afloat(self.area, VERSION)
+        self.floating = FloatingDocks(self.docks.values())
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -220,8 +220,8 @@ class Tab(QWidget):
         self.docks["Findings"].raise_()
 
     def arrangement(self) -> QByteArray:
-        """How the docks are arranged, to be remembered."""
-        return self._afloat.arrangement
+        """How the docks are arranged, to be remembered: a tab that is not shown has its floating ones hidden."""
+        return self.area.saveState(VERSION)
 
     # ---- the keyboard ------------------------------------------------------------------------------------------
 

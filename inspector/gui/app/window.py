@@ -203,16 +203,24 @@ class Window(QMainWindow):
         if not self.tabs.count():
             self.start_page.show_recent(self.settings.recent)
         if tab is not self._shown:
-            self.layouts.keep(self._shown)
+            self._leave()
             self._shown = tab
             self.line.set_document(tab.document if tab is not None else None)
             self.tools.go_to.clear()
             if tab is not None:
+                tab.floating.show()
                 self.layouts.arrange(tab)
                 tab.hex_pane.setFocus()
         name = self.tabs.title().replace("[*]", "[*][*]")  # Qt's mark for what is changed
         self.setWindowTitle(f"{name}[*] – {TITLE}" if name else TITLE)
         self._enable()
+
+    def _leave(self) -> None:
+        """Take leave of the tab that was shown: the next one is arranged like it, and covers its floating panels."""
+        if self._shown is not None:
+            self.layouts.keep(self._shown)
+            self._shown.floating.hide()
+            self._shown = None
 
     def _enable(self, *_: object) -> None:
         tab = self.tab()
@@ -243,9 +251,8 @@ class Window(QMainWindow):
         tab = self.tabs.document_tab(at)
         if tab is not None:
             if tab is self._shown:
-                self.layouts.keep(tab)
+                self._leave()
                 self.line.set_document(None)
-                self._shown = None
             tab.document.close()
         self.tabs.take_away(at)
         self._change_tab()
@@ -300,7 +307,7 @@ class Window(QMainWindow):
         if not self._agreed and close_confirmation.waits(self, self.tabs.every(), self._close_now):
             event.ignore()
             return
-        self.layouts.keep(self._shown)
+        self._leave()
         self.layouts.store()
         self.settings.set_state("geometry", self.saveGeometry())
         self.end()
