@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Callable
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QTabBar
@@ -74,6 +77,32 @@ def test_a_dead_worker_is_said_and_the_location_can_be_reopened(show: Show, wind
     with qtbot.waitSignal(tab.document.lost, timeout=WAIT):
         process.kill()
     assert "ended unexpectedly" in tab.banner.message.text.text()
+    tab.banner.message.button.click()
+    settle(qtbot, window)
+    fresh = window.tab()
+    assert fresh is not None
+    assert fresh is not tab
+    assert fresh.document.status.stage is Stage.READY
+
+
+def test_a_worker_that_cannot_start_is_said_and_can_be_tried_again(
+    window: Window, qtbot: QtBot, sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: BaseProcess) -> None:
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(BaseProcess, "start", refuse)
+        window.open_location(str(sample("journey.caf")))
+        settle(qtbot, window)
+    tab = window.tab()
+    assert tab is not None
+    assert tab.document.status.stage is Stage.FAILED
+    assert tab.banner.message.text.text() == (
+        "No process could be started to read this location: Cannot allocate memory. Close other programs and try again."
+    )
+    assert tab.banner.message.button.text() == "Retry"
+    assert not window.mishaps.reports
     tab.banner.message.button.click()
     settle(qtbot, window)
     fresh = window.tab()

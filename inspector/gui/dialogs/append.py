@@ -25,7 +25,7 @@ class AppendDialog(QDialog):
         self.setWindowTitle(f"Add to {name}")
         self._location = location
         self._then = then
-        self.client = Client(parent=self, target=worker.make)
+        self.client = Client(parent=self, target=worker.make, purpose="look at these files")
         self.inputs = InputsPanel(self.client, self.draft)
         self.options = RcaOptionsPage(own=True)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)

@@ -45,7 +45,7 @@ class CatalogueDialog(QDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Search Catalogue")
-        self.client = Client(parent=self, target=worker.make)
+        self.client = Client(parent=self, target=worker.make, purpose="search the catalogue")
         self.client.lost.connect(self._fail)
         self._job: Job | None = None
         self._places: tuple[Place, ...] = ()

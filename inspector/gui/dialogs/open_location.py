@@ -45,7 +45,7 @@ class OpenLocationDialog(QDialog):
         self._bucket = ""
         self._touched = False
         self._filling = False
-        self.client = Client(parent=self, target=worker.browse)
+        self.client = Client(parent=self, target=worker.browse, purpose="read the AWS configuration")
         self.location = PathField()
         self.location.setAccessibleName("Location")
         self.location.setPlaceholderText("s3://bucket/key or a path")

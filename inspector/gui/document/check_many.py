@@ -73,6 +73,7 @@ class ManyChecks(QObject):
         link.ended.connect(partial(self._ended, link))
         self.links.append(link)
         self._at[link] = at
+        link.start()
         link.send(message)
 
     def _arrived(self, link: Link, answer: Any) -> None:

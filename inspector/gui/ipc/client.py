@@ -87,7 +87,7 @@ class Job(QObject):
 
 
 class Client(QObject):
-    """One worker and what was asked of it. No method waits.
+    """One worker and what was asked of it; ``purpose`` says what for where there is none. No method waits.
 
     Signals:
         lost(str): the worker has gone; a sentence that says why. Nothing is answered after it.
@@ -101,8 +101,15 @@ class Client(QObject):
     settled = Signal()
     jobsChanged = Signal()
 
-    def __init__(self, *arguments: Any, parent: QObject | None = None, target: Work = work) -> None:
+    def __init__(
+        self,
+        *arguments: Any,
+        parent: QObject | None = None,
+        target: Work = work,
+        purpose: str = "read this location",
+    ) -> None:
         super().__init__(parent)
+        self._purpose = purpose
         self._questions: dict[int, _Question] = {}
         self._number = 0
         self._open = True
@@ -110,6 +117,8 @@ class Client(QObject):
         self._link.arrived.connect(self._arrived)
         self._link.ended.connect(self._ended)
         self._link.buried.connect(self._buried)
+        self._link.failed.connect(self._not_started)
+        self._link.start()
         self._doing: tuple[str, ...] = ()
         self._timer = QTimer(self)
         self._timer.setInterval(POLL)
@@ -233,7 +242,10 @@ class Client(QObject):
 
     def _ended(self) -> None:
         self._doing = tuple(job.method for job in self.jobs)
-        self._give_up("The process that was reading this location ended unexpectedly.")
+        self._give_up(f"The process started to {self._purpose} ended unexpectedly.")
+
+    def _not_started(self, reason: str) -> None:
+        self._give_up(f"No process could be started to {self._purpose}: {reason}. Close other programs and try again.")
 
     def _buried(self, status: int | None) -> None:
         self.died.emit(status, self._doing)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
 import queue
 import sys
 import threading
+from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any, Protocol
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector.core.crash_report import Report
 from inspector.gui.ipc.crash_reports import REPORTS
@@ -41,17 +43,19 @@ class Work(Protocol):
 
 
 class Link(QObject):
-    """Starts a worker, which runs ``target`` with these arguments, and passes messages both ways.
+    """A worker, which runs ``target`` with these arguments, and messages both ways. Connect, and then ``start``.
 
     Signals:
         arrived(object): a message of the worker.
         ended(): the worker has gone without being asked to.
         buried(object): such a worker has been buried; its exit status, a negative number for a signal.
+        failed(str): no worker could be started; why.
     """
 
     arrived = Signal(object)
     ended = Signal()
     buried = Signal(object)
+    failed = Signal(str)
 
     def __init__(self, *arguments: Any, target: Work = work) -> None:
         super().__init__()
@@ -61,7 +65,14 @@ class Link(QObject):
         self._died = False
         self._grace = 0.0
         self._process: BaseProcess | None = None
-        threading.Thread(target=self._send_all, args=(target, arguments), name="to worker").start()
+        self._sender = threading.Thread(target=self._send_all, args=(target, arguments), name="to worker")
+
+    def start(self) -> None:
+        """Start the worker soon; once."""
+        try:
+            _start(self._sender)
+        except OSError as error:
+            QTimer.singleShot(0, self, partial(self.failed.emit, _reason(error)))  # as late as any other signal
 
     def send(self, message: Any) -> None:
         """Send soon."""
@@ -82,18 +93,15 @@ class Link(QObject):
         self._outgoing.put(None)
 
     def _send_all(self, target: Work, arguments: tuple[Any, ...]) -> None:
-        context = _context()
-        ours, theirs = context.Pipe()
-        given = (dict(os.environ), target, theirs, *arguments)
-        process = context.Process(target=begin, args=given, name="worker", daemon=True)
-        with self._lock:
-            if self._closed:
-                return
-            process.start()
-            self._process = process
-        theirs.close()
-        receiver = threading.Thread(target=self._receive_all, args=(ours,), name="from worker")
-        receiver.start()
+        try:
+            started = self._started(target, arguments)
+        except (OSError, EOFError) as error:  # no memory, no process to be had, or the one that forks them has gone
+            if not self._closed:
+                self.failed.emit(_reason(error))
+            return
+        if started is None:
+            return
+        process, ours, receiver = started
         try:
             while (message := self._outgoing.get()) is not None:
                 ours.send(message)
@@ -111,6 +119,37 @@ class Link(QObject):
         if self._died:
             self.buried.emit(process.exitcode)
 
+    def _started(
+        self, target: Work, arguments: tuple[Any, ...]
+    ) -> tuple[BaseProcess, Connection, threading.Thread] | None:
+        """The worker, our end of its pipe and the thread that listens to it; None if it is not wanted any more.
+
+        Raises OSError and EOFError where it cannot be started.
+        """
+        context = _context()
+        ours, theirs = context.Pipe()
+        given = (dict(os.environ), target, theirs, *arguments)
+        process = context.Process(target=begin, args=given, name="worker", daemon=True)
+        receiver = threading.Thread(target=self._receive_all, args=(ours,), name="from worker")
+        try:
+            with self._lock:
+                if self._closed:
+                    return None
+                process.start()
+                self._process = process
+            _start(receiver)
+        except (OSError, EOFError):
+            with self._lock:
+                started, self._process = self._process, None
+            if started is not None:
+                started.kill()
+                started.join()
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        return process, ours, receiver
+
     def _receive_all(self, connection: Connection) -> None:
         while True:
             try:
@@ -126,3 +165,16 @@ class Link(QObject):
         if not self._closed:
             self._died = True
             self.ended.emit()
+
+
+def _start(thread: threading.Thread) -> None:
+    """Start a thread; raises OSError where the system has no more of them."""
+    try:
+        thread.start()
+    except RuntimeError as error:
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN)) from error
+
+
+def _reason(error: OSError | EOFError) -> str:
+    words = error.strerror if isinstance(error, OSError) else None
+    return words or "the process that starts others has ended"

@@ -124,9 +124,10 @@ class Banner(QFrame):
         return state_icon(status.state)
 
     def _lost(self, sentence: str) -> None:
-        if self._document.status.stage is not Stage.FAILED:
-            sentence = " ".join((sentence, "What was read until then is still shown."))
-        self.ask(sentence, "Reopen", self.reopen.emit)
+        if self._document.status.stage is Stage.FAILED:
+            self.ask(sentence, "Retry", self.reopen.emit)
+        else:
+            self.ask(f"{sentence} What was read until then is still shown.", "Reopen", self.reopen.emit)
 
     def ask(self, sentence: str, action: str, then: Callable[[], object]) -> None:
         """Show a sentence with a button, which does ``then`` when it is pressed."""

@@ -59,7 +59,7 @@ class AuditTab(SideTab):
     def __init__(self, connection_of: Callable[[str], Connection] = lambda _: DEFAULT) -> None:
         super().__init__(SIDES["audit"])
         self._connection_of = connection_of
-        self.client = Client(parent=self, target=worker.audit)
+        self.client = Client(parent=self, target=worker.audit, purpose="audit these archives")
         self._job: Job | None = None
         self._pace = Pace(0.0)
         self.standing = Standing()

@@ -53,7 +53,7 @@ class BrowserTab(SideTab):
         super().__init__(SIDES["browser"])
         self._connections = connections
         self.connection = connection
-        self.client = self._new_client()
+        self._client = self._new_client()
         self._job: Job | None = None
         self._pace = Pace(0.0)
         self._told = ""
@@ -134,29 +134,33 @@ class BrowserTab(SideTab):
         self.tree.selectionModel().selectionChanged.connect(self._enable)
 
     def _new_client(self) -> Client:
-        client = Client(parent=self, target=worker.browse)
+        client = Client(parent=self, target=worker.browse, purpose="list what lies on S3")
         client.lost.connect(self._lost)
         client.jobsChanged.connect(self._show_work)
         return client
 
     def _lost(self, sentence: str) -> None:
-        """The process has gone; what is asked next is asked of another one."""
         self.message.say(sentence)
-        self.client = self._new_client()
+
+    def _open_client(self) -> Client:
+        """A client to ask: another one where the process of the last has gone."""
+        if not self._client.is_open:
+            self._client = self._new_client()
+        return self._client
 
     @property
     def settled(self) -> bool:
         """See SideTab."""
-        return not self.client.outstanding
+        return not self._client.outstanding
 
     def cancel(self) -> None:
         """See SideTab."""
-        for job in self.client.jobs:
+        for job in self._client.jobs:
             job.cancel()
 
     def end(self) -> None:
         """See SideTab."""
-        self.client.close()
+        self._client.close()
 
     # ---- listing -----------------------------------------------------------------------------------------------
 
@@ -186,9 +190,9 @@ class BrowserTab(SideTab):
 
     def _list(self, location: str, after: str, done: Done, failed: Failed) -> None:
         if location == BUCKETS:
-            job = self.client.job("buckets", self.connection, done=done, failed=failed)
+            job = self._open_client().job("buckets", self.connection, done=done, failed=failed)
         else:
-            job = self.client.job("page", self.connection, location, after, done=done, failed=failed)
+            job = self._open_client().job("page", self.connection, location, after, done=done, failed=failed)
         job.finished.connect(lambda: failed(CANCELLED) if job.cancelled else None)
 
     def _listed(self, page: RemotePage) -> None:
@@ -207,7 +211,7 @@ class BrowserTab(SideTab):
         self.message.say(sentence)
 
     def _ask_connection(self) -> None:
-        dialog = ConnectDialog(self, self.client, self._connections, self.connection)
+        dialog = ConnectDialog(self, self._open_client(), self._connections, self.connection)
         dialog.chosen.connect(self.use)
         dialog.open()
 
@@ -259,7 +263,7 @@ class BrowserTab(SideTab):
     def _download_to(self, folders: list[str]) -> None:
         locations = tuple(entry.location for entry in self.selected())
         self._pace = Pace(monotonic())
-        self._job = self.client.job(
+        self._job = self._open_client().job(
             "download", self.connection, locations, folders[0], done=self._downloaded, failed=self.message.say
         )
         self._job.progressed.connect(self._progressed)
@@ -287,7 +291,7 @@ class BrowserTab(SideTab):
     def _show_work(self) -> None:
         busy = self._job is not None
         self.bar.setVisible(busy)
-        self.stop.setVisible(bool(self.client.jobs))
+        self.stop.setVisible(bool(self._client.jobs))
         self.sentence.setText("Downloading…" if busy else f"{_asked(self.connection)} {self._told}".strip())
 
 

@@ -62,7 +62,7 @@ class NewArchiveTab(SideTab):
 
     def __init__(self, connections: Connections) -> None:
         super().__init__(SIDES["draft"])
-        self.client = Client(parent=self, target=worker.make)
+        self.client = Client(parent=self, target=worker.make, purpose="make archives")
         self.client.lost.connect(self._lose)
         self._job: Job | None = None
         self._pace = Pace(0.0)
