@@ -22,7 +22,6 @@ from inspector.gui.ipc.client import Client
 from inspector.gui.kit import theme
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.theme import Theme
-from inspector.gui.tabs.check_list_tab import CheckTab
 from tests.patience import PATIENCE
 
 WAIT = int(PATIENCE * 1000)
@@ -80,7 +79,6 @@ def window(qtbot: QtBot, settings: Settings) -> Iterator[Window]:
         made.show()
     yield made
     links = [client.link for client in made.findChildren(Client)]
-    links += [link for tab in made.tabs.sides() if isinstance(tab, CheckTab) for link in tab.checks.links]
     made.end()
     made.close()
     qtbot.waitUntil(lambda: all(link.process is None for link in links), timeout=WAIT)

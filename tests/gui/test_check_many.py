@@ -104,9 +104,9 @@ def test_a_worker_that_dies_costs_only_the_archive_it_was_checking(
     window.checks.check([str(large), str(sample(DAMAGED)), str(sample("journey.caf"))])
     tab = many(window)
     qtbot.waitUntil(lambda: tab.model.index(0, STATE).data() == "being checked", timeout=WAIT)
-    link = next(link for link, at in tab.checks._at.items() if at == 0)
-    assert link.process is not None
-    link.process.kill()
+    client = next(client for client, at in tab.checks._at.items() if at == 0)
+    assert client.link.process is not None
+    client.link.process.kill()
     qtbot.waitUntil(lambda: window.settled, timeout=WAIT)
     assert [tab.model.index(row, STATE).data() for row in range(3)] == ["unreadable", "damaged", "sound"]
     assert "ended unexpectedly" in tab.model.index(0, SENTENCE).data()

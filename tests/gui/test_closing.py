@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
+from inspector.operations.protocol.requests import ArchiveRequests
 from tests.gui.conftest import WAIT, Copied, Show, answer, dialog_of, overwrite, press, previewed, settle
 
 
@@ -44,7 +45,7 @@ def test_a_busy_tab_asks_and_goes_on_working(busy: Tab, window: Window) -> None:
     assert "large.caf" in question(window).text()
     answer(question(window), "Keep Working")
     assert window.tab() is busy
-    assert [job.method for job in busy.document.client.jobs if job.method == "check"] == ["check"]
+    assert ArchiveRequests.check in [job.request for job in busy.document.client.jobs]
 
 
 def test_a_busy_tab_closes_when_that_is_wanted(busy: Tab, window: Window, qtbot: QtBot) -> None:

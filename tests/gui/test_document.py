@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.core.span import Span
 from inspector.gui.document.document import Document
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import ContentInfo, LayerKind, SortKey, Stage
 from tests.gui.conftest import WAIT
 
@@ -131,14 +132,14 @@ def test_filtering_and_sorting_arrange_the_members(opened: Open, qtbot: QtBot) -
     pages = []
     document.arrange("", SortKey.SIZE, True)
     settle(qtbot, document)
-    document.client.call("member_rows", 0, 100, done=pages.append)
+    document.client.ask(ArchiveRequests.member_rows, 0, 100).then(pages.append)
     settle(qtbot, document)
     sizes = [row.size for row in pages[0].rows]
     assert sizes == sorted(sizes, reverse=True)
     name = pages[0].rows[0].name
     document.arrange(name, SortKey.ARCHIVE, False)
     settle(qtbot, document)
-    document.client.call("member_rows", 0, 100, done=pages.append)
+    document.client.ask(ArchiveRequests.member_rows, 0, 100).then(pages.append)
     settle(qtbot, document)
     assert [row.name for row in pages[1].rows] == [name]
 

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from inspector.core.span import Span
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
+from inspector.operations.protocol.requests import ArchiveRequests
 from tests.gui.conftest import Show, press, settle
 
 
@@ -101,7 +102,7 @@ def test_a_selected_metadata_row_leads_to_its_tar_header(show: Show, window: Win
     folder = Path(__file__).parents[2] / "resources" / "samples" / "weather"
     tab = show(folder)
     answers = []
-    tab.document.client.call("field", 0, (0, 1, 3), done=answers.append)
+    tab.document.client.ask(ArchiveRequests.field, 0, (0, 1, 3)).then(answers.append)
     qtbot.waitUntil(lambda: bool(answers))
     tab.document.select_field(0, answers[0], "structure")
     settle(qtbot, window)

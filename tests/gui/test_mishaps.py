@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 from inspector.gui.app.crash_reports import Mishaps
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.crash_report import MishapDialog
+from inspector.operations.protocol.requests import ArchiveRequests
 from tests.gui.conftest import WAIT, Show, overwrite, press, previewed, settle
 
 CANARY = "/home/anna/payroll.caf"
@@ -166,7 +167,7 @@ def test_a_mistake_in_a_worker_is_told_and_the_worker_goes_on(
     tab = show("plain.zip")
     sentences: list[str] = []
     with qtbot.waitSignal(mishaps.noted, timeout=WAIT):
-        tab.document.client.call("explain", CANARY, done=print, failed=sentences.append)
+        tab.document.client.ask(ArchiveRequests.explain, CANARY).then(print, sentences.append)
     settle(qtbot, window)
     assert "a mistake in the program" in sentences[0]
     assert "worker" in told(mishaps)

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.operations.protocol.browse_views import Remedy
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Stage
 from tests.gui.conftest import WAIT, answer, overwrite, press, previewed, settle
 from tests.gui.s3_changing import KEY, agree, asked, data, entry, note, point_to, question, tab, writes
@@ -124,7 +125,9 @@ def test_a_change_that_fits_no_more_is_not_lost(
     pending = tab.editing.pending
     assert pending is not None
     with qtbot.waitSignal(tab.document.said, timeout=WAIT):
-        tab.document.start("export_patch", pending, str(tmp_path / "kept.json"), done=tab.document.said.emit)
+        tab.document.start(ArchiveRequests.export_patch, pending, str(tmp_path / "kept.json")).then(
+            tab.document.said.emit
+        )
     assert (tmp_path / "kept.json").exists()
 
 

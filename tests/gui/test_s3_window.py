@@ -18,6 +18,7 @@ from inspector.gui.kit.locations import from_mime
 from inspector.gui.panels.models.requests import METHOD, RANGE, STATUS, RequestsModel
 from inspector.gui.panels.requests import HERE, RequestTotals
 from inspector.operations.protocol.browse_views import Remedy
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Stage
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Request, Why
@@ -173,7 +174,7 @@ def test_the_window_answers_while_bytes_are_late(window: Window, qtbot: QtBot, s
     try:
         with store.proxy.failing(stalling(gate)):
             tab.document.go_to(0, 4_000_000, 4_000_000)
-            tab.document.client.call("status", done=told.append)
+            tab.document.client.ask(ArchiveRequests.status).then(told.append)
             qtbot.waitUntil(lambda: bool(told), timeout=WAIT)
             assert tab.document.client.outstanding
             tab.document.go_to(0, 10, 10)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,9 @@ import pytest
 from inspector.core.crash_report import Report
 from inspector.core.progress import CANCELLED
 from inspector.operations.protocol.report_kind import ReportKind
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import JobState, SortKey, Stage
+from inspector.operations.worker.desk import Desk
 from inspector.operations.worker.server import serve
 from tests.patience import PATIENCE
 
@@ -27,9 +29,9 @@ class Asker:
         self.number = 0
         self.kept: list[Any] = []
 
-    def send(self, method: str, *arguments: Any) -> int:
+    def send(self, request: Callable[..., Any], *arguments: Any) -> int:
         self.number += 1
-        self.connection.send((self.number, method, arguments))
+        self.connection.send((self.number, request.__name__, arguments, {}))
         return self.number
 
     def answer(self, number: int, ok: object = None) -> Any:
@@ -41,8 +43,8 @@ class Asker:
             assert self.connection.poll(PATIENCE), "the worker does not answer"
             self.kept.append(self.connection.recv())
 
-    def ask(self, method: str, *arguments: Any) -> Any:
-        _, ok, value = self.answer(self.send(method, *arguments))
+    def ask(self, request: Callable[..., Any], *arguments: Any) -> Any:
+        _, ok, value = self.answer(self.send(request, *arguments))
         assert ok, value
         return value
 
@@ -72,26 +74,31 @@ def archive(tmp_path: Path) -> str:
 
 def test_questions_jobs_and_mistakes(archive: str) -> None:
     with worker(archive) as (asker, process):
-        assert asker.ask("status").stage is Stage.OPENING
-        asker.ask("decode")
-        assert asker.ask("status").members == 1
-        assert asker.ask("arrange", "", SortKey.NAME, True) == 1
-        asker.ask("plant")
-        assert asker.ask("tree_rows", 0, 0, 10).rows[0].name == "a"
-        assert asker.ask("search", 0, b"llo", 0, False, False) == 2
-        content = asker.ask("content", 0)
-        assert asker.ask("read", content.layer.layer, 0, 100) == b"hello"
-        for refused in (("member", 7), ("goto", "nonsense", 0, 0), ("read", 99, 0, 1), ("content", 1)):
+        assert asker.ask(ArchiveRequests.status).stage is Stage.OPENING
+        asker.ask(ArchiveRequests.decode)
+        assert asker.ask(ArchiveRequests.status).members == 1
+        assert asker.ask(ArchiveRequests.arrange, "", SortKey.NAME, True) == 1
+        asker.ask(ArchiveRequests.plant)
+        assert asker.ask(ArchiveRequests.tree_rows, 0, 0, 10).rows[0].name == "a"
+        assert asker.ask(ArchiveRequests.search, 0, b"llo", 0, False, False) == 2
+        content = asker.ask(ArchiveRequests.content, 0)
+        assert asker.ask(ArchiveRequests.read, content.layer.layer, 0, 100) == b"hello"
+        for refused in (
+            (ArchiveRequests.member, 7),
+            (ArchiveRequests.goto, "nonsense", 0, 0),
+            (ArchiveRequests.read, 99, 0, 1),
+            (ArchiveRequests.content, 1),
+        ):
             _, ok, sentence = asker.answer(asker.send(*refused))
             assert ok is False
             assert sentence.endswith((".", "here."))
         # A request that makes no sense is answered too, and the worker goes on.
-        assert asker.answer(asker.send("explain", "no layer"))[1] is False
+        assert asker.answer(asker.send(ArchiveRequests.explain, "no layer"))[1] is False
         (mistake,) = (message for message in asker.kept if isinstance(message, Report))
         assert "worker" in mistake.text
         assert "no layer" not in mistake.text
-        assert asker.answer(asker.send("__init__", archive))[1] is False
-        assert asker.ask("status").stage is Stage.READY
+        assert asker.answer(asker.send(Desk.__init__, archive))[1:] == (False, "There is no request '__init__'.")
+        assert asker.ask(ArchiveRequests.status).stage is Stage.READY
         assert process.is_alive()
 
 
@@ -101,15 +108,15 @@ def test_a_job_tells_how_far_it_is_and_can_be_cancelled(tmp_path: Path) -> None:
         file.write(b"no archive")
         file.truncate(1 << 40)
     with worker(str(large)) as (asker, _):
-        asker.ask("decode")
-        job = asker.send("search", 0, b"zzz", 0, False, False)
+        asker.ask(ArchiveRequests.decode)
+        job = asker.send(ArchiveRequests.search, 0, b"zzz", 0, False, False)
         done = 0
         while not done:
             asker.connection.send(("progress", job))
             state = asker.answer(job, "progress")[2]
             assert isinstance(state, JobState)
             done = state.done
-        assert asker.ask("read", 0, 1 << 39, 4) == bytes(4)  # other questions are answered meanwhile
+        assert asker.ask(ArchiveRequests.read, 0, 1 << 39, 4) == bytes(4)  # other questions are answered meanwhile
         asker.connection.send(("cancel", job))
         assert asker.answer(job) == (job, False, CANCELLED)
         asker.connection.send(("progress", job))
@@ -123,8 +130,8 @@ def test_a_job_waits_while_it_is_paused(tmp_path: Path) -> None:
         file.write(b"no archive")
         file.truncate(1 << 40)
     with worker(str(large)) as (asker, _):
-        asker.ask("decode")
-        job = asker.send("search", 0, b"zzz", 0, False, False)
+        asker.ask(ArchiveRequests.decode)
+        job = asker.send(ArchiveRequests.search, 0, b"zzz", 0, False, False)
 
         def state() -> JobState:
             asker.connection.send(("progress", job))
@@ -146,20 +153,20 @@ def test_a_job_waits_while_it_is_paused(tmp_path: Path) -> None:
 
 def test_a_check_is_a_job(archive: str, tmp_path: Path) -> None:
     with worker(archive) as (asker, _):
-        result = asker.ask("check")
-        status = asker.ask("status")
+        result = asker.ask(ArchiveRequests.check)
+        status = asker.ask(ArchiveRequests.status)
         assert (status.checked, status.state, status.judgement) == (True, result.state, result.sentence)
-        assert asker.ask("checksums", 0, 10).total == 0
-        assert len(asker.ask("verdict_overview", 0, 8)) == 8
-        asker.ask("export", str(tmp_path / "report.html"), ReportKind.HTML)
+        assert asker.ask(ArchiveRequests.checksums, 0, 10).total == 0
+        assert len(asker.ask(ArchiveRequests.verdict_overview, 0, 8)) == 8
+        asker.ask(ArchiveRequests.export, str(tmp_path / "report.html"), ReportKind.HTML)
         assert (tmp_path / "report.html").read_text().startswith("<!doctype html>")
 
 
 def test_what_cannot_be_opened_is_said_in_a_sentence(tmp_path: Path) -> None:
     with worker(str(tmp_path / "nothing")) as (asker, _):
-        status = asker.ask("status")
+        status = asker.ask(ArchiveRequests.status)
         assert status.stage is Stage.FAILED
         assert "does not exist" in status.sentence
-        assert asker.ask("layers") == ()
-        asker.ask("decode")
-        assert asker.ask("member_rows", 0, 10).total == 0
+        assert asker.ask(ArchiveRequests.layers) == ()
+        asker.ask(ArchiveRequests.decode)
+        assert asker.ask(ArchiveRequests.member_rows, 0, 10).total == 0

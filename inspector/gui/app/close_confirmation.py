@@ -14,14 +14,6 @@ from inspector.gui.tabs.side_tab import SideTab
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
 
-FOR_SHOW = frozenset(
-    (
-        *("decode", "preview", "arrange", "plant", "overview", "verdict_overview", "content", "search"),
-        *("plan_extraction", "find_datapoint", "name_members", "unexplained", "alike"),
-    )
-)
-"""Work that only fills what is shown: with it nothing is lost."""
-
 
 def under_way(tabs: Iterable[QWidget]) -> list[str]:
     """What these tabs are busy with, a phrase for each that a user would miss."""
@@ -33,7 +25,7 @@ def _work(tab: Tab | SideTab) -> str:
         return "" if tab.settled else f"“{tab.title}”"
     if tab.editing.pending is not None:
         return f"an unwritten change of {tab.document.name}"
-    is_busy = any(job.method not in FOR_SHOW for job in tab.document.client.jobs)
+    is_busy = any(not job.only_shows for job in tab.document.client.jobs)
     return f"work under way on {tab.document.name}" if is_busy else ""
 
 

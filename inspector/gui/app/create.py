@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.ipc.client import Client
     from inspector.gui.tabs.new_archive import NewArchiveTab
     from inspector.operations.protocol.edit_views import WriteResult
+    from inspector.operations.protocol.requests import CreateRequests
     from inspector.operations.protocol.workshop_views import Draft, Place
 
 ONLY = "Only an RCA archive on this computer can be added to, once it has been read and nothing is pending."
@@ -48,7 +49,7 @@ class Making(QObject):
         super().__init__(parent)
         self._owner = owner
         self._parent = parent
-        self._clients: list[Client] = []
+        self._clients: list[Client[CreateRequests]] = []
         self._failed: dict[str, list[str]] = {}
         """What was to be added to an archive and was not yet, by its location: nobody has to collect it again."""
 
@@ -121,14 +122,16 @@ class Making(QObject):
         dialog.open()
 
     def _grow(self, tab: Tab, draft: Draft) -> None:
+        from inspector.operations.protocol.requests import ArchiveRequests
+
         def done(result: WriteResult) -> None:
             self._failed.pop(tab.document.location, None)
             tab.editing.settle(result)
 
         self._failed[tab.document.location] = list(draft.locations)
-        tab.document.start("append", draft.locations, draft.level, draft.convention, done=done)
+        tab.document.start(ArchiveRequests.append, draft.locations, draft.level, draft.convention).then(done)
 
-    def _keep(self, dialog: QDialog, client: Client) -> None:
+    def _keep(self, dialog: QDialog, client: Client[CreateRequests]) -> None:
         self._clients.append(client)
         dialog.finished.connect(lambda: self._clients.remove(client))
 

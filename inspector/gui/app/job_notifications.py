@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication, QWidget
@@ -18,32 +18,34 @@ from inspector.gui.tabs.side_tab import SideTab
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
     from inspector.gui.document.check_many import ManyChecks
-    from inspector.gui.ipc.client import Client, Job
+    from inspector.gui.ipc.client import Client, Job, Request
 
 LONG = 10.0
 """Seconds of work whose end is worth telling."""
-TOLD = {
-    "decode": "{name} has been read.",
-    "check": "{name} has been checked.",
-    "search": "The search in {name} has ended.",
-    "extract": "Extracting from {name} has ended.",
-    "save_copy": "Writing a copy of {name} has ended.",
-    "make_repairs": "Mending {name} has ended.",
-    "salvage": "Saving what is whole of {name} has ended.",
-    "write": "Writing {name} has ended.",
-    "write_manifest": "Writing digests of {name} has ended.",
-    "append": "Adding to {name} has ended.",
-    "create": "Making the archive has ended.",
-    "download": "The download has ended.",
-    "audit": "The audit has ended.",
-}
-"""What is told of each kind of work; others are of no interest to somebody who is elsewhere."""
-JUDGED = frozenset(("decode", "check"))
-"""Work after which it is told what is known of the archive."""
-
-
 Tell = Callable[[QWidget, str, str, Callable[[], object]], None]
 """Shows, outside of a window, a title and a sentence; the last is done when they are clicked."""
+
+
+@cache
+def _titles() -> dict[Request, str]:
+    """What is told of each kind of work that has ended; others are of no interest to somebody who is elsewhere."""
+    from inspector.operations.protocol.requests import ArchiveRequests, AuditRequests, BrowseRequests, CreateRequests
+
+    return {
+        ArchiveRequests.decode: "{name} has been read.",
+        ArchiveRequests.check: "{name} has been checked.",
+        ArchiveRequests.search: "The search in {name} has ended.",
+        ArchiveRequests.extract: "Extracting from {name} has ended.",
+        ArchiveRequests.save_copy: "Writing a copy of {name} has ended.",
+        ArchiveRequests.make_repairs: "Mending {name} has ended.",
+        ArchiveRequests.salvage: "Saving what is whole of {name} has ended.",
+        ArchiveRequests.write: "Writing {name} has ended.",
+        ArchiveRequests.write_manifest: "Writing digests of {name} has ended.",
+        ArchiveRequests.append: "Adding to {name} has ended.",
+        CreateRequests.create: "Making the archive has ended.",
+        BrowseRequests.download: "The download has ended.",
+        AuditRequests.audit: "The audit has ended.",
+    }
 
 
 def is_away(window: QWidget) -> bool:
@@ -71,7 +73,7 @@ class Telling(QObject):
         self._settings = settings
         self._tell = tell or _tell
         self._now = now
-        self._since: dict[Job, float] = {}
+        self._since: dict[Job[Any], float] = {}
         self._checks_since: dict[ManyChecks, float] = {}
         self._followed: set[SideTab] = set()
         tabs.currentChanged.connect(self._follow_sides)
@@ -97,23 +99,25 @@ class Telling(QObject):
             checks.started.connect(partial(self._began, checks))
             checks.finished.connect(partial(self._checked, side, checks))
 
-    def _follow(self, tab: QWidget, client: Client, name: str) -> None:
+    def _follow(self, tab: QWidget, client: Client[Any], name: str) -> None:
         client.jobsChanged.connect(partial(self._look, tab, client, name))
         self._look(tab, client, name)
 
-    def _look(self, tab: QWidget, client: Client, name: str) -> None:
+    def _look(self, tab: QWidget, client: Client[Any], name: str) -> None:
         for job in client.jobs:
-            if job.method in TOLD and job not in self._since:
+            if job.request in _titles() and job not in self._since:
                 self._since[job] = self._now()
                 job.finished.connect(partial(self._over, tab, client, job, name))
 
-    def _over(self, tab: QWidget, client: Client, job: Job, name: str) -> None:
-        since, title = self._since.pop(job), TOLD[job.method].format(name=name)
+    def _over(self, tab: QWidget, client: Client[Any], job: Job[Any], name: str) -> None:
+        from inspector.operations.protocol.requests import ArchiveRequests
+
+        since, title = self._since.pop(job), _titles()[job.request].format(name=name)
         if job.cancelled or not self._is_worth_it(since):
             return
-        if job.method in JUDGED:
+        if job.request in (ArchiveRequests.decode, ArchiveRequests.check):
             tell = partial(self._say, tab, title)
-            client.call("status", done=lambda status: tell(status.judgement), failed=tell)
+            client.ask(ArchiveRequests.status).then(lambda status: tell(status.judgement), tell)
         else:
             self._say(tab, title, "")
 

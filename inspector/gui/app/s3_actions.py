@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.ipc.client import Client
     from inspector.gui.panels.requests import RequestTotals
     from inspector.operations.protocol.browse_views import Remedy
+    from inspector.operations.protocol.requests import BrowseRequests
 
 
 class Opens(Protocol):
@@ -52,7 +53,7 @@ class Remote(QObject):
         super().__init__(parent)
         self._owner = owner
         self._parent = parent
-        self._clients: list[Client] = []
+        self._clients: list[Client[BrowseRequests]] = []
         self._totals: RequestTotals | None = None
         self.connections = Connections(owner.settings)
         owner.tabs.currentChanged.connect(self._follow)
@@ -94,7 +95,7 @@ class Remote(QObject):
         self._keep(dialog, dialog.client)
         return dialog
 
-    def _keep(self, dialog: QDialog, client: Client) -> None:
+    def _keep(self, dialog: QDialog, client: Client[BrowseRequests]) -> None:
         self._clients.append(client)
         dialog.finished.connect(lambda: self._clients.remove(client))
 

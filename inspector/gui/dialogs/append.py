@@ -7,8 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
-from inspector.gui.ipc import worker
-from inspector.gui.ipc.client import Client
+from inspector.gui.ipc.client import create_client
 from inspector.gui.panels.archive_options import RcaOptionsPage
 from inspector.gui.panels.inputs import InputsPanel
 from inspector.operations.protocol.workshop_views import ArchiveKind, Draft
@@ -25,7 +24,7 @@ class AppendDialog(QDialog):
         self.setWindowTitle(f"Add to {name}")
         self._location = location
         self._then = then
-        self.client = Client(parent=self, target=worker.make, purpose="look at these files")
+        self.client = create_client(self)
         self.inputs = InputsPanel(self.client, self.draft)
         self.options = RcaOptionsPage(own=True)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)

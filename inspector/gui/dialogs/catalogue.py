@@ -17,12 +17,12 @@ from PySide6.QtWidgets import (
 
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped
-from inspector.gui.ipc import worker
-from inspector.gui.ipc.client import Client, Job
+from inspector.gui.ipc.client import Job, create_client
 from inspector.gui.kit.dropping import PathField, leave_drops
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.model_fixed_table import FixedRow, FixedTable
 from inspector.gui.kit.widgets import Emptiable, table_view
+from inspector.operations.protocol.requests import CreateRequests
 from inspector.operations.protocol.workshop_views import FoundPlaces, Place
 
 NAME, ARCHIVE, OFFSET, LENGTH = range(4)
@@ -45,9 +45,9 @@ class CatalogueDialog(QDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Search Catalogue")
-        self.client = Client(parent=self, target=worker.make, purpose="search the catalogue")
+        self.client = create_client(self)
         self.client.lost.connect(self._fail)
-        self._job: Job | None = None
+        self._job: Job[FoundPlaces] | None = None
         self._places: tuple[Place, ...] = ()
         self.path = PathField(path)
         self.path.setAccessibleName("Catalogue")
@@ -125,11 +125,11 @@ class CatalogueDialog(QDialog):
         self.stack.show_sentence("Searching…")
         self.sentence.setText("")
         path = absolute(self.path.text().strip())
-        self._job = job = self.client.job("find", path, self.name.text(), done=self._take, failed=self._fail)
+        self._job = job = self.client.start(CreateRequests.find, path, self.name.text()).then(self._take, self._fail)
         job.finished.connect(lambda: self._over(job))
         self.used.emit(path)
 
-    def _over(self, job: Job) -> None:
+    def _over(self, job: Job[FoundPlaces]) -> None:
         if self._job is job:
             self._job = None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import (
@@ -55,9 +54,8 @@ class Wish:
     remove_unfinished: bool = False
 
 
-Planned = Callable[[ExtractionPlan], None]
-Plan = Callable[[Wish, Planned, Callable[[str], None]], Job]
-"""Starts planning; the functions get the plan, or a sentence that says why there is none."""
+Plan = Callable[[Wish], Job[ExtractionPlan]]
+"""Starts planning."""
 
 
 class ExtractDialog(QDialog):
@@ -82,7 +80,7 @@ class ExtractDialog(QDialog):
         self._plan_with = plan
         self._then = then
         self._selected = selected
-        self._job: Job | None = None
+        self._job: Job[ExtractionPlan] | None = None
         self.plan: ExtractionPlan | None = None
         self.all = QRadioButton(f"&All members ({grouped(total)})")
         self.chosen = QRadioButton(f"The &selected members ({grouped(len(selected))})")
@@ -194,7 +192,7 @@ class ExtractDialog(QDialog):
             self.summary.setText("Say into which folder.")
             return
         self.summary.setText(LOOKING)
-        self._job = self._plan_with(wish, self._take, partial(self._refuse))
+        self._job = self._plan_with(wish).then(self._take, self._refuse)
         self._job.finished.connect(self._over)
 
     def _over(self) -> None:

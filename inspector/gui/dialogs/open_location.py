@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QVBoxLayou
 from inspector.core.names import visible
 from inspector.core.source import SourceError
 from inspector.gui.document.connections import Connections
-from inspector.gui.ipc import worker
-from inspector.gui.ipc.client import Client
+from inspector.gui.ipc.client import browse_client
 from inspector.gui.kit.dropping import PathField, leave_drops
 from inspector.gui.kit.widgets import sentence_label
 from inspector.gui.panels.connection_form import ConnectionForm
+from inspector.operations.protocol.requests import ProfileRequests
 from inspector.sources.s3.address import SCHEME, is_s3, parse, strip_credentials
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class OpenLocationDialog(QDialog):
         self._bucket = ""
         self._touched = False
         self._filling = False
-        self.client = Client(parent=self, target=worker.browse, purpose="read the AWS configuration")
+        self.client = browse_client(self)
         self.location = PathField()
         self.location.setAccessibleName("Location")
         self.location.setPlaceholderText("s3://bucket/key or a path")
@@ -65,7 +65,7 @@ class OpenLocationDialog(QDialog):
         self.location.setText(location)
         if location == SCHEME:
             self.location.selectAll()  # who types a path or a whole address has it replaced
-        self.client.job("profiles", done=self.form.offer_profiles)
+        self.client.start(ProfileRequests.profiles).then(self.form.offer_profiles)
         leave_drops(self)
         self.resize(*SIZE)
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from functools import partial
-from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from inspector.gui.ipc import worker
-from inspector.gui.ipc.link import Link
+from inspector.gui.ipc.client import Client, check_client
 from inspector.operations.jobs.process_pool import DIED
-from inspector.operations.protocol.check_views import Wanted, check_failed
+from inspector.operations.protocol.check_views import Outcome, Wanted, check_failed
+from inspector.operations.protocol.requests import CheckRequests
 from inspector.sources.s3.address import is_s3, strip_credentials
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -29,6 +28,7 @@ class ManyChecks(QObject):
         found(object): which locations there are to check: a list of Wanted, whose places the other signals give.
         began(int): the check of one has begun.
         came(int, object): what the check of one came to, an Outcome.
+        failed(str): it cannot be done, or not gone on with; why. Then it is finished.
         finished(): all are over, or it was cancelled.
     """
 
@@ -36,6 +36,7 @@ class ManyChecks(QObject):
     found = Signal(object)
     began = Signal(int)
     came = Signal(int, object)
+    failed = Signal(str)
     finished = Signal()
 
     def __init__(self, locations: list[str], parent: QObject | None = None, connection: Connection = DEFAULT) -> None:
@@ -44,8 +45,7 @@ class ManyChecks(QObject):
         self._connection = connection
         self._wanted: list[Wanted] = []
         self._waiting: deque[int] = deque()
-        self._at: dict[Link, int | None] = {}
-        self.links: list[Link] = []
+        self._at: dict[Client[CheckRequests], int | None] = {}
         self._most = FAR_WORKERS if any(map(is_s3, locations)) else WORKERS
         self.running = False
 
@@ -55,73 +55,79 @@ class ManyChecks(QObject):
             self.running = True
             self._waiting.clear()
             self.started.emit()
-            self._start(("expand", self._locations, self._connection))
+            client = self._new_client()
+            client.start(CheckRequests.expand, self._locations, self._connection).then(
+                partial(self._found, client), self._fail
+            )
 
     def cancel(self) -> None:
         """Stop at once; what was checked until then stays."""
         if self.running:
             self.running = False
-            for link in tuple(self._at):
-                link.close()
+            for client in tuple(self._at):
+                client.close()
             self._at.clear()
             self.finished.emit()
 
-    def _start(self, message: Any, at: int | None = None) -> None:
-        link = Link(target=worker.check)
-        link.setParent(self)
-        link.arrived.connect(partial(self._arrived, link))
-        link.ended.connect(partial(self._ended, link))
-        self.links.append(link)
-        self._at[link] = at
-        link.start()
-        link.send(message)
+    def _fail(self, sentence: str) -> None:
+        self.failed.emit(sentence)
+        self.cancel()
 
-    def _arrived(self, link: Link, answer: Any) -> None:
-        if link not in self._at:
-            return
-        at = self._at[link]
-        if at is None:
-            self._wanted = answer
-            self._waiting.extend(range(len(answer)))
-            self.found.emit(answer)
-        else:
-            self.came.emit(at, answer)
-        self._go_on(link)
+    def _new_client(self) -> Client[CheckRequests]:
+        client = check_client(self)
+        client.lost.connect(partial(self._lost, client))
+        self._at[client] = None
+        return client
+
+    def _found(self, client: Client[CheckRequests], wanted: list[Wanted]) -> None:
+        self._wanted = wanted
+        self._waiting.extend(range(len(wanted)))
+        self.found.emit(wanted)
+        self._go_on(client)
         while self.running and self._waiting and len(self._at) < self._most:
-            self._start(*self._next())
+            self._go_on(self._new_client())
 
-    def _next(self) -> tuple[Wanted, int]:
-        at = self._waiting.popleft()
-        self.began.emit(at)
-        return self._wanted[at], at
-
-    def _go_on(self, link: Link) -> None:
+    def _go_on(self, client: Client[CheckRequests]) -> None:
         """Give a worker the next location; one for which there is none ends."""
         if not self.running:
             return
         if self._waiting:
-            wanted, self._at[link] = self._next()
-            link.send(wanted)
+            at = self._at[client] = self._waiting.popleft()
+            self.began.emit(at)
+            job = client.start(CheckRequests.check, self._wanted[at])
+            job.then(partial(self._came, client, at), partial(self._not_checked, client, at))
         else:
-            self._let_go(link)
+            del self._at[client]
+            client.close()
+            self._finish()
 
-    def _let_go(self, link: Link) -> None:
-        del self._at[link]
-        link.close()
+    def _finish(self) -> None:
         if not self._at:
             self.running = False
             self.finished.emit()
 
-    def _ended(self, link: Link) -> None:
-        """A worker died over one location, about which nothing is known; another one goes on with the rest."""
-        if link not in self._at:
+    def _came(self, client: Client[CheckRequests], at: int, outcome: Outcome) -> None:
+        self.came.emit(at, outcome)
+        self._go_on(client)
+
+    def _not_checked(self, client: Client[CheckRequests], at: int, sentence: str) -> None:
+        self._tell_unknown(at, sentence)
+        self._go_on(client)
+
+    def _tell_unknown(self, at: int, sentence: str) -> None:
+        """Nothing is known of one location; say why."""
+        self.came.emit(at, check_failed(strip_credentials(self._wanted[at].location), sentence))
+
+    def _lost(self, client: Client[CheckRequests], sentence: str) -> None:
+        """A worker died over one location; another one goes on with the rest, unless none can be started."""
+        if client not in self._at:
             return
-        at = self._at[link]
-        if at is not None:
-            self.came.emit(at, check_failed(strip_credentials(self._wanted[at].location), DIED))
+        at = self._at.pop(client)
+        if at is None or not client.link.started:
+            self._fail(sentence)
+            return
+        self._tell_unknown(at, DIED)
         if self._waiting:
-            del self._at[link]
-            link.close()
-            self._start(*self._next())
+            self._go_on(self._new_client())
         else:
-            self._let_go(link)
+            self._finish()

@@ -6,6 +6,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Job
+from inspector.operations.protocol.requests import ArchiveRequests
+from inspector.operations.protocol.views import CheckResult
 
 LOOK = 250
 """Milliseconds between two looks at what a running check has found."""
@@ -23,7 +25,7 @@ class Checking(QObject):
     def __init__(self, document: Document) -> None:
         super().__init__(document)
         self._document = document
-        self._job: Job | None = None
+        self._job: Job[CheckResult] | None = None
         self._timer = QTimer(self)
         self._timer.setInterval(LOOK)
         self._timer.timeout.connect(document.look)
@@ -39,7 +41,7 @@ class Checking(QObject):
         if self._job is not None and self._job.running and not self._job.cancelled:
             self._job.pause(False)
         else:
-            self._job = self._document.start("check")
+            self._job = self._document.start(ArchiveRequests.check)
             self._job.finished.connect(self._over)
             self._timer.start()
         self.changed.emit()

@@ -10,12 +10,11 @@ from PySide6.QtWidgets import QPushButton
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.kit.message_bar import Message
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import DiskChange, Stage
 
 PAUSE = 300
 """Milliseconds in which several changes are one."""
-OWN = frozenset(("write", "append", "recover", "make_repairs"))
-"""Work of this window that changes the file."""
 UNWRITTEN = "The pending changes were made for the file as it was; Reload keeps them if they fit what is there now."
 
 
@@ -97,11 +96,15 @@ class Watching(QObject):
     def _look(self) -> None:
         if self._watcher is None:
             return
-        if any(job.method in OWN for job in self._document.client.jobs):
+        if self._is_writing():
             self._timer.start()
             return
         self._watch()
-        self._document.client.call("disk_change", done=self._take)
+        self._document.client.ask(ArchiveRequests.disk_change).then(self._take)
+
+    def _is_writing(self) -> bool:
+        """Whether this window changes the file itself."""
+        return any(job.changes_archive for job in self._document.client.jobs)
 
     def _written(self, _: object) -> None:
         self._kept = None
@@ -110,7 +113,7 @@ class Watching(QObject):
     # ---- saying ------------------------------------------------------------------------------------------------
 
     def _take(self, change: DiskChange | None) -> None:
-        if any(job.method in OWN for job in self._document.client.jobs):
+        if self._is_writing():
             self._timer.start()  # what was seen may be half of what this window writes
             return
         self.change = change if change != self._kept else None
@@ -157,4 +160,4 @@ class Watching(QObject):
             self._look()
 
         self._keep()
-        document.start("read_again", done=read)
+        document.start(ArchiveRequests.read_again).then(read)

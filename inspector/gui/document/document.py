@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Concatenate
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector.core.finding import Severity
+from inspector.core.progress import Progress
 from inspector.core.span import Span
 from inspector.gui.document.explainer import Explainer
 from inspector.gui.document.selection import Selection
-from inspector.gui.ipc.client import Client, Job
+from inspector.gui.ipc.client import Answer, Arguments, Job, Request, archive_client
 from inspector.gui.kit.locations import name_of
 from inspector.gui.kit.visited_places import History, Place
 from inspector.operations.protocol.datapoint_key import datapoint_key
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import (
     ChecksumRow,
     ContentInfo,
@@ -85,8 +88,8 @@ class Document(QObject):
         self._carets: dict[int, int] = {}
         self._ticket = 0
         self._by_caret = True
-        self._jobs: dict[str, Job] = {}
-        self.client = Client(location, connection, parent=self)
+        self._jobs: dict[Request, Job[Any]] = {}
+        self.client = archive_client(location, connection, self)
         self.client.lost.connect(self._lose)
         self.client.jobsChanged.connect(self.jobsChanged)
         self._explainer = Explainer(self.client, self)
@@ -97,7 +100,7 @@ class Document(QObject):
         self._refresh.setInterval(REFRESH)
         self._refresh.timeout.connect(self.look)
         self.look()
-        self.start("decode")
+        self.start(ArchiveRequests.decode)
         self._refresh.start()
 
     @property
@@ -132,12 +135,12 @@ class Document(QObject):
 
     def look(self) -> None:
         """Ask how it stands."""
-        self.client.call("status", done=self._take_status, failed=self.said.emit)
+        self.client.ask(ArchiveRequests.status).then(self._take_status, self.said.emit)
 
     def _take_status(self, status: Status) -> None:
         old, self.status = self.status, status
         if status.generation != old.generation:
-            self.client.call("layers", done=self.take_layers)
+            self.client.ask(ArchiveRequests.layers).then(self.take_layers)
             self.rowsChanged.emit()
         if status != old:
             self.statusChanged.emit()
@@ -155,20 +158,26 @@ class Document(QObject):
         elif chosen is not None and self.selection.caret >= max(1, chosen.size):
             self.select_byte(chosen.layer, max(0, chosen.size - 1), self.selection.origin)
 
-    def start(self, method: str, *args: Any, done: Any = None) -> Job:
-        """Start a job that takes the place of an earlier one of the same kind."""
-        earlier = self._jobs.get(method)
+    def start(
+        self,
+        request: Callable[Concatenate[ArchiveRequests, Progress, Arguments], Answer],
+        /,
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Job[Answer]:
+        """Start a job that takes the place of an earlier one of the same kind. Where it fails, that is said."""
+        earlier = self._jobs.get(request)
         if earlier is not None:
             earlier.supersede()
-        job = self.client.job(method, *args, done=done, failed=self._failed)
-        self._jobs[method] = job
-        job.finished.connect(lambda: self._forget(method, job))
+        job = self.client.start(request, *args, **kwargs).otherwise(self._failed)
+        self._jobs[request] = job
+        job.finished.connect(lambda: self._forget(job))
         return job
 
-    def _forget(self, method: str, job: Job) -> None:
-        if self._jobs.get(method) is job:
-            del self._jobs[method]
-        if method == "decode" and self._refresh.isActive():
+    def _forget(self, job: Job[Any]) -> None:
+        if self._jobs.get(job.request) is job:
+            del self._jobs[job.request]
+        if job.request is ArchiveRequests.decode and self._refresh.isActive():
             self._refresh.stop()
             self.decoded_anew()
 
@@ -199,15 +208,15 @@ class Document(QObject):
     def arrange(self, text: str, key: SortKey, descending: bool) -> None:
         """Show the members whose names hold ``text``, in this order."""
         self.filter, self.sort = text, (key, descending)
-        self.start("arrange", text, key, descending, done=self._arranged)
+        self.start(ArchiveRequests.arrange, text, key, descending).then(self._arranged)
 
     def _arranged(self, _: object) -> None:
         self.arranged.emit()
-        self.start("plant", done=lambda _: self.planted.emit())
+        self.start(ArchiveRequests.plant).then(lambda _: self.planted.emit())
 
     def open_content(self, member: int) -> None:
         """Decode a member's content and show it as a layer."""
-        self.start("content", member, done=self._take_content)
+        self.start(ArchiveRequests.content, member).then(self._take_content)
 
     def _take_content(self, content: ContentInfo) -> None:
         self.content = content
@@ -278,7 +287,7 @@ class Document(QObject):
                 start = place.spans[0].start if place.spans else self.selection.caret
                 self._visit(Selection(place.layer, start, place.spans, None, member, origin))
 
-        self.client.call("place", member, done=placed, failed=self.said.emit)
+        self.client.ask(ArchiveRequests.place, member).then(placed, self.said.emit)
 
     def go_to(self, layer: int, start: int, stop: int, origin: str = "go") -> None:
         """Show the bytes ``[start, stop)`` and select them."""
@@ -297,13 +306,13 @@ class Document(QObject):
                 self.take_layers(layers)
                 self.go_to(target.layer, target.start, target.stop)
 
-            self.client.call("layers", done=known, failed=self.said.emit)
+            self.client.ask(ArchiveRequests.layers).then(known, self.said.emit)
 
         if datapoint_key(expression) is not None:
-            self.start("find_datapoint", expression, done=found)
+            self.start(ArchiveRequests.find_datapoint, expression).then(found)
         else:
             here = (self.layer, self.selection.caret)
-            self.client.call("goto", expression, *here, done=found, failed=self.said.emit)
+            self.client.ask(ArchiveRequests.goto, expression, *here).then(found, self.said.emit)
 
     def step_history(self, step: int) -> None:
         """Go back (-1) or forward (1) through visited places."""
@@ -363,7 +372,7 @@ class Document(QObject):
             else:
                 self.go_to(layer, offset, offset + len(pattern), "find")
 
-        self.start("search", layer, pattern, start, backwards, ignore_case, done=found)
+        self.start(ArchiveRequests.search, layer, pattern, start, backwards, ignore_case).then(found)
 
 
 def _not_found(info: LayerInfo | None, backwards: bool) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -14,6 +13,7 @@ from inspector.gui.document.document import Document
 from inspector.gui.document.edit_history import EditHistory
 from inspector.gui.ipc.client import Job
 from inspector.operations.protocol.edit_views import Mended, OnlyWhole, WriteResult
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import Connection
 
@@ -63,7 +63,7 @@ class Editing(QObject):
         """The checksums that what is pending makes wrong, None while that is not known."""
         self._shown: Edit | None = None
         self._unsure = False
-        self._previewer: Job | None = None
+        self._previewer: Job[tuple[str, ...] | None] | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(PAUSE)
@@ -153,7 +153,9 @@ class Editing(QObject):
     def _preview(self) -> None:
         edit = self.pending
         if self.previewing:
-            self._previewer = self._document.start("preview", edit, done=lambda broken: self._previewed(edit, broken))
+            self._previewer = self._document.start(ArchiveRequests.preview, edit).then(
+                lambda broken: self._previewed(edit, broken)
+            )
 
     def _previewed(self, edit: Edit | None, broken: tuple[str, ...] | None) -> None:
         self._shown = edit
@@ -180,7 +182,7 @@ class Editing(QObject):
             else:
                 self._document.said.emit("No recorded checksum depends on the changed bytes, or all of them fit.")
 
-        self._document.start("mend_checksums", edit, done=take)
+        self._document.start(ArchiveRequests.mend_checksums, edit).then(take)
 
     def write(self) -> None:
         """Write what is pending: into a file at once, to S3 when the user has agreed to what will be sent."""
@@ -188,19 +190,25 @@ class Editing(QObject):
         if edit is not None:
             label = edit.label if steps == 1 else plural("Make {number} change", "Make {number} changes", steps)
             every = replace(edit, label=label)
-            self.carry_out("write", every, edit=every)
+            self.carry_out(lambda whole: self._document.start(ArchiveRequests.write, every, whole), edit=every)
 
     def take_back(self) -> None:
         """Write the bytes that the last writing has replaced."""
-        if self.revert is not None:
-            self.carry_out("write", self.revert, edit=self.revert)
+        edit = self.revert
+        if edit is not None:
+            self.carry_out(lambda whole: self._document.start(ArchiveRequests.write, edit, whole), edit=edit)
 
-    def carry_out(self, method: str, *arguments: Any, edit: Edit | None, beside: tuple[str, ...] = ()) -> None:
-        """Start work that changes the archive by ``edit`` and writes files ``beside`` it, once that is agreed to."""
+    def carry_out(
+        self, work: Callable[[bool], Job[WriteResult | OnlyWhole]], edit: Edit | None, beside: tuple[str, ...] = ()
+    ) -> None:
+        """Have ``work`` started, which changes the archive by ``edit`` and writes files ``beside`` it, once agreed to.
+
+        It is told whether all of the object is to be sent.
+        """
 
         def start(whole: bool) -> None:
             # What was written in spite of being cancelled has to be known.
-            self._document.start(method, *arguments, whole, done=take).binding = True
+            work(whole).then(take).binding = True
 
         def take(result: WriteResult | OnlyWhole) -> None:
             if isinstance(result, OnlyWhole):
@@ -218,7 +226,7 @@ class Editing(QObject):
         """Read the archive as it is now, and keep what is pending where that is a change of it too."""
         edit = self.pending
         if edit is not None:
-            self._document.start("read_again", edit, done=lambda _: self._take_over(edit))
+            self._document.start(ArchiveRequests.read_again, edit).then(lambda _: self._take_over(edit))
 
     def _take_over(self, edit: Edit) -> None:
         pending = self.pending
@@ -258,10 +266,8 @@ class Editing(QObject):
     def save_copy(self, path: str, replace: bool, connection: Connection) -> None:
         """Write the archive with the pending changes to another file, or to an object that is reached so."""
         if self.pending is not None:
-            self._run("save_copy", self.pending, path, replace, connection)
-
-    def _run(self, method: str, *arguments: Any) -> None:
-        self._document.start(method, *arguments, done=self._document.said.emit)
+            copied = self._document.start(ArchiveRequests.save_copy, self.pending, path, replace, connection)
+            copied.then(self._document.said.emit)
 
 
 def named(checksums: tuple[str, ...]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 
 from inspector.gui.ipc.client import Client
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Explanation
 
 
@@ -17,7 +18,7 @@ class Explainer(QObject):
 
     answered = Signal(object)
 
-    def __init__(self, client: Client, parent: QObject) -> None:
+    def __init__(self, client: Client[ArchiveRequests], parent: QObject) -> None:
         super().__init__(parent)
         self._client = client
         self._wanted: tuple[int, int] | None = None
@@ -36,7 +37,7 @@ class Explainer(QObject):
     def _send(self) -> None:
         self._asked = self._wanted
         if self._asked is not None:
-            self._client.call("explain", *self._asked, done=self._take, failed=lambda _: self._take(None))
+            self._client.ask(ArchiveRequests.explain, *self._asked).then(self._take, lambda _: self._take(None))
 
     def _take(self, explanation: Explanation | None) -> None:
         asked, self._asked = self._asked, None

@@ -10,13 +10,16 @@ from PySide6.QtCore import Qt
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.document.document import Document
     from inspector.gui.ipc.client import Client
+    from inspector.operations.protocol.requests import ArchiveRequests
 
 PIECE = 1 << 20
 """The most bytes of one answer."""
 
 
-def read_start(client: Client, layer: int, length: int, done: Callable[[bytes], None]) -> None:
+def read_start(client: Client[ArchiveRequests], layer: int, length: int, done: Callable[[bytes], None]) -> None:
     """Give ``done`` the first ``length`` bytes of a layer, fewer where it ends before; piece by piece."""
+    from inspector.operations.protocol.requests import ArchiveRequests
+
     found = bytearray()
 
     def take(piece: bytes) -> None:
@@ -27,7 +30,8 @@ def read_start(client: Client, layer: int, length: int, done: Callable[[bytes], 
             done(bytes(found))
 
     def ask() -> None:
-        client.call("read", layer, len(found), min(PIECE, length - len(found)), done=take, failed=lambda _: take(b""))
+        asked = client.ask(ArchiveRequests.read, layer, len(found), min(PIECE, length - len(found)))
+        asked.then(take, lambda _: take(b""))
 
     ask()
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from inspector.gui.document.document import Document
 from inspector.gui.kit.text import escaped, short
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import FieldRow, Reference, Target
 
 NOWHERE = "This leads nowhere: it says the place of nothing else in the archive."
@@ -46,7 +47,9 @@ class Following(QObject):
             else:
                 self._offer(references)
 
-        document.client.call("references", asked.layer, asked.caret, asked.field, done=found, failed=document.said.emit)
+        document.client.ask(ArchiveRequests.references, asked.layer, asked.caret, asked.field).then(
+            found, document.said.emit
+        )
 
     def go(self, reference: Reference) -> None:
         """Select the bytes that something leads to."""
@@ -77,7 +80,8 @@ class Following(QObject):
     def _step_unexplained(self, backwards: bool) -> None:
         here = self._document.selection
         nothing = NONE_BEFORE if backwards else NONE_AFTER
-        self._step("unexplained", here.layer, here.caret, backwards, nothing=nothing)
+        job = self._document.start(ArchiveRequests.unexplained, here.layer, here.caret, backwards)
+        job.then(partial(self._arrive, nothing))
 
     def next_alike(self) -> None:
         """Show the next field of the kind that is selected."""
@@ -94,7 +98,9 @@ class Following(QObject):
             return
         none = ALIKE_BEFORE if backwards else ALIKE_AFTER
         nothing = none.format(kind=field.kind, name=short(field.name))
-        self._step("alike", here.layer, here.caret, field.kind, field.name, backwards, nothing=nothing)
+        place = (here.layer, here.caret)
+        job = self._document.start(ArchiveRequests.alike, *place, field.kind, field.name, backwards)
+        job.then(partial(self._arrive, nothing))
 
     def _field(self) -> FieldRow | None:
         """The selected field, as far as it is known by now."""
@@ -102,13 +108,8 @@ class Following(QObject):
         rows = explanation.fields if explanation is not None else ()
         return next((row for row in rows if row.path == selection.field), rows[-1] if rows else None)
 
-    def _step(self, method: str, *args: object, nothing: str) -> None:
-        document = self._document
-
-        def found(target: Target | None) -> None:
-            if target is None:
-                document.said.emit(nothing)
-            else:
-                document.go_to(target.layer, target.start, target.stop, "step")
-
-        document.start(method, *args, done=found)
+    def _arrive(self, nothing: str, target: Target | None) -> None:
+        if target is None:
+            self._document.said.emit(nothing)
+        else:
+            self._document.go_to(target.layer, target.start, target.stop, "step")

@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from inspector.core.span import Spans
 from inspector.gui.document.document import Document
 from inspector.operations.protocol.browse_views import RemoteState
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.sources.s3.address import is_s3
 
 LOOK = 500
@@ -43,7 +44,7 @@ class RequestWatch(QObject):
     def look(self) -> None:
         """Ask how it stands."""
         client = self.document.client
-        client.call("remote", done=self._take)
+        client.ask(ArchiveRequests.remote).then(self._take)
         self._asked = client.asked
 
     def _settled(self) -> None:
@@ -74,5 +75,5 @@ class RequestWatch(QObject):
 
         if document.layer_info(layer) is not None:
             mine = document.client.asked == self._asked
-            document.client.call("cached", layer, done=take)
+            document.client.ask(ArchiveRequests.cached, layer).then(take)
             self._asked = document.client.asked if mine else self._asked

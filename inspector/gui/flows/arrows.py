@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject
 from inspector.gui.document.document import Document
 from inspector.gui.document.navigation import Following
 from inspector.gui.hex.view import HexView
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Arrow, Reference
 
 Shown = tuple[int, int, int]
@@ -43,7 +44,7 @@ class Arrows(QObject):
     def _send(self) -> None:
         self._asked, self._wanted = self._wanted, None
         if self._asked is not None:
-            self._document.client.call("arrows", *self._asked, done=self._take, failed=lambda _: self._take(()))
+            self._document.client.ask(ArchiveRequests.arrows, *self._asked).then(self._take, lambda _: self._take(()))
 
     def _take(self, arrows: tuple[Arrow, ...]) -> None:
         asked, self._asked = self._asked, None
@@ -66,6 +67,6 @@ class Arrows(QObject):
             known = (each for each in references if each.covers[0].start == end.start)
             self._following.go(next(known, plain))
 
-        self._document.client.call(
-            "references", layer, arrow.source.start, None, done=found, failed=self._document.said.emit
+        self._document.client.ask(ArchiveRequests.references, layer, arrow.source.start, None).then(
+            found, self._document.said.emit
         )

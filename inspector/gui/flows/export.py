@@ -14,6 +14,7 @@ from inspector.gui.kit.file_dialogs import begin_beside
 from inspector.gui.panels.banner import Banner
 from inspector.operations.protocol.digest_algorithms import ALGORITHMS
 from inspector.operations.protocol.report_kind import ReportKind
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import ManifestResult
 
 FILTERS = {
@@ -54,7 +55,7 @@ class Saving(QObject):
         def done(_: object) -> None:
             self._document.said.emit(f"The report was written to {visible(path)}.")
 
-        self._document.start("export", path, kind, done=done)
+        self._document.start(ArchiveRequests.export, path, kind).then(done)
 
     # ---- manifests ---------------------------------------------------------------------------------------------
 
@@ -71,7 +72,7 @@ class Saving(QObject):
 
     def write_manifest(self, algorithm: str, replace: bool = False) -> None:
         """Write a manifest in the background; one that is there already is replaced only when that is confirmed."""
-        self._document.start("write_manifest", algorithm, replace, done=partial(self._written, algorithm))
+        self._document.start(ArchiveRequests.write_manifest, algorithm, replace).then(partial(self._written, algorithm))
 
     def _written(self, algorithm: str, result: ManifestResult) -> None:
         if result.written:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
 from pathlib import Path, PurePath
 
 from PySide6.QtCore import QObject, QUrl
@@ -12,13 +11,14 @@ from PySide6.QtWidgets import QWidget
 
 from inspector.core.names import visible
 from inspector.core.numbers import count
-from inspector.gui.dialogs.extract import ExtractDialog, Planned, Wish
+from inspector.gui.dialogs.extract import ExtractDialog, Wish
 from inspector.gui.dialogs.extracted import ExtractedDialog
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Job
 from inspector.gui.panels.banner import Banner
 from inspector.gui.panels.members import MembersPanel
-from inspector.operations.protocol.extraction_views import ExtractionResult
+from inspector.operations.protocol.extraction_views import ExtractionPlan, ExtractionResult
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Stage
 
 
@@ -39,7 +39,8 @@ class Extracting(QObject):
         if status.stage is not Stage.READY or not status.members:
             self._document.said.emit(_why_not(status.stage))
             return
-        self._document.client.call("chosen", self._members.chosen(), done=self._ask, failed=self._document.said.emit)
+        asked = self._document.client.ask(ArchiveRequests.chosen, self._members.chosen())
+        asked.then(self._ask, self._document.said.emit)
 
     def _ask(self, selected: array[int]) -> None:
         folder = self._folder or self._beside()
@@ -57,18 +58,18 @@ class Extracting(QObject):
         path = PurePath(location)
         return str(path.with_name(f"{path.name}-extracted" if path.stem == path.name else path.stem))
 
-    def _plan(self, wish: Wish, done: Planned, failed: Callable[[str], None]) -> Job:
+    def _plan(self, wish: Wish) -> Job[ExtractionPlan]:
         arguments = (wish.members, wish.folder, wish.on_conflict, wish.doubtful)
-        return self._document.client.job("plan_extraction", *arguments, done=done, failed=failed)
+        return self._document.client.start(ArchiveRequests.plan_extraction, *arguments)
 
     def start(self, wish: Wish) -> None:
         """Extract."""
         self._folder = wish.folder
         how = (wish.on_conflict, wish.doubtful, wish.keep_damaged, wish.remove_unfinished)
-        job = self._document.start("extract", wish.members, wish.folder, *how, done=self._tell)
+        job = self._document.start(ArchiveRequests.extract, wish.members, wish.folder, *how).then(self._tell)
         job.finished.connect(lambda: self._say_cancelled(job, wish.folder))
 
-    def _say_cancelled(self, job: Job, folder: str) -> None:
+    def _say_cancelled(self, job: Job[ExtractionResult], folder: str) -> None:
         if job.cancelled:
             text = f"Extracting was cancelled. Files that were whole by then are in {visible(folder)}, and no others."
             self._document.said.emit(text)

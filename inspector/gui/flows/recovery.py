@@ -9,6 +9,7 @@ from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.panels.banner import Banner
 from inspector.operations.protocol.edit_views import Interrupted, WayOut
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Stage
 
 LEFT = "Leave It: Nothing is done. The archive can be looked at, and changed once this is decided."
@@ -29,7 +30,7 @@ class Recovering(QObject):
     def _look(self) -> None:
         if not self._asked and self._document.status.stage is Stage.READY:
             self._asked = True
-            self._document.client.call("interrupted", done=self._take, failed=self._document.said.emit)
+            self._document.client.ask(ArchiveRequests.interrupted).then(self._take, self._document.said.emit)
 
     def _take(self, found: Interrupted | None) -> None:
         if found is not None:
@@ -58,4 +59,4 @@ class Recovering(QObject):
 
     def recover(self, way: WayOut) -> None:
         """Take a way out."""
-        self._document.start("recover", way, done=self._editing.settle)
+        self._document.start(ArchiveRequests.recover, way).then(self._editing.settle)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -16,6 +17,7 @@ from inspector.gui.kit.file_dialogs import begin_beside
 from inspector.gui.panels.banner import Banner
 from inspector.gui.panels.s3_target import Reach
 from inspector.operations.protocol.edit_views import WriteResult
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import Connection
 
@@ -50,7 +52,8 @@ class Writing(QObject):
         """Ask where a mended copy is to be written."""
 
         def start(path: str, over: bool, connection: Connection) -> None:
-            self._start(path, "make_repairs", accepted, path, False, over, connection)
+            job = self._document.start(ArchiveRequests.make_repairs, accepted, path, False, over, connection)
+            job.then(partial(self._written, path))
 
         self._ask_place("Mend a Copy", self._beside("mended"), start)
 
@@ -58,7 +61,8 @@ class Writing(QObject):
         """Ask where what is whole is to be saved."""
 
         def start(path: str, over: bool, connection: Connection) -> None:
-            self._start(path, "salvage", accepted, path, over, connection)
+            job = self._document.start(ArchiveRequests.salvage, accepted, path, over, connection)
+            job.then(partial(self._written, path))
 
         self._ask_place("Salvage", self._beside("salvaged"), start)
 
@@ -67,7 +71,10 @@ class Writing(QObject):
         edit = self._editing.pending
         if edit is not None:
             name = f"{self._document.name}.patch.json"
-            self._ask("Export Patch", name, lambda path: self._said("export_patch", edit, path), PATCHES)
+            self._ask("Export Patch", name, partial(self._export, edit), PATCHES)
+
+    def _export(self, edit: Edit, path: str) -> None:
+        self._document.start(ArchiveRequests.export_patch, edit, path).then(self._document.said.emit)
 
     def ask_import(self) -> None:
         """Ask for a patch, and make its changes pending."""
@@ -84,7 +91,7 @@ class Writing(QObject):
         def take(edit: Edit) -> None:
             self._editing.put(edit)
 
-        self._document.start("import_patch", path, done=take)
+        self._document.start(ArchiveRequests.import_patch, path).then(take)
 
     def _beside(self, word: str) -> str:
         """A name for a file beside the archive that says what it is."""
@@ -113,14 +120,7 @@ class Writing(QObject):
         dialog.fileSelected.connect(then)
         dialog.open()
 
-    def _start(self, path: str, method: str, *arguments: object) -> None:
-        """Start what writes an archive to a path; what became of it is said with a button that opens it."""
-
-        def done(result: WriteResult) -> None:
-            said = " ".join((result.sentence, *result.warnings))
-            self._banner.ask(said, "Open It", lambda: self.chosen.emit(path))
-
-        self._document.start(method, *arguments, done=done)
-
-    def _said(self, method: str, *arguments: object) -> None:
-        self._document.start(method, *arguments, done=self._document.said.emit)
+    def _written(self, path: str, result: WriteResult) -> None:
+        """Say what became of an archive that was written to a path, with a button that opens it."""
+        said = " ".join((result.sentence, *result.warnings))
+        self._banner.ask(said, "Open It", lambda: self.chosen.emit(path))

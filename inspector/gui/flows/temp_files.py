@@ -13,6 +13,7 @@ from inspector.gui.ipc.client import Job
 from inspector.gui.ipc.temp_dir import Shelter
 from inspector.gui.kit.model_dragging import FILES
 from inspector.operations.protocol.extraction_views import Lent
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Chosen
 
 AT_ONCE = 16 << 20
@@ -31,7 +32,7 @@ class MemberFiles(QMimeData):
         self._folder = folder
         self._paths: tuple[str, ...] = ()
         self._failed = False
-        self._job: Job | None = None
+        self._job: Job[Lent] | None = None
         self._start(AT_ONCE)
 
     def formats(self) -> list[str]:
@@ -54,7 +55,7 @@ class MemberFiles(QMimeData):
 
     def _start(self, most: int | None) -> None:
         client = self._document.client
-        self._job = client.job("lend", self._chosen, self._folder, most, done=self._take, failed=self._fail)
+        self._job = client.start(ArchiveRequests.lend, self._chosen, self._folder, most).then(self._take, self._fail)
         self._job.finished.connect(self._over)
 
     def _over(self) -> None:
@@ -113,7 +114,7 @@ class Lending(QObject):
         """Open the selected member with another program, once the user agrees."""
         member = self._document.selection.member
         if member is not None:
-            self._document.client.call("member", member, done=lambda row: self._ask(member, row.name))
+            self._document.client.ask(ArchiveRequests.member, member).then(lambda row: self._ask(member, row.name))
 
     def _ask(self, member: int, name: str) -> None:
         box = QMessageBox(self._parent)
@@ -136,7 +137,7 @@ class Lending(QObject):
 
     def _lend_one(self, member: int) -> None:
         if room := self._room():
-            self._document.start("lend_one", member, room, done=self._open)
+            self._document.start(ArchiveRequests.lend_one, member, room).then(self._open)
 
     def _open(self, lent: Lent) -> None:
         if not self.open_file(QUrl.fromLocalFile(lent.paths[0])):

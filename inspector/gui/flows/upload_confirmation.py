@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 from inspector.gui.dialogs.send import SendDialog
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Dispatch, Editing
+from inspector.operations.protocol.requests import ArchiveRequests
 
 
 class Sending(QObject):
@@ -25,12 +26,8 @@ class Sending(QObject):
         if dispatch.edit is None:
             self._show(dispatch, ())
             return
-        self._document.client.call(
-            "sending",
-            dispatch.edit,
-            dispatch.whole,
-            done=partial(self._show, dispatch),
-            failed=self._document.said.emit,
+        self._document.client.ask(ArchiveRequests.sending, dispatch.edit, dispatch.whole).then(
+            partial(self._show, dispatch), self._document.said.emit
         )
 
     def _show(self, dispatch: Dispatch, lines: tuple[str, ...]) -> None:

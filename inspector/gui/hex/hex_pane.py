@@ -29,6 +29,7 @@ from inspector.gui.hex.pages import HexModel
 from inspector.gui.hex.view import HexView
 from inspector.gui.ipc.client import Job
 from inspector.gui.kit.text import path_text, short
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import ContentInfo, Explanation, LayerInfo
 
 ORIGIN = "hex"
@@ -64,11 +65,11 @@ class HexPane(QWidget):
         self._info: LayerInfo | None = None
         self._model: HexModel | None = None
         self._following = False
-        self._mapping: Job | None = None
+        self._mapping: Job[list[int]] | None = None
         self._damage: list[Span] = []
         self._roles = 0
         self._judged = 0
-        self._judging: Job | None = None
+        self._judging: Job[list[int]] | None = None
         self._edited: Spans = ()
         self.text_limit = TEXT_LIMIT
         self.strip = EditStrip()
@@ -190,14 +191,9 @@ class HexPane(QWidget):
     def _fetch(self, layer: int, start: int, stop: int, deliver: Callable[[bytes, list[Run]], None]) -> None:
         found: list[bytes] = []
         client = self._document.client
-        client.call("read", layer, start, stop - start, done=found.append, failed=self._document.said.emit)
-        client.call(
-            "runs",
-            layer,
-            start,
-            stop,
-            done=lambda runs: deliver(b"".join(found), runs),
-            failed=lambda _: deliver(b"".join(found), []),
+        client.ask(ArchiveRequests.read, layer, start, stop - start).then(found.append, self._document.said.emit)
+        client.ask(ArchiveRequests.runs, layer, start, stop).then(
+            lambda runs: deliver(b"".join(found), runs), lambda _: deliver(b"".join(found), [])
         )
 
     def _mark_damage(self) -> None:
@@ -211,7 +207,7 @@ class HexPane(QWidget):
             self._show_damage()
             self._explain_colours()
 
-        self._document.client.call("damage", layer, MOST_DAMAGE, done=take)
+        self._document.client.ask(ArchiveRequests.damage, layer, MOST_DAMAGE).then(take)
 
     def _show_damage(self) -> None:
         """The bytes of the selected finding are marked even where it is one of very many."""
@@ -224,11 +220,11 @@ class HexPane(QWidget):
             if job is not None:
                 job.supersede()
         if self._info is not None and rows > 0:
-            self._mapping = self._document.client.job("overview", self._info.layer, rows, done=self._show_map)
+            client, layer = self._document.client, self._info.layer
+            self._mapping = client.start(ArchiveRequests.overview, layer, rows).then(self._show_map)
             status = self._document.status
             if status.checked or status.judged:
-                layer = self._info.layer
-                self._judging = self._document.client.job("verdict_overview", layer, rows, done=self._show_verdicts)
+                self._judging = client.start(ArchiveRequests.verdict_overview, layer, rows).then(self._show_verdicts)
             else:
                 self._show_verdicts([])  # what was said of bytes that have changed since holds no more
 
@@ -271,7 +267,7 @@ class HexPane(QWidget):
         self.hex.setCaretDescription(spoken(explanation, self.hex.byteAtCaret()))
         place = (explanation.layer, explanation.offset)
         show = self.inspector.setBytes
-        self._document.client.call("read", *place, LOOKED_AT, done=show, failed=lambda _: show(b""))
+        self._document.client.ask(ArchiveRequests.read, *place, LOOKED_AT).then(show, lambda _: show(b""))
 
     def _hovered(self, explanation: Explanation | None) -> None:
         if explanation is not None and explanation.layer == self._document.layer:

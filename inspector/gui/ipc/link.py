@@ -17,7 +17,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector.core.crash_report import Report
 from inspector.gui.ipc.crash_reports import REPORTS
-from inspector.gui.ipc.worker import begin, work
+from inspector.gui.ipc.worker import begin
 
 if TYPE_CHECKING:  # Windows has only one of them
     from multiprocessing.context import ForkServerContext, SpawnContext
@@ -57,11 +57,12 @@ class Link(QObject):
     buried = Signal(object)
     failed = Signal(str)
 
-    def __init__(self, *arguments: Any, target: Work = work) -> None:
+    def __init__(self, target: Work, *arguments: Any) -> None:
         super().__init__()
         self._outgoing: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._closed = False
+        self._started = False
         self._died = False
         self._grace = 0.0
         self._process: BaseProcess | None = None
@@ -79,6 +80,11 @@ class Link(QObject):
         self._outgoing.put(message)
 
     @property
+    def started(self) -> bool:
+        """Whether there is, or was, a worker."""
+        return self._started
+
+    @property
     def process(self) -> BaseProcess | None:
         """The worker, None before it is started and after it has been buried."""
         return self._process
@@ -94,7 +100,7 @@ class Link(QObject):
 
     def _send_all(self, target: Work, arguments: tuple[Any, ...]) -> None:
         try:
-            started = self._started(target, arguments)
+            started = self._begin(target, arguments)
         except (OSError, EOFError) as error:  # no memory, no process to be had, or the one that forks them has gone
             if not self._closed:
                 self.failed.emit(_reason(error))
@@ -119,7 +125,7 @@ class Link(QObject):
         if self._died:
             self.buried.emit(process.exitcode)
 
-    def _started(
+    def _begin(
         self, target: Work, arguments: tuple[Any, ...]
     ) -> tuple[BaseProcess, Connection, threading.Thread] | None:
         """The worker, our end of its pipe and the thread that listens to it; None if it is not wanted any more.
@@ -136,11 +142,11 @@ class Link(QObject):
                 if self._closed:
                     return None
                 process.start()
-                self._process = process
+                self._process, self._started = process, True
             _start(receiver)
         except (OSError, EOFError):
             with self._lock:
-                started, self._process = self._process, None
+                started, self._process, self._started = self._process, None, False
             if started is not None:
                 started.kill()
                 started.join()

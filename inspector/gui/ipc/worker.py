@@ -11,6 +11,7 @@ from typing import Any
 
 from inspector.core.hints import speak
 from inspector.gui.ipc.hints import WORDS
+from inspector.operations.protocol.requests import AuditRequests, BrowseRequests, CheckRequests, CreateRequests
 
 
 def begin(environment: dict[str, str], target: Callable[..., None], connection: Connection, *arguments: Any) -> None:
@@ -20,8 +21,8 @@ def begin(environment: dict[str, str], target: Callable[..., None], connection: 
     target(connection, *arguments)
 
 
-def work(connection: Connection, *arguments: Any) -> None:
-    """Serve one location, given with how S3 is reached, until the window hangs up."""
+def archive(connection: Connection, *arguments: Any) -> None:
+    """Answer for one location, given with how S3 is reached, until the window hangs up."""
     _begin()
 
     from inspector.operations.worker.server import serve
@@ -29,44 +30,49 @@ def work(connection: Connection, *arguments: Any) -> None:
     serve(connection, *arguments)
 
 
-def check(connection: Connection, *arguments: Any) -> None:  # noqa: ARG001 - what to check comes through the pipe
+def check(connection: Connection) -> None:
     """Check one location after another until the window hangs up."""
     _begin()
 
-    from inspector.operations.worker.check_server import serve_checks
+    from inspector.operations.worker.check_server import Checker
+    from inspector.operations.worker.server import serve_requests
 
-    serve_checks(connection)
+    session: CheckRequests = Checker()
+    serve_requests(connection, session, CheckRequests)
 
 
-def make(connection: Connection, *arguments: Any) -> None:  # noqa: ARG001 - what to make comes through the pipe
+def create(connection: Connection) -> None:
     """Look at what archives would hold, and make them, until the window hangs up."""
     _begin()
 
-    from inspector.operations.worker.create_session import JOBS, Workshop
-    from inspector.operations.worker.server import serve_methods
+    from inspector.operations.worker.create_session import Workshop
+    from inspector.operations.worker.server import serve_requests
 
-    serve_methods(connection, Workshop(), frozenset(), JOBS)
+    session: CreateRequests = Workshop()
+    serve_requests(connection, session, CreateRequests)
 
 
-def browse(connection: Connection, *arguments: Any) -> None:  # noqa: ARG001 - what to list comes through the pipe
+def browse(connection: Connection) -> None:
     """Look around on S3, and take objects home, until the window hangs up."""
     _begin()
 
-    from inspector.operations.worker.browsing import JOBS, Browser
-    from inspector.operations.worker.server import serve_methods
+    from inspector.operations.worker.browsing import Browser
+    from inspector.operations.worker.server import serve_requests
 
-    serve_methods(connection, Browser(), frozenset(), JOBS)
+    session: BrowseRequests = Browser()
+    serve_requests(connection, session, BrowseRequests)
 
 
-def audit(connection: Connection, *arguments: Any) -> None:  # noqa: ARG001 - what to audit comes through the pipe
+def audit(connection: Connection) -> None:
     """Audit what is asked for, in processes of its own, until the window hangs up."""
     _begin()
     current_process().daemon = False  # a daemon may not start processes; those of an audit end with this one
 
-    from inspector.operations.worker.audit_server import JOBS, QUICK, Auditor
-    from inspector.operations.worker.server import serve_methods
+    from inspector.operations.worker.audit_server import Auditor
+    from inspector.operations.worker.server import serve_requests
 
-    serve_methods(connection, Auditor(), QUICK, JOBS)
+    session: AuditRequests = Auditor()
+    serve_requests(connection, session, AuditRequests)
 
 
 def _begin() -> None:

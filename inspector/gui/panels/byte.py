@@ -15,6 +15,7 @@ from inspector.gui.kit.icons import Picture, severity_icon
 from inspector.gui.kit.text import path_text
 from inspector.gui.kit.widgets import SelectableLabel, sentence_label
 from inspector.gui.panels.references import Leads
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Explanation, MemberRow
 
 MOST_SPANS = 6
@@ -135,7 +136,7 @@ class BytePanel(QScrollArea):
                 stored = f"{in_bytes(row.stored)} in the archive"
                 self._say("Member", f"{row.name}\n{in_bytes(row.size)}, {row.codec}, {stored}")
 
-        self._document.client.call("member", member, done=arrived)
+        self._document.client.ask(ArchiveRequests.member, member).then(arrived)
 
     def _explained(self, explanation: Explanation) -> None:
         path = self._document.selection.field

@@ -9,6 +9,7 @@ from inspector.gui.document.connections import Connections
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.dropping import leave_drops
 from inspector.gui.panels.connection_form import ConnectionForm
+from inspector.operations.protocol.requests import ProfileRequests
 from inspector.sources.s3.connection import Connection
 
 WIDTH = 560
@@ -23,7 +24,9 @@ class ConnectDialog(QDialog):
 
     chosen = Signal(object)
 
-    def __init__(self, parent: QWidget, client: Client, connections: Connections, connection: Connection) -> None:
+    def __init__(
+        self, parent: QWidget, client: Client[ProfileRequests], connections: Connections, connection: Connection
+    ) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Connection")
@@ -41,8 +44,8 @@ class ConnectDialog(QDialog):
         self.form.endpointChosen.connect(lambda endpoint: self.form.show_connection(connections.at(endpoint)))
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
-        asked = client.job("profiles", done=self.form.offer_profiles)
-        self.finished.connect(lambda _: client.forget(asked.number))
+        asked = client.start(ProfileRequests.profiles).then(self.form.offer_profiles)
+        self.finished.connect(asked.forget)
         leave_drops(self)
         self.resize(WIDTH, self.sizeHint().height())
         self._enable()

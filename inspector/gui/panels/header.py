@@ -41,6 +41,7 @@ from inspector.operations.protocol.header_draft import (
     set_offset,
     span_target,
 )
+from inspector.operations.protocol.requests import ArchiveRequests
 
 ORIGIN = "header"
 WIDTHS = {0: 84, OFFSET: 190, LENGTH: 190, TARGET: 300}
@@ -155,7 +156,7 @@ class HeaderPanel(QWidget):
         if (early := not_there_yet(status.stage)) or status.format != "taco" or status.collection:
             self._show_none(early or "Only TACO archives have a header of entries that can be edited.")
         else:
-            self._document.client.call("header", None, done=self._take, failed=self._show_none)
+            self._document.client.ask(ArchiveRequests.header, None).then(self._take, self._show_none)
 
     def _show_none(self, sentence: str) -> None:
         self._draft = None
@@ -286,11 +287,8 @@ class HeaderPanel(QWidget):
         """Let the current entry point to the data of the selected member."""
         member, row = self._member, self._row()
         if member is not None:
-            self._document.client.call(
-                "header_target",
-                member,
-                done=lambda entry: self._change(lambda draft: set_entry(draft, row, entry)),
-                failed=self._say,
+            self._document.client.ask(ArchiveRequests.header_target, member).then(
+                lambda entry: self._change(lambda draft: set_entry(draft, row, entry)), self._say
             )
 
     def _change(self, change: Change) -> None:
@@ -308,5 +306,5 @@ class HeaderPanel(QWidget):
         if draft == self._draft:
             return
         self._draft = draft
-        self._document.client.call("header", draft, done=self._show)
-        self._document.client.call("header_edit", draft, done=self._add, failed=self._say)
+        self._document.client.ask(ArchiveRequests.header, draft).then(self._show)
+        self._document.client.ask(ArchiveRequests.header_edit, draft).then(self._add, self._say)

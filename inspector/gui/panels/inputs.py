@@ -16,6 +16,7 @@ from inspector.gui.kit.dropping import take_copy
 from inspector.gui.kit.file_dialogs import ask_for_files, ask_for_folder
 from inspector.gui.kit.model_fixed_table import FixedRow, FixedTable
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel, table_view
+from inspector.operations.protocol.requests import CreateRequests
 from inspector.operations.protocol.workshop_views import Contents, Draft, InputRow
 
 NAME, SIZE, FROM, REMARK = range(4)
@@ -34,12 +35,12 @@ class InputsPanel(QWidget):
 
     looked = Signal()
 
-    def __init__(self, client: Client, draft: Callable[[], Draft]) -> None:
+    def __init__(self, client: Client[CreateRequests], draft: Callable[[], Draft]) -> None:
         super().__init__()
         self.setAcceptDrops(True)
         self._client = client
         self._draft = draft
-        self._job: Job | None = None
+        self._job: Job[Contents] | None = None
         self.locations: list[str] = []
         self.contents: Contents | None = None
         self.model = FixedTable(TITLES, (SIZE,), self)
@@ -129,10 +130,10 @@ class InputsPanel(QWidget):
             self._take(None)
             return
         self.sentence.setText("Looking at the files…")
-        self._job = job = self._client.job("look", self._draft(), done=self._take, failed=self._fail)
+        self._job = job = self._client.start(CreateRequests.look, self._draft()).then(self._take, self._fail)
         job.finished.connect(lambda: self._over(job))
 
-    def _over(self, job: Job) -> None:
+    def _over(self, job: Job[Contents]) -> None:
         if self._job is job:
             self._job = None
             self.looked.emit()

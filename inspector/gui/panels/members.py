@@ -33,6 +33,7 @@ from inspector.gui.panels.models.members import (
     renamed,
 )
 from inspector.gui.panels.models.naming import Naming
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Chosen, MemberPlace, MemberRow, SortKey, Stage, TreeRow
 
 ORIGIN = "members"
@@ -274,7 +275,7 @@ class MembersPanel(QWidget):
             if self._placed == member:
                 self._show_place(place)
 
-        self._document.client.call("place", member, done=placed)
+        self._document.client.ask(ArchiveRequests.place, member).then(placed)
 
     def _show_place(self, place: MemberPlace) -> None:
         if self.view is self.table:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from inspector.gui.document.document import Document
 from inspector.gui.kit.line_breaks import breakable
 from inspector.gui.kit.text import short
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Explanation, Reference
 
 
@@ -46,8 +47,8 @@ class Leads(QLabel):
             return
         self._asking, self._again = True, False
         here = self._document.selection
-        self._document.client.call(
-            "references", here.layer, here.caret, here.field, done=self._take, failed=lambda _: self._take(())
+        self._document.client.ask(ArchiveRequests.references, here.layer, here.caret, here.field).then(
+            self._take, lambda _: self._take(())
         )
 
     def _take(self, references: tuple[Reference, ...]) -> None:

@@ -13,6 +13,7 @@ from inspector.gui.kit.icons import severity_icon, state_icon
 from inspector.gui.kit.text import plain, short
 from inspector.gui.kit.widgets import Details, Emptiable, push_button, sentence_label
 from inspector.operations.protocol.edit_views import RepairPlan, RepairRow
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Stage
 
 ORIGIN = "repair"
@@ -109,7 +110,8 @@ class RepairPanel(QWidget):
         self._stack.show_sentence("The archive is being checked, and its repairs planned.")
         self._asking = True
         wanted = code or self._selected()
-        job = self._document.start("plan_repairs", self.accepted(), done=lambda plan: self._take(plan, wanted))
+        job = self._document.start(ArchiveRequests.plan_repairs, self.accepted())
+        job.then(lambda plan: self._take(plan, wanted))
         job.finished.connect(self._stop_waiting)  # comes before the plan, and also where there will be none
 
     def forget(self) -> None:
@@ -221,7 +223,12 @@ class RepairPanel(QWidget):
             self._document.said.emit("Write or discard the pending changes first.")
             return
         plan = self.plan
-        self._editing.carry_out("make_repairs", self.accepted(), "", edit=plan.edit, beside=plan.beside)
+        accepted = self.accepted()
+        self._editing.carry_out(
+            lambda whole: self._document.start(ArchiveRequests.make_repairs, accepted, "", whole),
+            plan.edit,
+            plan.beside,
+        )
 
     def _show_changes(self) -> None:
         if self.plan is not None and self.plan.edit is not None:

@@ -10,6 +10,7 @@ from inspector.gui.document.request_watch import RequestWatch
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel, dress_table
 from inspector.gui.panels.models.requests import BYTES, METHOD, RANGE, STATUS, TOOK, WHEN, WHY, RequestsModel
 from inspector.operations.protocol.browse_views import RemoteState
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.sources.s3.ledger import KEPT, Request
 
 WIDTHS = {WHEN: 100, METHOD: 70, RANGE: 210, BYTES: 90, TOOK: 60, STATUS: 90, WHY: 150}
@@ -86,7 +87,7 @@ class RequestsPanel(QWidget):
         kept = "; " + f"the last {grouped(KEPT)} are listed" if state.totals.requests > KEPT else ""
         self.sentence.setText(f"{told(state)}{kept}.")
         self.sentence.show()
-        self._watch.document.client.call("requests", done=self._take)
+        self._watch.document.client.ask(ArchiveRequests.requests).then(self._take)
 
     def _take(self, requests: tuple[Request, ...]) -> None:
         at_end = self.table.verticalScrollBar().value() == self.table.verticalScrollBar().maximum()

@@ -13,6 +13,7 @@ from inspector.gui.document.connections import Connections
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.widgets import ElidedLabel, push_button
 from inspector.gui.panels.connect import ConnectDialog
+from inspector.operations.protocol.requests import ProfileRequests
 from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -23,7 +24,9 @@ class Reach(QWidget):
     ``client`` knows the profiles. Buckets that were never reached are reached as ``usual``; without that it is asked.
     """
 
-    def __init__(self, client: Client, connections: Connections, usual: Connection | None = None) -> None:
+    def __init__(
+        self, client: Client[ProfileRequests], connections: Connections, usual: Connection | None = None
+    ) -> None:
         super().__init__()
         self._usual = usual
         self._client = client

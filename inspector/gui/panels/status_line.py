@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton, QWidget
@@ -60,7 +60,7 @@ class StatusLine(QStatusBar):
         for widget in (self.work, self.bar, self.wait, self.stop):
             self.addPermanentWidget(widget)
         self._document: Document | None = None
-        self._job: Job | None = None
+        self._job: Job[Any] | None = None
         self._pace = Pace(0.0)
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
@@ -160,7 +160,7 @@ class StatusLine(QStatusBar):
 
     def _judged(self) -> str:
         """How many members a running check has judged."""
-        if self._document is None or self._job is None or self._job.method != "check":
+        if self._document is None or not _is_check(self._job):
             return ""
         status = self._document.status
         members = count(status.members, "member")
@@ -169,7 +169,7 @@ class StatusLine(QStatusBar):
     def _show_waiting(self) -> None:
         """A check can be paused: nothing waits for it."""
         job = self._job
-        self.wait.setVisible(job is not None and job.method == "check" and not self.bar.isHidden())
+        self.wait.setVisible(_is_check(job) and not self.bar.isHidden())
         paused = job is not None and job.paused
         self.wait.setIcon(icon("resume" if paused else "pause"))
         for tell in (self.wait.setToolTip, self.wait.setAccessibleName):
@@ -183,3 +183,9 @@ class StatusLine(QStatusBar):
     def _cancel(self) -> None:
         if self._document is not None:
             self._document.cancel_jobs()
+
+
+def _is_check(job: Job[Any] | None) -> bool:
+    from inspector.operations.protocol.requests import ArchiveRequests  # not for the first paint to wait for
+
+    return job is not None and job.request is ArchiveRequests.check

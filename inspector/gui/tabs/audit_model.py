@@ -18,6 +18,7 @@ from inspector.gui.kit.model_paged_table import PagedTable
 from inspector.gui.kit.palette import Mark
 from inspector.gui.kit.text import plain, short
 from inspector.operations.protocol.audit_views import FINDINGS, NO_ARCHIVE, UNCHECKED, Query, Result
+from inspector.operations.protocol.requests import AuditRequests
 from inspector.operations.protocol.views import Page
 
 TITLES = (
@@ -47,14 +48,14 @@ class AuditColumns:
 
     titles: tuple[str, ...] = TITLES
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client[AuditRequests]) -> None:
         self.client = client
         self.query = Query()
         self.start = ""
 
     def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
         """See Columns."""
-        self.client.call("page", self.query, first, count, done=deliver)
+        self.client.ask(AuditRequests.page, self.query, first, count).then(deliver)
 
     def data(self, row: Result, column: int, role: int) -> Any:
         """See Columns."""
@@ -90,7 +91,7 @@ class AuditColumns:
 class AuditModel(PagedTable):
     """The results; a click on a title sorts."""
 
-    def __init__(self, client: Client, parent: QObject | None = None) -> None:
+    def __init__(self, client: Client[AuditRequests], parent: QObject | None = None) -> None:
         self.results = AuditColumns(client)
         super().__init__(self.results, parent)
 

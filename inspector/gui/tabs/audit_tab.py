@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QProgressBar, QPu
 
 from inspector.core.numbers import count, grouped, plural
 from inspector.gui.document.session import SIDES, OpenTab
-from inspector.gui.ipc import worker
-from inspector.gui.ipc.client import Client, Job
+from inspector.gui.ipc.client import Job, audit_client
 from inspector.gui.kit.eta import Pace
 from inspector.gui.kit.message_bar import Message
 from inspector.gui.kit.row_table import RowTable
@@ -36,6 +35,7 @@ from inspector.gui.tabs.audit_model import (
 from inspector.gui.tabs.audit_options import AuditOptions
 from inspector.gui.tabs.side_tab import SideTab
 from inspector.operations.protocol.audit_views import ExportKind, Result, Standing
+from inspector.operations.protocol.requests import AuditRequests
 from inspector.operations.protocol.views import JobState
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -59,8 +59,8 @@ class AuditTab(SideTab):
     def __init__(self, connection_of: Callable[[str], Connection] = lambda _: DEFAULT) -> None:
         super().__init__(SIDES["audit"])
         self._connection_of = connection_of
-        self.client = Client(parent=self, target=worker.audit, purpose="audit these archives")
-        self._job: Job | None = None
+        self.client = audit_client(self)
+        self._job: Job[Standing] | None = None
         self._pace = Pace(0.0)
         self.standing = Standing()
         self.options = AuditOptions()
@@ -174,7 +174,7 @@ class AuditTab(SideTab):
         wanted = self.options.wanted(self._connection_of(self.options.place.text().strip()))
         self.model.results.start = _folder(wanted.place)
         self.standing, self._pace = Standing(), Pace(monotonic())
-        self._job = self.client.job("audit", wanted, done=self._take, failed=self.message.say)
+        self._job = self.client.start(AuditRequests.audit, wanted).then(self._take, self.message.say)
         self._job.progressed.connect(self._progressed)
         self._job.finished.connect(self._over)
         self.pause.setChecked(False)
@@ -213,7 +213,7 @@ class AuditTab(SideTab):
     def _look(self) -> None:
         """Ask for what has come since; not twice, so that a slow answer does not pile up."""
         if self.client.outstanding <= 1:
-            self.client.call("standing", done=self._take)
+            self.client.ask(AuditRequests.standing).then(self._take)
             self.model.refetch()
 
     def _take(self, standing: Standing) -> None:
@@ -227,7 +227,7 @@ class AuditTab(SideTab):
     def _over(self) -> None:
         self._looking.stop()
         self.sentence.setText(self._summary())
-        self.client.call("standing", done=self._take, failed=self.message.say)
+        self.client.ask(AuditRequests.standing).then(self._take, self.message.say)
         self.model.refetch()
         self._refresh()
 
@@ -331,7 +331,7 @@ class AuditTab(SideTab):
 
     def export(self, path: str, kind: ExportKind) -> None:
         """Write all results to a file; what came of it is said."""
-        self.client.job("export", path, kind, done=self.message.say, failed=self.message.say)
+        self.client.start(AuditRequests.export, path, kind).then(self.message.say, self.message.say)
 
 
 def _folder(place: str) -> str:

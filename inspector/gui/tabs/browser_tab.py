@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import monotonic
 
 from PySide6.QtCore import QModelIndex, Signal
@@ -12,8 +13,7 @@ from inspector.core.numbers import plural
 from inspector.core.source import SourceError
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import SIDES, OpenTab
-from inspector.gui.ipc import worker
-from inspector.gui.ipc.client import Client, Done, Failed, Job
+from inspector.gui.ipc.client import Client, Job, browse_client
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.kit.eta import Pace
 from inspector.gui.kit.file_dialogs import ask_for_folder
@@ -23,6 +23,7 @@ from inspector.gui.panels.connect import ConnectDialog
 from inspector.gui.tabs.browser_model import BUCKETS, CHANGED, NAME, SIZE, BrowserModel
 from inspector.gui.tabs.side_tab import SideTab
 from inspector.operations.protocol.browse_views import Downloaded, EntryKind, RemoteEntry, RemotePage
+from inspector.operations.protocol.requests import BrowseRequests
 from inspector.operations.protocol.views import JobState
 from inspector.sources.s3.address import Address, parse, strip_credentials
 from inspector.sources.s3.connection import Connection
@@ -54,7 +55,7 @@ class BrowserTab(SideTab):
         self._connections = connections
         self.connection = connection
         self._client = self._new_client()
-        self._job: Job | None = None
+        self._job: Job[Downloaded] | None = None
         self._pace = Pace(0.0)
         self._told = ""
         self.model = BrowserModel(self._list, self)
@@ -133,8 +134,8 @@ class BrowserTab(SideTab):
         self.tree.activated.connect(self._activate)
         self.tree.selectionModel().selectionChanged.connect(self._enable)
 
-    def _new_client(self) -> Client:
-        client = Client(parent=self, target=worker.browse, purpose="list what lies on S3")
+    def _new_client(self) -> Client[BrowseRequests]:
+        client = browse_client(self)
         client.lost.connect(self._lost)
         client.jobsChanged.connect(self._show_work)
         return client
@@ -142,7 +143,7 @@ class BrowserTab(SideTab):
     def _lost(self, sentence: str) -> None:
         self.message.say(sentence)
 
-    def _open_client(self) -> Client:
+    def _open_client(self) -> Client[BrowseRequests]:
         """A client to ask: another one where the process of the last has gone."""
         if not self._client.is_open:
             self._client = self._new_client()
@@ -188,11 +189,15 @@ class BrowserTab(SideTab):
         self.model.begin(location)
         self._enable()
 
-    def _list(self, location: str, after: str, done: Done, failed: Failed) -> None:
+    def _list(
+        self, location: str, after: str, done: Callable[[RemotePage], None], failed: Callable[[str], None]
+    ) -> None:
+        client = self._open_client()
         if location == BUCKETS:
-            job = self._open_client().job("buckets", self.connection, done=done, failed=failed)
+            job = client.start(BrowseRequests.buckets, self.connection)
         else:
-            job = self._open_client().job("page", self.connection, location, after, done=done, failed=failed)
+            job = client.start(BrowseRequests.page, self.connection, location, after)
+        job.then(done, failed)
         job.finished.connect(lambda: failed(CANCELLED) if job.cancelled else None)
 
     def _listed(self, page: RemotePage) -> None:
@@ -263,9 +268,8 @@ class BrowserTab(SideTab):
     def _download_to(self, folders: list[str]) -> None:
         locations = tuple(entry.location for entry in self.selected())
         self._pace = Pace(monotonic())
-        self._job = self._open_client().job(
-            "download", self.connection, locations, folders[0], done=self._downloaded, failed=self.message.say
-        )
+        job = self._open_client().start(BrowseRequests.download, self.connection, locations, folders[0])
+        self._job = job.then(self._downloaded, self.message.say)
         self._job.progressed.connect(self._progressed)
         self._job.finished.connect(self._over)
         self.message.hide()

@@ -35,6 +35,7 @@ class CheckTab(SideTab):
     def __init__(self, locations: list[str], connection: Connection = DEFAULT) -> None:
         super().__init__(SIDES["check"])
         self._locations = locations
+        self._trouble = ""
         self.checks = ManyChecks(locations, self, connection)
         self.model = CheckListModel(self)
         self.table = table_view(self.model, WIDTHS, "Archives that are checked")
@@ -59,6 +60,7 @@ class CheckTab(SideTab):
         self.checks.found.connect(self._found)
         self.checks.began.connect(self.model.begin)
         self.checks.came.connect(self._came)
+        self.checks.failed.connect(self._fail)
         self.checks.finished.connect(self._finished)
         self.stop.clicked.connect(self.cancel)
         self.again.clicked.connect(self.checks.start)
@@ -102,6 +104,7 @@ class CheckTab(SideTab):
         self.checks.cancel()
 
     def _started(self) -> None:
+        self._trouble = ""
         self.model.fill([])
         self._stack.show_sentence("Looking for archives…")
         self.bar.setRange(0, 0)
@@ -130,6 +133,11 @@ class CheckTab(SideTab):
         if not self._told.isActive():
             self._told.start()
 
+    def _fail(self, sentence: str) -> None:
+        self._trouble = sentence
+        if not self.model.rowCount():
+            self._stack.show_sentence(sentence)
+
     def _finished(self) -> None:
         self.model.cancel()
         self._show_work()
@@ -147,7 +155,7 @@ class CheckTab(SideTab):
             told = f"Checking {where}: {done}."
             self.sentence.setText(f"{told} {self.model.summary() if total else ''}".strip())
         else:
-            self.sentence.setText(self.model.summary())
+            self.sentence.setText(f"{self.model.summary()} {self._trouble}".strip())
 
     def _open(self, index: QModelIndex) -> None:
         self.chosen.emit(self.model.location(index))

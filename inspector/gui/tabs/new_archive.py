@@ -22,8 +22,7 @@ from PySide6.QtWidgets import (
 from inspector.core.progress import CANCELLED
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import SIDES, OpenTab
-from inspector.gui.ipc import worker
-from inspector.gui.ipc.client import Client, Job
+from inspector.gui.ipc.client import Job, create_client
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.kit.eta import Pace
 from inspector.gui.kit.file_dialogs import ask_for_folder
@@ -36,6 +35,7 @@ from inspector.gui.panels.inputs import InputsPanel
 from inspector.gui.panels.s3_target import Reach
 from inspector.gui.panels.status_line import STEPS
 from inspector.gui.tabs.side_tab import SideTab
+from inspector.operations.protocol.requests import CreateRequests
 from inspector.operations.protocol.views import JobState
 from inspector.operations.protocol.workshop_views import ArchiveKind, Draft, Made
 from inspector.sources.s3.address import is_s3, strip_credentials
@@ -62,9 +62,9 @@ class NewArchiveTab(SideTab):
 
     def __init__(self, connections: Connections) -> None:
         super().__init__(SIDES["draft"])
-        self.client = Client(parent=self, target=worker.make, purpose="make archives")
+        self.client = create_client(self)
         self.client.lost.connect(self._lose)
-        self._job: Job | None = None
+        self._job: Job[Made] | None = None
         self._pace = Pace(0.0)
         self._made = ""
         self._suffix = ""
@@ -234,7 +234,7 @@ class NewArchiveTab(SideTab):
 
     def _look_beside(self) -> None:
         """Find out whether runs that were killed have left anything where the archive is to be."""
-        self.client.job("unfinished", self._draft_as_far(), done=self._tell_unfinished)
+        self.client.start(CreateRequests.unfinished, self._draft_as_far()).then(self._tell_unfinished)
 
     def _tell_unfinished(self, sentence: str) -> None:
         self.remove_unfinished.setVisible(bool(sentence))
@@ -290,7 +290,7 @@ class NewArchiveTab(SideTab):
         draft = self.draft()
         self.message.hide()
         self._pace = Pace(monotonic())
-        self._job = job = self.client.job("create", draft, done=self._take, failed=self._fail)
+        self._job = job = self.client.start(CreateRequests.create, draft).then(self._take, self._fail)
         job.binding = True  # what could not be taken away again has to be known
         job.progressed.connect(self._progressed)
         job.finished.connect(lambda: self._over(job))
@@ -320,7 +320,7 @@ class NewArchiveTab(SideTab):
         if state.total:
             self.bar.setValue(min(STEPS, state.done * STEPS // state.total))
 
-    def _over(self, job: Job) -> None:
+    def _over(self, job: Job[Made]) -> None:
         self._job = None
         self._show_work(False)
         if job.cancelled:

@@ -55,10 +55,6 @@ class Pointing:
         return tuple(found.values())
 
 
-POINTED = frozenset(("arrows",))
-"""Methods that answer at once."""
-
-
 class _Finder:
     """Finds the arrows of one stretch of bytes."""
 

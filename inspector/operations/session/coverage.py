@@ -76,10 +76,6 @@ class Covering:
         return RangePlace(at, before if len(archives[at].members) else None)
 
 
-COVERING = frozenset(("datasets", "ranges", "range_states", "range_place"))
-"""The methods of Covering, all of which answer at once."""
-
-
 def _state(archive: Opened) -> RangeState:
     if not archive.complete:
         return RangeState.NOT_READ

@@ -33,7 +33,3 @@ class Naming:
                 self._changes += 1
             progress.advance(len(locals_))
         return tuple(now.members.row(number) for number in numbers if number < len(now.shelf))
-
-
-NAMING = frozenset(("name_members",))
-"""The methods of Naming: each takes a Progress and may take long."""

@@ -54,10 +54,6 @@ class Stepping:
         return _target(layer, Step(Wanted(is_alike), start, backwards, progress).among(fields))
 
 
-STEPPING = frozenset(("unexplained", "alike"))
-"""Jobs: a table of very many rows may have to be gone through."""
-
-
 def _target(layer: int, span: Span | None) -> Target | None:
     return None if span is None else Target(layer, *span)
 

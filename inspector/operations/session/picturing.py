@@ -33,7 +33,3 @@ class Picturing:
             verdict = self._now.members.row(shown.info.member).verdict
             return [int(BITS[verdict]) if shown.source.size else 0] * rows
         return verdict_overview(shown.archive, shown.info.kind is LayerKind.INNER, rows, progress)
-
-
-PICTURING = frozenset(("overview", "verdict_overview"))
-"""The methods of Picturing: each takes a Progress and may take long."""

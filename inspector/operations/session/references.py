@@ -66,10 +66,6 @@ class Referring:
         return Referrer(shown, now.shelf.number(shown.at, 0)).references(chain)
 
 
-REFERRING = frozenset(("references",))
-"""Methods that answer at once."""
-
-
 def _chain(fields: Sequence[Field], offset: int, path: tuple[int, ...] | None) -> list[Field]:
     if path is None:
         return [field for _, field in locate(fields, offset)]

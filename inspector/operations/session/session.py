@@ -39,18 +39,18 @@ from inspector.operations.protocol.views import (
     Target,
     TreeRow,
 )
-from inspector.operations.session.arrows import POINTED, Pointing
+from inspector.operations.session.arrows import Pointing
 from inspector.operations.session.checks import ALL
 from inspector.operations.session.content import SAMPLE, decoded_content, encoding_of, image_of
-from inspector.operations.session.coverage import COVERING, Covering
+from inspector.operations.session.coverage import Covering
 from inspector.operations.session.datapoints import Datapoints
 from inspector.operations.session.digest_job import write_beside
 from inspector.operations.session.disk_change import stamp
 from inspector.operations.session.guide import Guide
-from inspector.operations.session.lazy_names import NAMING, Naming
-from inspector.operations.session.navigation import STEPPING, Stepping
-from inspector.operations.session.picturing import PICTURING, Picturing
-from inspector.operations.session.references import REFERRING, Referring
+from inspector.operations.session.lazy_names import Naming
+from inspector.operations.session.navigation import Stepping
+from inspector.operations.session.picturing import Picturing
+from inspector.operations.session.references import Referring
 from inspector.operations.session.search import search
 from inspector.operations.session.snapshot import Scene
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -308,25 +308,3 @@ class Session(Datapoints, Covering, Naming, Picturing, Pointing, Referring, Step
         encoding = None if image else encoding_of(start, len(start) == source.size)
         now.contents[index] = ContentInfo(layer.info, encoding, image, sentence)
         return now.contents[index]
-
-
-QUICK = frozenset(
-    (
-        *("status", "layers", "read", "runs", "explain", "field_rows", "field"),
-        *("member_rows", "tree_rows", "member", "chosen", "place", "findings", "damage", "checksums", "goto"),
-        *COVERING,
-        *POINTED,
-        *REFERRING,
-    )
-)
-"""Methods that answer at once; safe while jobs run."""
-JOBS = frozenset(
-    (
-        *("decode", "check", "export", "write_manifest", "arrange", "plant", "search", "find_datapoint"),
-        "content",
-        *NAMING,
-        *PICTURING,
-        *STEPPING,
-    )
-)
-"""Methods that take a Progress first and may take long; each may run in a thread of its own."""

@@ -18,7 +18,6 @@ from inspector.operations.protocol.extraction_views import (
     OnConflict,
 )
 from inspector.operations.protocol.views import Chosen, Stage
-from inspector.operations.session.session import JOBS as SESSION_JOBS
 from inspector.operations.session.session import Session
 from inspector.operations.session.temp_files import TOO_MUCH, lend, lend_one, size_of
 
@@ -99,7 +98,3 @@ class Taking(Session):
                     "Nothing was extracted: headers are not where the metadata says. All of them have been read now: "
                     "look again at what there is."
                 )
-
-
-JOBS = SESSION_JOBS | {"plan_extraction", "extract", "lend", "lend_one"}
-"""Methods that take a Progress first and may take long."""

@@ -25,10 +25,8 @@ from inspector.operations.open.opening import Opened, decode, start
 from inspector.operations.protocol.edit_views import Interrupted, Mended, OnlyWhole, RepairPlan, WayOut, WriteResult
 from inspector.operations.protocol.header_draft import Entry, HeaderDraft, HeaderView
 from inspector.operations.protocol.views import Stage
-from inspector.operations.session.session import QUICK as SESSION_QUICK
 from inspector.operations.session.session import Session
 from inspector.operations.session.snapshot import Scene
-from inspector.operations.session.taking import JOBS as TAKING_JOBS
 from inspector.operations.session.taking import Taking
 from inspector.sources.local.atomic import Replacing
 from inspector.sources.local.file import FileSource
@@ -311,12 +309,3 @@ class Workbench(Taking):
 def _of_disk(patch: Patch, disk: Source) -> Patch:
     stands = disk.read(patch.offset, len(patch.old))
     return replace(patch, old=stands + patch.old[len(stands) :])
-
-
-QUICK = SESSION_QUICK | {"interrupted", "header", "header_edit", "header_target", "sending"}
-"""Methods that answer at once; safe while jobs run."""
-JOBS = TAKING_JOBS | {
-    *("preview", "mend_checksums", "write", "save_copy", "profiles", "export_patch", "import_patch"),
-    *("read_again", "recover", "plan_repairs", "make_repairs", "salvage", "append"),
-}
-"""Methods that take a Progress first and may take long; each may run in a thread of its own."""

@@ -128,9 +128,3 @@ def _counts(results: Results, column: str) -> dict[str, int]:
 
 def _line(value: object) -> bytes:
     return json.dumps(value).encode("ascii") + b"\n"
-
-
-QUICK = frozenset(("page", "standing"))
-"""Methods that answer at once; safe while the audit runs."""
-JOBS = frozenset(("audit", "export"))
-"""Methods that take a Progress first and may take long."""

@@ -80,10 +80,6 @@ class Browser:
         return Downloaded(len(wanted), size, sentence)
 
 
-JOBS = frozenset(("profiles", "buckets", "page", "download"))
-"""Methods that take a Progress first and may take long."""
-
-
 def _entries(address: Address, page: Page) -> list[RemoteEntry]:
     start = len(address.prefix)
     found = [

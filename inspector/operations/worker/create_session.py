@@ -107,10 +107,6 @@ class Workshop:
         return FoundPlaces(places[:FOUND], len(places) > FOUND)
 
 
-JOBS = frozenset(("look", "unfinished", "create", "find", "profiles"))
-"""Methods that take a Progress first and may take long."""
-
-
 def _tidied(draft: Draft) -> tuple[str, ...]:
     """Remove what was never finished where it will be written to; sentences on that. Raises SourceError."""
     if is_s3(draft.target):

@@ -13,7 +13,6 @@ from inspector.operations.protocol.edit_views import OnlyWhole, WriteResult
 from inspector.operations.protocol.views import DiskChange, Stage
 from inspector.operations.session import remote
 from inspector.operations.session.disk_change import disk_change
-from inspector.operations.session.workbench import QUICK as WORKBENCH_QUICK
 from inspector.operations.session.workbench import Workbench
 from inspector.sources.local.file import FileSource
 from inspector.sources.s3.address import is_s3
@@ -77,9 +76,3 @@ class Desk(Workbench):
     def cached(self, layer: int) -> Spans:
         """The bytes of a layer that are kept here, so that no request is needed to read them."""
         return remote.cached(self._now.layers[layer].source)
-
-
-AT_ONCE = frozenset(("status", "layers", "interrupted", "remote", "requests", "cached", "disk_change", "sending"))
-"""Methods that never wait for a network."""
-QUICK = WORKBENCH_QUICK | AT_ONCE
-"""Methods that answer at once, but for the time that S3 may take for those that are not in AT_ONCE."""

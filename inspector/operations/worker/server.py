@@ -1,6 +1,7 @@
 """The loop of a worker process: requests come in through a pipe, answers go out as they are ready.
 
-A request is ``(number, method, arguments)``; its answer is ``(number, True, value)`` or ``(number, False, sentence)``.
+A request is ``(number, name, arguments, keywords)``, of the name of a method of the class of requests that is served;
+its answer is ``(number, True, value)`` or ``(number, False, sentence)``.
 ``("progress", number)`` asks how far a job is and is answered with ``(number, "progress", JobState or None)``;
 ``("cancel", number)`` stops one and has no answer of its own: the job's answer says that it was cancelled.
 ``("pause", number)`` and ``("resume", number)`` have no answer either; a paused job can be cancelled.
@@ -15,7 +16,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Set
+from collections.abc import Callable
 from functools import partial
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
@@ -28,9 +29,10 @@ from inspector.core.format import MemberError
 from inspector.core.progress import CANCELLED, Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.protocol.request import requests_of
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import JobState
-from inspector.operations.session.workbench import JOBS
-from inspector.operations.worker.desk import AT_ONCE, QUICK, Desk
+from inspector.operations.worker.desk import Desk
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT
 from inspector.sources.s3.connection import Connection as S3Connection
@@ -44,37 +46,32 @@ _ORDERS = {"cancel": Progress.cancel, "pause": Progress.pause, "resume": Progres
 
 def serve(connection: Connection, location: str, s3: S3Connection = DEFAULT) -> None:
     """Answer for one location until the pipe closes; ``s3`` says how S3 is reached."""
-    serve_methods(connection, Desk(location, s3), QUICK, JOBS, QUICK - AT_ONCE if is_s3(location) else frozenset())
+    session: ArchiveRequests = Desk(location, s3)
+    serve_requests(connection, session, ArchiveRequests, far=is_s3(location))
 
 
-def serve_methods(
-    connection: Connection, session: object, quick: Set[str], jobs: Set[str], waiting: Set[str] = frozenset()
-) -> None:
-    """Answer with the methods of a session until the pipe closes: ``quick`` ones at once, ``jobs`` when they are done.
+def serve_requests(connection: Connection, session: object, protocol: type[object], *, far: bool = False) -> None:
+    """Answer the requests of a class with the methods of a session until the pipe closes; jobs when they are done.
 
-    Those of the quick ones that are ``waiting`` for a network are answered one after another, and others meanwhile.
+    What is ``far`` is behind a network: requests that wait for it are answered one after another, and others meanwhile.
     Interrupts from the keyboard are for the process that asks.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.setswitchinterval(_SWITCH)
-    _Server(connection, session, quick, jobs, waiting).run()
+    _Server(connection, session, protocol, far).run()
 
 
 class _Server:
-    def __init__(
-        self, connection: Connection, session: object, quick: Set[str], jobs: Set[str], waiting: Set[str]
-    ) -> None:
+    def __init__(self, connection: Connection, session: object, protocol: type[object], far: bool) -> None:
         self._connection = connection
-        self._session = session
-        self._quick = quick
-        self._long = jobs
-        self._waiting = waiting
-        self._queue: SimpleQueue[tuple[int, str, tuple[Any, ...]]] = SimpleQueue()
+        self._requests = {name: (getattr(session, name), traits) for name, traits in requests_of(protocol).items()}
+        self._far = far
+        self._queue: SimpleQueue[tuple[int, Callable[[], Any]]] = SimpleQueue()
         self._jobs: dict[int, Progress] = {}
         self._threads: set[threading.Thread] = set()
         self._sending = threading.Lock()
-        if waiting:
-            threading.Thread(target=self._answer_waiting, daemon=True).start()
+        if far:
+            threading.Thread(target=self._answer_far, daemon=True).start()
 
     def run(self) -> None:
         while True:
@@ -106,28 +103,30 @@ class _Server:
             return None
         return JobState(progress.label, progress.done, progress.total, progress.unit, progress.paused)
 
-    def _request(self, number: int, method: str, arguments: tuple[Any, ...]) -> None:
-        if method in self._waiting:
-            self._queue.put((number, method, arguments))
-        elif method in self._quick:
-            self._answer(number, lambda: getattr(self._session, method)(*arguments))
-        elif method in self._long:
+    def _request(self, number: int, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if name not in self._requests:
+            self._send((number, False, f"There is no request {name!r}."))
+            return
+        method, traits = self._requests[name]
+        if traits.is_job:
             progress = self._jobs[number] = Progress()
+            ask = partial(method, progress, *args, **kwargs)
             # A daemon: one that does not stop when asked to must not keep the process.
-            thread = threading.Thread(target=self._job, args=(number, method, progress, arguments), daemon=True)
+            thread = threading.Thread(target=self._job, args=(number, ask), daemon=True)
             self._threads.add(thread)
             thread.start()
+        elif self._far and traits.waits_for_network:
+            self._queue.put((number, partial(method, *args, **kwargs)))
         else:
-            self._send((number, False, f"There is no method {method!r}."))
+            self._answer(number, partial(method, *args, **kwargs))
 
-    def _answer_waiting(self) -> None:
+    def _answer_far(self) -> None:
         while True:
-            number, method, arguments = self._queue.get()
-            self._answer(number, partial(getattr(self._session, method), *arguments))
+            self._answer(*self._queue.get())
 
-    def _job(self, number: int, method: str, progress: Progress, arguments: tuple[Any, ...]) -> None:
+    def _job(self, number: int, ask: Callable[[], Any]) -> None:
         try:
-            self._answer(number, lambda: getattr(self._session, method)(progress, *arguments))
+            self._answer(number, ask)
         finally:
             self._jobs.pop(number, None)
             self._threads.discard(threading.current_thread())

@@ -13,6 +13,7 @@ from inspector.gui.panels.coverage.legend import Legend
 from inspector.gui.panels.coverage.source import RangeSource
 from inspector.gui.panels.coverage.view import BandView
 from inspector.operations.protocol.coverage_views import DatasetRow, RangePlace, RangeRow
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import LayerKind
 
 MOST = 300
@@ -146,7 +147,9 @@ class CoveragePanel(QWidget):
             else:
                 self._document.go_to(place.layer, 0, 0, _ORIGIN)
 
-        self._document.client.call("range_place", band.dataset.start + at, done=placed, failed=self._document.said.emit)
+        self._document.client.ask(ArchiveRequests.range_place, band.dataset.start + at).then(
+            placed, self._document.said.emit
+        )
 
     def _mark(self, band: BandView) -> None:
         """One range is marked in all bands."""

@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector.gui.document.document import Document
 from inspector.operations.protocol.coverage_views import DatasetRow, RangeRow
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Page
 
 PAGE = 5_000
@@ -13,7 +14,7 @@ PAGE = 5_000
 LOOK = 400
 """Milliseconds between two looks at the states of ranges."""
 
-_CHANGING = ("decode", "check")
+_CHANGING = (ArchiveRequests.decode, ArchiveRequests.check)
 """Work during which states change."""
 
 
@@ -57,14 +58,14 @@ class RangeSource(QObject):
         """Ask for all there is."""
         if not self._begun:
             self._begun = True
-            self._document.client.call("datasets", done=self._take_datasets, failed=self.failed.emit)
+            self._document.client.ask(ArchiveRequests.datasets).then(self._take_datasets, self.failed.emit)
 
     def _take_datasets(self, datasets: tuple[DatasetRow, ...]) -> None:
         self.found.emit(datasets)
         self._ask_for_rows()
 
     def _ask_for_rows(self) -> None:
-        self._document.client.call("ranges", len(self._rows), PAGE, done=self._take_rows, failed=self.failed.emit)
+        self._document.client.ask(ArchiveRequests.ranges, len(self._rows), PAGE).then(self._take_rows, self.failed.emit)
 
     def _take_rows(self, page: Page[RangeRow]) -> None:
         self._rows += page.rows
@@ -87,8 +88,8 @@ class RangeSource(QObject):
             self._ask_for_states()
 
     def _ask_for_states(self) -> None:
-        self._document.client.call(
-            "range_states", len(self._codes), PAGE, done=self._take_states, failed=self._lose_states
+        self._document.client.ask(ArchiveRequests.range_states, len(self._codes), PAGE).then(
+            self._take_states, self._lose_states
         )
 
     def _take_states(self, codes: bytes) -> None:
@@ -98,7 +99,7 @@ class RangeSource(QObject):
             return
         self._asking = False
         self.judged.emit(bytes(self._codes))
-        if self._stale or any(job.method in _CHANGING for job in self._document.client.jobs):
+        if self._stale or any(job.request in _CHANGING for job in self._document.client.jobs):
             self._stale = False
             self._want_states()
 

@@ -13,6 +13,7 @@ from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import verdict_icon
 from inspector.gui.kit.text import plain, short
 from inspector.gui.panels.models.findings import where
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import ChecksumRow, Page
 
 TITLES = (
@@ -31,12 +32,12 @@ class ChecksumColumns:
 
     titles: tuple[str, ...] = TITLES
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client[ArchiveRequests]) -> None:
         self._client = client
 
     def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
         """See Columns."""
-        self._client.call("checksums", first, count, done=deliver)
+        self._client.ask(ArchiveRequests.checksums, first, count).then(deliver)
 
     def data(self, row: ChecksumRow, column: int, role: int) -> Any:
         """See Columns."""

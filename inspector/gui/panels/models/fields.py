@@ -15,6 +15,7 @@ from inspector.core.span import total
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.text import plain, short
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import FieldRow, Page
 
 TITLES = ("Field", "Value", "Offset", "Size", "Meaning")
@@ -27,14 +28,14 @@ class FieldTree:
     titles: tuple[str, ...] = TITLES
     root: Any = ()
 
-    def __init__(self, client: Client, layer: int, swatch: Callable[[Role], QColor]) -> None:
+    def __init__(self, client: Client[ArchiveRequests], layer: int, swatch: Callable[[Role], QColor]) -> None:
         self._client = client
         self.layer = layer
         self._swatch = swatch
 
     def fetch(self, key: Any, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
         """See Rows."""
-        self._client.call("field_rows", self.layer, key, first, count, done=deliver)
+        self._client.ask(ArchiveRequests.field_rows, self.layer, key, first, count).then(deliver)
 
     def key(self, row: FieldRow) -> Any | None:
         """See Rows."""

@@ -13,6 +13,7 @@ from inspector.core.span import Span, Spans
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.text import plain, short
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import FindingRow, Page
 
 TITLES = ("Severity", "What was found", "Bytes", "Member", "Code")
@@ -26,13 +27,13 @@ class FindingColumns:
 
     titles: tuple[str, ...] = TITLES
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client[ArchiveRequests]) -> None:
         self._client = client
         self.severities: tuple[Severity, ...] = tuple(Severity)
 
     def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
         """See Columns."""
-        self._client.call("findings", first, count, self.severities, done=deliver)
+        self._client.ask(ArchiveRequests.findings, first, count, self.severities).then(deliver)
 
     def data(self, row: FindingRow, column: int, role: int) -> Any:
         """See Columns."""

@@ -14,6 +14,7 @@ from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import icon, severity_icon, verdict_icon
 from inspector.gui.kit.text import plain, short
 from inspector.gui.panels.models.naming import Naming
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import MemberRow, Page, SortKey, TreeRow
 
 TITLES = (
@@ -111,13 +112,13 @@ class MemberColumns:
 
     titles: tuple[str, ...] = TITLES
 
-    def __init__(self, client: Client, naming: Naming) -> None:
+    def __init__(self, client: Client[ArchiveRequests], naming: Naming) -> None:
         self._client = client
         self._naming = naming
 
     def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
         """See Columns."""
-        self._client.call("member_rows", first, count, done=deliver)
+        self._client.ask(ArchiveRequests.member_rows, first, count).then(deliver)
 
     def data(self, row: MemberRow, column: int, role: int) -> Any:
         """See Columns."""
@@ -135,13 +136,13 @@ class MemberPaths:
     titles: tuple[str, ...] = TITLES
     root: Any = 0
 
-    def __init__(self, client: Client, naming: Naming) -> None:
+    def __init__(self, client: Client[ArchiveRequests], naming: Naming) -> None:
         self._client = client
         self._naming = naming
 
     def fetch(self, key: Any, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
         """See Rows."""
-        self._client.call("tree_rows", key, first, count, done=deliver)
+        self._client.ask(ArchiveRequests.tree_rows, key, first, count).then(deliver)
 
     def key(self, row: TreeRow) -> Any | None:
         """See Rows."""

@@ -7,6 +7,7 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector.gui.ipc.client import Client, Job
+from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import MemberRow
 
 MOST = 200
@@ -24,12 +25,12 @@ class Naming(QObject):
 
     named = Signal(object)
 
-    def __init__(self, client: Client, parent: QObject | None = None) -> None:
+    def __init__(self, client: Client[ArchiveRequests], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._client = client
         self._wanted: dict[int, None] = {}
         self._asked: set[int] = set()
-        self._job: Job | None = None
+        self._job: Job[tuple[MemberRow, ...]] | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(SETTLING)
@@ -54,7 +55,7 @@ class Naming(QObject):
         numbers = sorted(list(self._wanted)[-MOST:])
         self._wanted.clear()
         self._asked.update(numbers)
-        self._job = self._client.job("name_members", tuple(numbers), done=self._came)
+        self._job = self._client.start(ArchiveRequests.name_members, tuple(numbers)).then(self._came)
         self._job.finished.connect(self._over)
 
     def _came(self, rows: Any) -> None:
