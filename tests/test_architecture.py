@@ -164,13 +164,19 @@ def test_every_public_method_says_what_it_does_unless_what_it_overrides_does() -
 
 
 def _silent(module: ModuleType) -> Iterator[str]:
-    """The public methods of a module's classes that have no docstring and override none."""
+    """The public methods of a module's public classes that have no docstring and override none.
+
+    A protocol's methods may say nothing: those who have them do.
+    """
     for kind in vars(module).values():
-        if inspect.isclass(kind) and kind.__module__ == module.__name__ and not kind.__name__.startswith("_"):
-            for name, method in vars(kind).items():
-                is_own = inspect.isfunction(method) and not any(name in vars(base) for base in kind.__mro__[1:])
-                if is_own and not name.startswith("_") and not method.__doc__:
-                    yield f"{module.__name__}.{kind.__qualname__}.{name}"
+        if not inspect.isclass(kind) or kind.__module__ != module.__name__ or kind.__name__.startswith("_"):
+            continue
+        if getattr(kind, "_is_protocol", False):
+            continue
+        for name, method in vars(kind).items():
+            is_own = inspect.isfunction(method) and not any(name in vars(base) for base in kind.__mro__[1:])
+            if is_own and not name.startswith("_") and not method.__doc__:
+                yield f"{module.__name__}.{kind.__qualname__}.{name}"
 
 
 # ---- what is loaded at run time ------------------------------------------------------------------------------------
