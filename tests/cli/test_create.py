@@ -84,7 +84,7 @@ def test_a_taco_is_made_with_entries_in_their_order(run: Run, tmp_path: Path) ->
         (("caf", "new.caf", "tree", "--max-size", "33G"), "at most"),
         (("caf", "new.caf", "tree", "--max-size", "100"), "needs an archive of"),
         (("taco", "new.taco", "tree", "--entry", "1"), "two numbers without commas"),
-        (("taco", "new.taco", "tree", "--entry-for", "q"), "No member is called 'q'"),
+        (("taco", "new.taco", "tree", "--entry-for", "q"), "No member is named 'q'"),
     ],
 )
 def test_what_cannot_be_is_a_sentence_and_leaves_nothing(

@@ -167,7 +167,7 @@ def test_it_is_paused_goes_on_and_is_cancelled(tab: AuditTab, qtbot: QtBot, larg
     assert not tab.options.isEnabled()
     tab.pause.click()
     qtbot.waitUntil(lambda: "paused" in tab.sentence.text(), timeout=WAIT)
-    assert tab.pause.text() == "Go O&n"
+    assert tab.pause.text() == "Resu&me"
     tab.pause.click()
     qtbot.waitUntil(lambda: "paused" not in tab.sentence.text(), timeout=WAIT)
     qtbot.keyClick(tab, Qt.Key.Key_Escape)

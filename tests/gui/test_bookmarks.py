@@ -32,7 +32,7 @@ def listed(window: Window) -> list[str]:
 
 def test_bookmarks_are_kept_listed_and_gone_to(show: Show, window: Window, qtbot: QtBot, settings: Settings) -> None:
     tab = show("journey.caf")
-    assert listed(window) == ["None in This Archive"]
+    assert listed(window) == ["No Bookmarks in This Archive"]
     bookmark(qtbot, window, tab, 300, "odd & strange")
     bookmark(qtbot, window, tab, 20, "first")
     assert listed(window)[:2] == ["0x14  first", "0x12C  odd && strange"]

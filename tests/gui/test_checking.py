@@ -143,7 +143,7 @@ def test_a_checksum_lights_up_what_it_covers(
 def test_what_records_no_checksums_says_so(checked: Show) -> None:
     tab = checked("journey.caf")
     assert tab.digests.empty_sentence() == (
-        "The format records no checksums; a file of digests beside it would be compared."
+        "The format records no checksums. A digest manifest beside the archive would be compared."
     )
 
 
@@ -188,7 +188,7 @@ def test_a_check_is_paused_goes_on_and_is_cancelled(show: Show, window: Window, 
     qtbot.waitUntil(window.line.wait.isVisible, timeout=WAIT)
     qtbot.waitUntil(lambda: "paused" in window.line.work.text(), timeout=WAIT)
     assert tab.checking.running
-    assert window.line.wait.accessibleName() == "Go on with this work"
+    assert window.line.wait.accessibleName() == "Resume this job"
     job = tab.checking._job
     at = job.state.done
     with qtbot.waitSignal(job.progressed, timeout=WAIT):

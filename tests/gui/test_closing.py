@@ -63,7 +63,7 @@ def test_reading_a_busy_tab_again_asks(busy: Tab, window: Window, qtbot: QtBot) 
     assert window.tab() is busy
     link = busy.document.client.link
     press(window, "reload")
-    answer(question(window), "Read Again")
+    answer(question(window), "Reload")
     fresh = window.tab()
     assert fresh is not None
     assert fresh is not busy

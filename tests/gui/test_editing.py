@@ -165,7 +165,7 @@ def test_broken_checksums_are_counted_mended_and_named(edited: tuple[Tab, Path],
     press(window, "mend_checksums")
     settle(qtbot, window)
     previewed(qtbot, window, tab)
-    assert said(tab).startswith("2 checksums mended, not written yet: CRC-32 of TACO_HEADER")
+    assert said(tab).startswith("2 checksums fixed, not written yet: CRC-32 of TACO_HEADER")
     assert not tab.changes.mend.isEnabled()
     assert tab.document.status.state is State.WARNING  # nothing but the padding that is not zero
     press(window, "write")
@@ -313,7 +313,7 @@ def test_leaving_pending_changes_asks(edited: tuple[Tab, Path], window: Window, 
     getattr(window, action)()
     box = dialog_of(window, QMessageBox)
     assert isinstance(box, QMessageBox)
-    answer(box, "Close" if action == "close_tab" else "Read Again")
+    answer(box, "Close" if action == "close_tab" else "Reload")
     assert window.tab() is not tab
     settle(qtbot, window)
     fresh = window.tab()

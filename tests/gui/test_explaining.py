@@ -62,7 +62,7 @@ def test_every_column_of_every_view_is_explained(show: Show, window: Window) -> 
         for column in range(model.columnCount()):
             title = model.headerData(column, Qt.Orientation.Horizontal)
             assert about_column(view, column), (view.accessibleName(), title)
-    assert seen >= set(COLUMNS) - {"Members that were found"}
+    assert seen >= set(COLUMNS) - {"Members found"}
 
 
 def test_every_action_says_what_it_does(window: Window) -> None:
@@ -75,7 +75,7 @@ def test_the_pointer_over_a_head_is_told_what_the_column_holds(show: Show, said:
     place = QPoint(header.sectionViewportPosition(1) + 5, 5)
     ask(header.viewport(), place, QEvent.Type.ToolTip)
     ask(header.viewport(), place, QEvent.Type.WhatsThis)
-    assert said == ["What the bytes say, as the specification writes it"] * 2
+    assert said == ["The value of the bytes, in the specification's notation"] * 2
 
 
 def shift_f1(window: Window, tab: Tab, widget: QWidget, qtbot: QtBot) -> None:

@@ -147,7 +147,7 @@ def test_names_that_leave_the_folder_are_refused_before_and_after(
     qtmodeltester.check(dialog.troubles.model)
     assert [dialog.troubles.model.texts(row)[:2] for row in range(2)] == [
         ("refused", "../evil"),
-        ("needs your word", "un‹U+200B›seen"),
+        ("needs confirmation", "un‹U+200B›seen"),
     ]
     dialog.troubles.table.selectRow(0)
     assert "leads out of its folder" in dialog.troubles.details.text()

@@ -123,7 +123,7 @@ def test_the_next_unexplained_bytes_are_selected_and_then_there_are_none(
     gap = tab.document.selection.caret
     with qtbot.waitSignal(tab.document.said) as said:
         key(qtbot, window, tab, Qt.Key.Key_F7, PLAIN)
-    assert said.args == ["There are no bytes after this one that nothing explains."]
+    assert said.args == ["No unexplained bytes after this one."]
     assert tab.document.selection.caret == gap
 
 

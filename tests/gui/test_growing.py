@@ -129,7 +129,7 @@ def test_a_member_is_found_in_a_catalogue_and_shown(window: Window, qtbot: QtBot
     assert "Say which catalogue" in dialog.stack.shown_sentence()
     dialog.path.setText(str(tmp_path / "all.sqlite"))
     assert seek(dialog, qtbot, "nothing") == 0
-    assert "No member is called nothing" in dialog.stack.shown_sentence()
+    assert "No member is named nothing" in dialog.stack.shown_sentence()
     assert seek(dialog, qtbot, "sub/*") == 1
     assert dialog.model.texts(0)[0] == "sub/2.bin"
     dialog.open_button.click()

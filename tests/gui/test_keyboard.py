@@ -185,7 +185,7 @@ def test_a_panel_that_is_closed_comes_back_and_one_that_has_nothing_says_so(
     assert tab.docks["Members"].isAncestorOf(focus())
     with qtbot.waitSignal(tab.document.said) as said:
         key(Qt.Key.Key_9, ALT)
-    assert said.args == ["There is nothing to show in the panel Requests of this archive."]
+    assert said.args == ["Nothing to show in the panel Requests of this archive."]
 
 
 @pytest.mark.parametrize("look", list(Theme))

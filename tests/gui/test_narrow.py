@@ -103,12 +103,12 @@ def test_going_and_finding_are_reached_at_any_width(
 def test_a_wider_window_has_its_words_again(window: Window, qtbot: QtBot) -> None:
     for width in (1280, 800, 640, 1280):
         window.resize(width, 600)
-    every = {"Open", "Check", "Extract", "Mend", "Header", "Go to", "Find"}
+    every = {"Open", "Check", "Extract", "Repair", "Header", "Go to", "Find"}
     qtbot.waitUntil(lambda: every <= seen_words(window.tools))
 
 
 def test_a_button_can_be_pressed_where_its_action_can_be_chosen(show: Show, window: Window) -> None:
-    buttons = [each for each in window.tools.findChildren(QToolButton) if each.text() in ("Check", "Extract", "Mend")]
+    buttons = [each for each in window.tools.findChildren(QToolButton) if each.text() in ("Check", "Extract", "Repair")]
     assert [button.isEnabled() for button in buttons] == [False] * 3
     show("journey.caf")
     assert [button.isEnabled() for button in buttons] == [True] * 3

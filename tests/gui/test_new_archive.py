@@ -32,7 +32,7 @@ def test_an_archive_is_made_and_opened(
 ) -> None:
     tab = new_archive(window, qtbot, kind, tree)
     assert names(tab) == ["1.txt", "sub/2.bin"]
-    assert tab.trouble.text() == "Say where it is to be written."
+    assert tab.trouble.text() == "Choose where to write it."
     assert not tab.begin.isEnabled()
     tab.target.setText(str(tmp_path / file))
     assert not (tmp_path / file).exists()
@@ -53,7 +53,7 @@ def test_a_dataset_is_packed_with_a_first_key(window: Window, qtbot: QtBot, tree
     root = tmp_path / "bucket"
     root.mkdir()
     tab.target.setText(str(root))
-    assert tab.trouble.text() == "Say what the dataset is called."
+    assert tab.trouble.text() == "Name the dataset."
     page = tab.options.datas3t
     page.dataset.setText("weather")
     page.numbering.setChecked(True)
@@ -84,7 +84,7 @@ def test_entries_of_a_taco_header_are_members_or_numbers(
     settle(qtbot, window)
     tab.begin.click()
     settle(qtbot, window)
-    assert "No member is called 'nowhere'" in tab.message.text.text()
+    assert "No member is named 'nowhere'" in tab.message.text.text()
     assert not (tmp_path / "n.tacozip").exists()
     third.setEditText("")
     settle(qtbot, window)

@@ -100,7 +100,7 @@ def test_the_menu_of_a_finding_offers_it_too(found: Found) -> None:
     menu = QMenu()
     tab.findings.table.wanted(menu)
     with_repair = [action.text() for action in menu.actions()]
-    assert with_repair[0] == "&Mend…"
+    assert with_repair[0] == "&Repair…"
 
 
 def test_where_nothing_can_be_mended_nothing_is_offered(found: Found) -> None:
@@ -153,7 +153,7 @@ def test_nothing_points_behind_the_end_when_the_end_was_cut_off(found: Found, wi
     assert path.stat().st_size == end
     assert tab.note.text.text().startswith(f"Done: Cut off the 112 bytes of garbage from byte {end:,} on")
     assert tab.document.selection.caret == tab.hex_pane.hex.caret() == end - 1
-    assert tab.byte.title.text() != "No structure is known of this byte."
+    assert tab.byte.title.text() != "No field explains this byte."
     assert tab.hex_pane.hex._damage == []
     assert tab.hex_pane.map.framed() == tab.hex_pane.hex.shown()
 

@@ -102,7 +102,7 @@ def test_what_cannot_be_listed_says_so_and_can_be_asked_again(window: Window, qt
 
 
 def test_an_empty_prefix_says_so(window: Window, qtbot: QtBot, store: Store) -> None:
-    assert names(browsed(window, qtbot, store, "s3://archives/nothing-here/")) == ["There is nothing here."]
+    assert names(browsed(window, qtbot, store, "s3://archives/nothing-here/")) == ["Nothing here."]
 
 
 def test_objects_open_with_the_connection_of_the_browser(window: Window, qtbot: QtBot, store: Store) -> None:

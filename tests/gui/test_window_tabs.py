@@ -141,7 +141,7 @@ def test_arranging_again_leaves_one_bar_of_tabs(show: Show, window: Window) -> N
 def test_a_damaged_archive_without_members_says_what_may_help(show: Show, sample: Sample) -> None:
     sentence = show(sample("size-reserved.rca")).members.empty_sentence()
     assert "damaged before the first" in sentence
-    assert "Mend" in sentence
+    assert "Repair" in sentence
     assert show(sample("empty.rca")).members.empty_sentence() == "The archive has no members."
 
 
@@ -157,7 +157,7 @@ def test_missing_and_unknown_and_empty_files_are_sentences(show: Show, tmp_path:
     empty = tmp_path / "empty"
     empty.touch()
     tab = show(empty)
-    assert tab.byte.title.text() == "There is not a single byte here."
+    assert tab.byte.title.text() == "There are no bytes."
 
 
 def test_names_are_never_rich_text(show: Show, tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_nothing_is_called_sound_before_its_contents_were_read(sample: Sample) -
     session = opened(sample("two-chunks.rca"))
     before = session.status()
     assert (before.state, before.checked) == (None, False)
-    assert before.judgement == "Nothing wrong was seen in the structure; contents are not verified."
+    assert before.judgement == "The structure has no errors; contents are not verified."
     assert set(verdicts(session)) == {Verdict.NOT_CHECKED}
 
     result = session.check(Progress())
@@ -208,7 +208,7 @@ def test_plain_bytes_are_unreadable(tmp_path: Path) -> None:
     path = tmp_path / "notes"
     path.write_bytes(b"no archive")
     session = opened(path)
-    assert session.status().judgement == "Unreadable: there is nothing here that could be checked."
+    assert session.status().judgement == "Unreadable: there is nothing to check."
     assert session.check(Progress()).state is State.UNREADABLE
 
 
@@ -233,7 +233,7 @@ def test_one_check_waits_for_another_and_can_be_cancelled_meanwhile(tmp_path: Pa
     running = threading.Thread(target=session.check, args=(first,), daemon=True)
     running.start()
     assert first.begun.wait(PATIENCE)
-    assert session.status().judgement == "The contents are being checked."
+    assert session.status().judgement == "Checking the contents…"
     second.cancel()
     with pytest.raises(Cancelled):
         session.check(second)

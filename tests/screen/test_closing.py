@@ -52,7 +52,7 @@ def test_a_window_with_nothing_unfinished_closes(start: Start, sample: Sample) -
 def test_work_under_way_asks(start: Start, endless: Path) -> None:
     program = opened(start, endless)
     program.keys("ctrl+k")
-    program.enabled("push button", "Cancel this work")
+    program.enabled("push button", "Cancel this job")
 
     program.close()
     program.says(f"{ASKED} work under way on endless.caf.")

@@ -66,7 +66,7 @@ def test_an_address_as_text(empty: Program, screen: Display) -> None:
 def test_other_text_is_refused_in_words(empty: Program, screen: Display) -> None:
     with source(screen, "text", "only some words") as other:
         other.drop_on(empty.part("frame", ""))
-        empty.says("What was dropped is no file or folder that could be opened.")
+        empty.says("The dropped item is neither a file nor a folder that can be opened.")
 
 
 @pytest.mark.parametrize("place", ["Bytes", "Members as a tree"])
@@ -77,7 +77,7 @@ def test_on_an_rca_archive_it_is_added(start: Start, screen: Display, archive: P
 
     with source(screen, "uris", note) as other:
         other.drop_on(program.part("", place))
-        program.says("Open what was dropped, or add it to log.rca?")
+        program.says("Open the dropped item, or add it to log.rca?")
         program.click(program.part("push button", "Add…"))
         add = program.enabled("push button", "Add")
     program.click(add)
@@ -92,7 +92,7 @@ def test_or_opened(start: Start, screen: Display, archive: Path, note: Path) -> 
 
     with source(screen, "uris", note) as other:
         other.drop_on(program.part("frame", ""))
-        program.says("Open what was dropped, or add it to log.rca?")
+        program.says("Open the dropped item, or add it to log.rca?")
         program.keys("Return")
         until(lambda: program.tabs() == ["log.rca", "note.txt"], program.texts)
     assert archive.stat().st_size == SIZE

@@ -57,5 +57,5 @@ def test_so_is_one_that_was_killed(used: Program, start: Start, home: dict[str, 
 
     again = start()
     again.appear()
-    again.says("The program did not come to its end as it should.")
+    again.says("The last session ended unexpectedly.")
     reopened(again)

@@ -155,7 +155,7 @@ def screenshot(
         window.end()
         window.close()
     if not settled:
-        print("The window did not come to rest in time, so the picture may lack something.", file=sys.stderr)
+        print("The window was still loading after the time limit; the picture may be incomplete.", file=sys.stderr)
     for status in failed:
         print(status.sentence, file=sys.stderr)
     saved = _save(picture, Path(out))

@@ -108,7 +108,7 @@ class Bookmarks:
 
     def _put(self, document: Document, layer: int, offset: int, note: str) -> None:
         self.kept.put(document.location, document.status.size, Bookmark(layer, offset, note.strip()))
-        document.said.emit(f"Byte {hexadecimal(offset)} is bookmarked: Go > Bookmarks lists it.")
+        document.said.emit(f"Byte {hexadecimal(offset)} is bookmarked (Go > Bookmarks).")
 
     def next_bookmark(self) -> None:
         """Go to the next bookmark of the layer that is shown, after the last one to the first."""
@@ -118,7 +118,7 @@ class Bookmarks:
         place = tab.document.selection
         here = [each for each in self._of(tab.document) if each.layer == place.layer]
         if not here:
-            tab.document.said.emit("There are no bookmarks here yet: Ctrl+D makes one.")
+            tab.document.said.emit("No bookmarks yet. Ctrl+D adds one.")
             return
         self._go(tab.document, next((each for each in here if each.offset > place.caret), here[0]))
 
@@ -135,14 +135,14 @@ class Bookmarks:
         tab = self._shown()
         every = self._of(tab.document) if tab is not None else []
         if tab is None or not every:
-            self.menu.addAction("None in This Archive").setEnabled(False)
+            self.menu.addAction("No Bookmarks in This Archive").setEnabled(False)
             return
         for bookmark in every:
             action = self.menu.addAction(escaped(short(bookmark.words)))
             action.triggered.connect(partial(self._go, tab.document, bookmark))
         place = tab.document.selection
         self.menu.addSeparator()
-        remove = self.menu.addAction("Remove the One at This Byte")
+        remove = self.menu.addAction("Remove the Bookmark at This Byte")
         remove.setEnabled((place.layer, place.caret) in [each[:2] for each in every])
         remove.triggered.connect(partial(self._remove, tab.document, place.layer, place.caret))
 

@@ -53,14 +53,14 @@ def _ask(parent: QWidget, busy: Sequence[str], close: Callable[[], object], word
         )
     box = QMessageBox(
         QMessageBox.Icon.Question,
-        "Something Is Unfinished",
+        "Unsaved Work",
         text,
         QMessageBox.StandardButton.NoButton,
         parent,
     )
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    box.setInformativeText("What is unfinished is not kept.")
+    box.setInformativeText("Unsaved changes and running jobs are lost.")
     keep = box.addButton("Keep Working", QMessageBox.ButtonRole.RejectRole)
     box.addButton(word or "Close", QMessageBox.ButtonRole.DestructiveRole).clicked.connect(close)
     box.setDefaultButton(keep)

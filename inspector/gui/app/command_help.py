@@ -33,7 +33,7 @@ class Helping:
         KeysTable(self._parent, self._actions).open()
 
     def show_context_menu(self) -> None:
-        """Open the menu of what the keyboard is at: of Qt's platforms not all do that for Shift+F10."""
+        """Open the context menu of the focused item: of Qt's platforms not all do that for Shift+F10."""
         focus = QApplication.focusWidget()
         if focus is None:
             return

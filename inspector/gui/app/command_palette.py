@@ -162,8 +162,8 @@ class _Lines(QDialog):
         self.setWindowTitle(title)
         self.resize(*SIZE)
         self.sought = QLineEdit()
-        self.sought.setPlaceholderText("A part of the name of an action")
-        self.sought.setAccessibleName("Action sought")
+        self.sought.setPlaceholderText("Type part of a command's name")
+        self.sought.setAccessibleName("Command to find")
         self.sought.setClearButtonEnabled(True)
         self.table = _Table(every)
         self.table.setAccessibleName("Actions")
@@ -181,7 +181,7 @@ class _Lines(QDialog):
         if self.table.fitting.rowCount():
             self.found.show_view(self.table)
         else:
-            self.found.show_sentence(f"Nothing is called “{visible(sought.strip())}” or does that.")
+            self.found.show_sentence(f"No matching command for “{visible(sought.strip())}”.")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Keys that move in the table do so from the field too."""

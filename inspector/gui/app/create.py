@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.operations.protocol.requests import CreateRequests
     from inspector.operations.protocol.workshop_views import Draft, Place
 
-ONLY = "Only an RCA archive on this computer can be added to, once it has been read and nothing is pending."
+ONLY = "Only a local RCA archive that has been read, with no pending changes, can be appended to."
 CATALOGUE = "catalogue"
 """The setting that is the catalogue searched last."""
 
@@ -92,15 +92,13 @@ class Making(QObject):
             self._owner.open_locations(locations)
             return
         number, name = len(locations), tab.document.name
-        text = f"Open what was dropped, or add it to {name}?"
+        text = f"Open the dropped item, or add it to {name}?"
         if number > 1:
-            text = "Open {number} things that were dropped, or add them to {name}?".format(
-                number=f"{number:,}", name=name
-            )
+            text = "Open the {number} dropped items, or add them to {name}?".format(number=f"{number:,}", name=name)
         box = QMessageBox(self._parent)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle("Add or Open")
+        box.setWindowTitle("Add or Open?")
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setText(text)
         button = box.addButton("Open", QMessageBox.ButtonRole.AcceptRole)

@@ -133,7 +133,7 @@ class Layouts(QObject):
         if tab is None:
             return
         if not tab.restore(_state(self._saved().get(name, ""))):
-            tab.document.said.emit(f"The layout “{visible(name)}” is of another version of this program.")
+            tab.document.said.emit(f"The layout “{visible(name)}” was saved by another version of this program.")
 
     def remove(self, name: str, _: bool = False) -> None:
         """Forget the layout of a name."""

@@ -105,11 +105,11 @@ class Panes(QObject):
         panes[(at + step) % len(panes)].setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def next_pane(self) -> None:
-        """Move the keyboard to the next pane."""
+        """Move the focus to the next pane."""
         self._step(1)
 
     def previous_pane(self) -> None:
-        """Move the keyboard to the pane before."""
+        """Move the focus to the previous pane."""
         self._step(-1)
 
     def go_to_panel(self, name: str) -> None:
@@ -117,7 +117,7 @@ class Panes(QObject):
         dock = self._docks[name]
         panel = dock.widget()
         if panel is None or not dock.toggleViewAction().isVisible():
-            self._document.said.emit(f"There is nothing to show in the panel {dock.windowTitle()} of this archive.")
+            self._document.said.emit(f"Nothing to show in the panel {dock.windowTitle()} of this archive.")
             return
         dock.show()
         dock.raise_()

@@ -106,12 +106,12 @@ class Sessions(QObject):
         elif self.last.ended:
             self._page.offer_session(self.last.words, "")
         else:
-            self._page.offer_session(self.last.words, "The program did not come to its end as it should.")
+            self._page.offer_session(self.last.words, "The last session ended unexpectedly.")
 
     def reopen_session(self) -> None:
-        """Open what was open when the program ended last, and go where one was."""
+        """Reopen the tabs of the last session, and go where one was."""
         if not self.last.tabs:
-            self._say("There is no session to reopen: it is open already, or nothing was open when the program ended.")
+            self._say("There is no session to reopen: it is open already, or it had no tabs.")
             return
         last, self.last = self.last, NOTHING
         self._offer()

@@ -226,11 +226,11 @@ class Tab(QWidget):
     # ---- the keyboard ------------------------------------------------------------------------------------------
 
     def next_pane(self) -> None:
-        """Move the keyboard to the next pane."""
+        """Move the focus to the next pane."""
         self.panes.next_pane()
 
     def previous_pane(self) -> None:
-        """Move the keyboard to the pane before."""
+        """Move the focus to the previous pane."""
         self.panes.previous_pane()
 
     def filter_members(self) -> None:
@@ -270,7 +270,7 @@ class Tab(QWidget):
         self.checking.start()
 
     def mend(self, code: str = "") -> None:
-        """Plan how to mend the archive, or what the repair of a code would do."""
+        """Plan repairs of the archive, or what the repair of a code would do."""
         self._show_dock("Repair")
         self._give_room("Repair")
         self.repair.ask(code)
@@ -306,5 +306,5 @@ class Tab(QWidget):
         self.saving.ask_manifest()
 
     def cancel(self) -> None:
-        """Stop what is being done."""
+        """Cancel the running job."""
         self.document.cancel_jobs()

@@ -57,8 +57,8 @@ class Tabs(QTabWidget):
         self.setCornerWidget(self.list)
         self.bar.filled.connect(self.name_all)
         self.currentChanged.connect(self.name_all)
-        self.setAccessibleName("What is open")
-        self.tabBar().setAccessibleName("What is open")
+        self.setAccessibleName("Open tabs")
+        self.tabBar().setAccessibleName("Open tabs")
         self.setTabsClosable(True)
         self.setMovable(True)
         self.setDocumentMode(True)
@@ -225,7 +225,7 @@ class TabBar(QTabBar):
         text = escaped(f"* {name}" if changed else name)
         if self.tabText(at) != text:
             self.setTabText(at, text)
-            self.setAccessibleTabName(at, f"{name}, with changes not written" if changed else name)
+            self.setAccessibleTabName(at, f"{name}, with unwritten changes" if changed else name)
 
 
 class AllTabs(QToolButton):

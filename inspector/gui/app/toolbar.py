@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QSizePolicy, QToolBa
 from inspector.gui.kit.dropping import leave_drops
 
 TEXT, HEX = "Text", "Hex"
-"""What the find field holds; shown in the user's words."""
+"""Find as text or hex; shown in the user's words."""
 EXPRESSIONS = "footer, end-4, chunk[2]"
 """Examples of where one can go, which are the same in every language."""
 
@@ -32,9 +32,9 @@ def pattern_of(text: str, mode: str) -> bytes:
         try:
             found = bytes.fromhex(digits)
         except ValueError:
-            raise FindError("Hex to find is pairs of digits, such as 50 4B 03 04.") from None
+            raise FindError("Type hex as pairs of digits, such as 50 4B 03 04.") from None
     if not found:
-        raise FindError("There is nothing to find: type text, or bytes in hex, into the find field.")
+        raise FindError("Nothing to find: type text, or bytes in hex, into the find field.")
     return found
 
 
@@ -59,7 +59,7 @@ class ToolBar(QToolBar):
             self._button(actions["open_files"], "Open"): TIGHTEST,
             self._button(actions["check"], "Check"): TIGHTEST - 1,
             self._button(actions["extract"], "Extract"): TIGHTEST - 1,
-            self._button(actions["mend"], "Mend"): TIGHTEST - 1,
+            self._button(actions["mend"], "Repair"): TIGHTEST - 1,
             self._button(actions["show_header"], "Header"): TIGHTEST - 1,
         }
         self._captions: list[QAction] = []
@@ -67,7 +67,7 @@ class ToolBar(QToolBar):
         self.addAction(actions["back"])
         self.addAction(actions["forward"])
         self.addSeparator()
-        self.go_to = self._edit(f"offset, {EXPRESSIONS}", "Where to go", 210)
+        self.go_to = self._edit(f"offset, {EXPRESSIONS}", "Go to", 210)
         tip = f"Decimal, 0x hex, or an expression: {f'{EXPRESSIONS}, +16'} (Ctrl+G)"
         self.go_to.setToolTip(tip)
         self.go_to.returnPressed.connect(lambda: self.wentTo.emit(self.go_to.text()))
@@ -79,7 +79,7 @@ class ToolBar(QToolBar):
         self.mode = QComboBox()
         for mode in (TEXT, HEX):
             self.mode.addItem(mode, mode)
-        self.mode.setAccessibleName("What the find field holds")
+        self.mode.setAccessibleName("Find as text or hex")
         self.mode.currentIndexChanged.connect(self._mode_changed)
         self.sought_text = self._edit("", "What to find", 240)
         self.sought_text.returnPressed.connect(lambda: self.sought.emit(False))
@@ -87,7 +87,7 @@ class ToolBar(QToolBar):
         self.case.setText("Aa")
         self.case.setCheckable(True)
         self.case.setAutoRaise(True)
-        self.case.setToolTip("Tell capital letters from small ones")
+        self.case.setToolTip("Match case")
         self._caption("Find")
         self.addWidget(self.sought_text)
         self.addWidget(self.mode)

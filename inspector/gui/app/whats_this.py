@@ -27,7 +27,7 @@ from inspector.gui.kit.text import paragraphs
 from inspector.gui.panels.byte import BytePanel
 from inspector.operations.protocol.views import FieldRow
 
-NOTHING = "Nothing more is known of this than what it says itself."
+NOTHING = "There is no further explanation of this item."
 _ASKED = frozenset((QEvent.Type.ToolTip, QEvent.Type.WhatsThis, QEvent.Type.QueryWhatsThis))
 
 
@@ -117,14 +117,14 @@ class Explaining(QObject):
     # ---- what the actions call ---------------------------------------------------------------------------------
 
     def explain(self) -> None:
-        """Explain what the keyboard is at, beside it."""
+        """Explain the focused item, beside it."""
         focus = QApplication.focusWidget()
         if focus is not None:
             place = focus.inputMethodQuery(Qt.InputMethodQuery.ImCursorRectangle).center()
             QWhatsThis.showText(focus.mapToGlobal(place), self.about(focus) or NOTHING, focus)
 
     def point_and_ask(self) -> None:
-        """Explain what is clicked on next."""
+        """Explain the next item you click."""
         QWhatsThis.enterWhatsThisMode()
 
     def about(self, widget: QWidget) -> str:

@@ -171,7 +171,7 @@ class Window(QMainWindow):
         if found:
             self.open_locations(found)
         else:
-            self.say("The clipboard holds no path that could be opened.")
+            self.say("The clipboard holds no path to open.")
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """See QWidget."""
@@ -189,7 +189,7 @@ class Window(QMainWindow):
             self.making.take_dropped(found)
         else:
             event.ignore()
-            self.say("What was dropped is no file or folder that could be opened.")
+            self.say("The dropped item is neither a file nor a folder that can be opened.")
 
     def tab(self) -> Tab | None:
         """The tab that is shown."""
@@ -274,7 +274,7 @@ class Window(QMainWindow):
         tab = self.tab()
         if tab is None:
             return
-        if not close_confirmation.waits(self, [tab], lambda: self._reload(tab), "Read Again"):
+        if not close_confirmation.waits(self, [tab], lambda: self._reload(tab), "Reload"):
             self._reload(tab)
 
     def _reload(self, tab: Tab) -> None:

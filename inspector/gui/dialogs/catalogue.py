@@ -54,18 +54,16 @@ class CatalogueDialog(QDialog):
         self.path.setPlaceholderText("catalogue.sqlite")
         self.browse = QPushButton("&Browse…")
         self.name = QLineEdit()
-        self.name.setAccessibleName("Name to find")
-        self.name.setPlaceholderText("whole name, or its beginning and *")
+        self.name.setAccessibleName("Name")
+        self.name.setPlaceholderText("a whole name, or a prefix and *")
         self.search = QPushButton("&Search")
         self.search.setDefault(True)
         self.browse.setAutoDefault(False)
         self.model = FixedTable(TITLES, (OFFSET, LENGTH), self)
-        self.table = table_view(
-            self.model, {NAME: 260, ARCHIVE: 240, OFFSET: 120, LENGTH: 110}, "Members that were found"
-        )
+        self.table = table_view(self.model, {NAME: 260, ARCHIVE: 240, OFFSET: 120, LENGTH: 110}, "Members found")
         self.stack = Emptiable(self.table)
         self.stack.show_sentence(
-            "A catalogue knows in which archive each member is. Make one with New Archive, for CAF."
+            "A catalogue records which archive holds each member. Create one with New Archive, for CAF."
         )
         self.sentence = QLabel()
         self.sentence.setTextFormat(Qt.TextFormat.PlainText)
@@ -118,7 +116,7 @@ class CatalogueDialog(QDialog):
     def seek(self) -> None:
         """Search."""
         if not self.path.text().strip() or not self.name.text():
-            self.stack.show_sentence("Say which catalogue is to be searched, and for what.")
+            self.stack.show_sentence("Choose a catalogue and type a name.")
             return
         if self._job is not None:
             self._job.cancel()
@@ -137,10 +135,10 @@ class CatalogueDialog(QDialog):
         self._places = found.places
         self.model.show([_row(place) for place in found.places])
         if not found.places:
-            self.stack.show_sentence(f"No member is called {visible(self.name.text())}.")
+            self.stack.show_sentence(f"No member is named {visible(self.name.text())}.")
             return
         self.stack.show_view(self.table)
-        more = " " + "There are more: say more of the name." if found.more else ""
+        more = " There are more: type more of the name." if found.more else ""
         self.sentence.setText(f"{count(len(found.places), 'member')}.{more}")
         self.table.selectRow(0)
         self.table.setFocus()

@@ -10,10 +10,10 @@ from inspector.core.numbers import plural
 from inspector.gui.kit.fonts import fixed_font
 from inspector.gui.kit.widgets import sentence_label
 
-SENTENCE = "Something in the program went wrong. It goes on, but what you see may be out of date."
+SENTENCE = "The program hit an internal error. It keeps running, but what you see may be out of date."
 SAFE = (
-    "Archives on disk are as they were: only Write and making new files change any. The report names no files and "
-    "holds nothing of what is in them, so that it can be given to those who can mend this."
+    "Archives on disk are unchanged: only Write and creating files change any. The report names no files and "
+    "holds none of their contents, so it can be shared with the developers."
 )
 SIZE = (640, 420)
 
@@ -29,7 +29,7 @@ class MishapDialog(QDialog):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setWindowTitle("A Mistake in the Program")
+        self.setWindowTitle("Internal Error")
         self.setModal(False)
         self.resize(*SIZE)
         self.sentence = sentence_label(SENTENCE)
@@ -41,9 +41,9 @@ class MishapDialog(QDialog):
         self.report.setAccessibleName("Report")
         buttons = QDialogButtonBox()
         self.copy = buttons.addButton("&Copy Report", QDialogButtonBox.ButtonRole.ActionRole)
-        self.save = buttons.addButton("&Save and Go On", QDialogButtonBox.ButtonRole.AcceptRole)
-        self.close_button = buttons.addButton("&Go On", QDialogButtonBox.ButtonRole.RejectRole)
-        self.save.setToolTip("Keep what is open for the next start, and ask where pending changes are to be kept")
+        self.save = buttons.addButton("&Save and Continue", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.close_button = buttons.addButton("C&ontinue", QDialogButtonBox.ButtonRole.RejectRole)
+        self.save.setToolTip("Save the session for the next start, and ask where to save pending changes")
         self.copy.clicked.connect(self._copy)
         buttons.accepted.connect(self._save)
         buttons.rejected.connect(self.reject)

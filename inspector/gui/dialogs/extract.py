@@ -29,16 +29,16 @@ from inspector.gui.kit.widgets import SelectableLabel, label_of
 from inspector.gui.panels.problem_table import TroubleTable
 from inspector.operations.protocol.extraction_views import ExtractionPlan, OnConflict
 
-LOOKING = "Looking at names, places and room…"
+LOOKING = "Checking names, existing files and free space…"
 DEBOUNCE = 200
 """Milliseconds without a change before a new plan is asked for."""
 WIDTH, HEIGHT = 640, 300
 TALL = 520
 """Pixels of height from when there is trouble to show."""
 WAYS = {
-    OnConflict.SKIP: "Leave what is there, skip the member",
-    OnConflict.RENAME: "Give the member a number: name (2).txt",
-    OnConflict.OVERWRITE: "Put the member in its place",
+    OnConflict.SKIP: "Keep the existing file, skip the member",
+    OnConflict.RENAME: "Rename the member: name (2).txt",
+    OnConflict.OVERWRITE: "Overwrite the existing file",
 }
 
 
@@ -93,19 +93,17 @@ class ExtractDialog(QDialog):
         self.ways = QComboBox()
         for way, words in WAYS.items():
             self.ways.addItem(words, way)
-        self.ways.setAccessibleName("Where a file is there already, for all of them")
-        self.doubtful = QCheckBox(
-            "Also what needs your &word: odd names, more than 64 GiB, content that nothing proves"
-        )
+        self.ways.setAccessibleName("What to do with existing files")
+        self.doubtful = QCheckBox("Also &doubtful members: odd names, over 64 GiB, content that nothing proves")
         self.doubtful.setToolTip(
-            "Odd names hold characters that are invisible or change the direction of writing. Members of a ZIP "
-            "that claim the same bytes need your word too."
+            "Odd names contain characters that are invisible or change the writing direction. ZIP members that "
+            "claim the same bytes are doubtful too."
         )
-        self.keep_damaged = QCheckBox("&Keep members that are damaged, as NAME.damaged")
-        self.remove_unfinished = QCheckBox("&Remove what was never finished")
+        self.keep_damaged = QCheckBox("&Keep damaged members, as NAME.damaged")
+        self.remove_unfinished = QCheckBox("&Remove unfinished files of killed runs")
         self.remove_unfinished.hide()
         self.summary = SelectableLabel()
-        self.summary.setAccessibleName("What extracting will do")
+        self.summary.setAccessibleName("Extraction plan")
         self.troubles = TroubleTable()
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.extract = self.buttons.addButton("&Extract", QDialogButtonBox.ButtonRole.AcceptRole)
@@ -129,7 +127,7 @@ class ExtractDialog(QDialog):
         grid.addWidget(label_of("&Into", self.folder), 0, 0)
         grid.addWidget(self.folder, 0, 1)
         grid.addWidget(self.browse, 0, 2)
-        grid.addWidget(label_of("If a &file is there already", self.ways), 1, 0)
+        grid.addWidget(label_of("If a &file exists", self.ways), 1, 0)
         grid.addWidget(self.ways, 1, 1, 1, 2)
         grid.setColumnStretch(1, 1)
         layout = QVBoxLayout(self)
@@ -189,7 +187,7 @@ class ExtractDialog(QDialog):
         self.extract.setEnabled(False)
         wish = self.wish()
         if not wish.folder:
-            self.summary.setText("Say into which folder.")
+            self.summary.setText("Choose a folder.")
             return
         self.summary.setText(LOOKING)
         self._job = self._plan_with(wish).then(self._take, self._refuse)
@@ -199,7 +197,7 @@ class ExtractDialog(QDialog):
         if self.sender() is self._job:
             self._job = None
             if self.plan is None and self.summary.text() == LOOKING:
-                self.summary.setText("What extracting would do was not found out, for that was cancelled.")
+                self.summary.setText("Planning the extraction was cancelled.")
 
     def _refuse(self, sentence: str) -> None:
         self.troubles.fill(())
@@ -235,8 +233,8 @@ def summary(plan: ExtractionPlan) -> str:
         said = text.format(things=things, size=rounded(plan.size), room=rounded(plan.free))
     troubles = (
         ("{members} refused", plan.refused.count),
-        ("{members} needing your word", plan.doubtful.count),
-        ("{members} whose name is taken", plan.conflicts.count),
+        ("{members} that need confirmation", plan.doubtful.count),
+        ("{members} that exist already", plan.conflicts.count),
     )
     parts = [words.format(members=count(number, "member")) for words, number in troubles if number]
     counted = f"{', '.join(parts)}." if parts else ""

@@ -18,9 +18,9 @@ class ExtractedDialog(QDialog):
     def __init__(self, parent: QWidget, result: ExtractionResult, sentence: str) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("What Was Extracted")
+        self.setWindowTitle("Extraction Result")
         self.sentence = SelectableLabel()
-        self.sentence.setAccessibleName("What extracting came to")
+        self.sentence.setAccessibleName("Extraction result")
         self.sentence.setText(" ".join((sentence, *result.warnings)))
         self.troubles = TroubleTable()
         self.troubles.show_troubles(result)

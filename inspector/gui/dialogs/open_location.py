@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from inspector.sources.s3.connection import Connection
 
 SIZE = (620, 300)
-NOTHING = "A path, or an address on S3: s3://bucket/key for an object, s3://bucket/prefix/ for what lies beneath it."
+NOTHING = "A path, or an S3 address: s3://bucket/key for an object, s3://bucket/prefix/ for everything below a prefix."
 HERE = "This is a path on this computer."
 BEHIND = "This is taken as the path {path} on this computer."
 
@@ -51,12 +51,12 @@ class OpenLocationDialog(QDialog):
         self.location.setPlaceholderText("s3://bucket/key or a path")
         self.location.setClearButtonEnabled(True)
         self.remark = sentence_label()
-        self.remark.setAccessibleName("Remark on the location")
+        self.remark.setAccessibleName("About the location")
         self.form = ConnectionForm()
         self.form.offer_endpoints(connections.endpoints())
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.browse = self.buttons.addButton("&Browse", QDialogButtonBox.ButtonRole.ActionRole)
-        self.browse.setToolTip("List what lies there instead of opening it")
+        self.browse.setToolTip("List the contents instead of opening it")
         self.open_ = self.buttons.addButton("&Open", QDialogButtonBox.ButtonRole.AcceptRole)
         self.open_.setDefault(True)
         self._lay_out()

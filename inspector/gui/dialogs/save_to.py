@@ -16,8 +16,8 @@ from inspector.sources.s3.address import is_s3, parse
 
 WIDTH = 680
 PLACES = "A path here, or s3://bucket/key."
-TAKEN = "A file is there already: choose another name, or let it be replaced."
-NO_KEY = "An object has a key: s3://bucket/key."
+TAKEN = "The file exists already: choose another name, or replace it."
+NO_KEY = "An object needs a key: s3://bucket/key."
 
 
 class SaveToDialog(QDialog):
@@ -37,9 +37,9 @@ class SaveToDialog(QDialog):
         self.target.setAccessibleName("Path, or address on S3")
         self.browse = push_button("&Browse…", "Choose a file on this computer")
         self.reach = reach
-        self.overwrite = QCheckBox("&Replace what is there")
+        self.overwrite = QCheckBox("&Replace existing files")
         self.remark = sentence_label()
-        self.remark.setAccessibleName("Remark on the place")
+        self.remark.setAccessibleName("About the target")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.save = self.buttons.addButton("&Save", QDialogButtonBox.ButtonRole.AcceptRole)
         self.save.setDefault(True)
@@ -71,7 +71,7 @@ class SaveToDialog(QDialog):
         """Why nothing can be written there, whatever is there; empty where it may be possible."""
         text = self.text()
         if not is_s3(text):
-            return "" if text else "Say where it is to be written."
+            return "" if text else "Choose where to write it."
         try:
             return "" if parse(text).name else NO_KEY
         except SourceError as error:

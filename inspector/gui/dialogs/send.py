@@ -12,8 +12,8 @@ from inspector.gui.kit.widgets import sentence_label
 
 SIZE = (640, 340)
 LEAVES = (
-    "What the object has beside its bytes (metadata, tags, storage class) is kept. Where the bucket keeps versions, "
-    "the one before is kept too; where it does not, it is gone."
+    "Metadata, tags and storage class of the object are kept. If the bucket keeps versions, the old version is "
+    "kept too; otherwise it is lost."
 )
 
 
@@ -52,9 +52,9 @@ def _told(location: str, dispatch: Dispatch) -> str:
     edit, what = dispatch.edit, visible(location)
     if edit is None:
         return f"Beside {what} will be written:"
-    text = "{label}: {bytes} in {places}. A new object will take the place of {object}."
+    text = "{label}: {bytes} in {places}. A new object will replace {object}."
     if edit.dropped.size:
-        text = "{label}: {bytes} in {places}, {cut} cut off. A new object will take the place of {object}."
+        text = "{label}: {bytes} in {places}, {cut} cut off. A new object will replace {object}."
     said = text.format(
         label=edit.label,
         bytes=in_bytes(sum(len(patch.new) for patch in edit.patches)),
@@ -66,4 +66,4 @@ def _told(location: str, dispatch: Dispatch) -> str:
 
 
 def _beside(dispatch: Dispatch) -> tuple[str, ...]:
-    return tuple(f"{name}: written whole beside it" for name in dispatch.beside)
+    return tuple(f"{name}: written beside it" for name in dispatch.beside)

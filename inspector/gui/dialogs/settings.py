@@ -24,10 +24,10 @@ from inspector.gui.kit.widgets import push_button, sentence_label
 
 SIZE = (560, 460)
 NOTES = {
-    Page.LIMITS: "What is set here holds for archives that are opened from now on.",
+    Page.LIMITS: "These settings apply to archives opened from now on.",
     Page.S3: (
-        "What is set here holds for archives that are opened from now on. A bucket that was opened before is "
-        "reached as it was then. Keys are never kept here: they stay where the AWS tools have them."
+        "These settings apply to archives opened from now on. A bucket that was opened before keeps its own "
+        "connection. Keys are never stored here; they stay where the AWS tools keep them."
     ),
 }
 
@@ -43,13 +43,13 @@ class SettingsDialog(QDialog):
         self._settings = settings
         self.fields: dict[str, QWidget] = {}
         self.pages = QTabWidget()
-        self.pages.setAccessibleName("Settings by subject")
+        self.pages.setAccessibleName("Settings by topic")
         for page in Page:
             self.pages.addTab(self._page(page), page.value)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        self.reset = push_button("Reset This Page", "Set everything on this page as it was at first")
-        self.reset_all = push_button("Reset All", "Set everything as it was at first; recent files stay")
+        self.reset = push_button("Reset This Page", "Reset this page to its defaults")
+        self.reset_all = push_button("Reset All", "Reset all settings to their defaults; recent files stay")
         self.reset.clicked.connect(lambda: self._reset(list(Page)[self.pages.currentIndex()]))
         self.reset_all.clicked.connect(lambda: self._reset(*Page))
         for button in (self.reset, self.reset_all):
@@ -89,7 +89,7 @@ class SettingsDialog(QDialog):
         return area
 
     def _add_recent(self, form: QFormLayout) -> None:
-        self.clear = push_button("Clear", "Forget the files that were opened before")
+        self.clear = push_button("Clear", "Clear the list of recent files")
         self.clear.setAccessibleName("Clear recent files")
         self.clear.clicked.connect(self._settings.clear_recent)
         self.clear.clicked.connect(lambda: self.clear.setEnabled(False))

@@ -15,7 +15,7 @@ from inspector.operations.protocol.views import DiskChange, Stage
 
 PAUSE = 300
 """Milliseconds in which several changes are one."""
-UNWRITTEN = "The pending changes were made for the file as it was; Reload keeps them if they fit what is there now."
+UNWRITTEN = "The pending changes were made for the old file; Reload keeps them if they fit the new one."
 
 
 class Watching(QObject):
@@ -40,7 +40,7 @@ class Watching(QObject):
         self._timer.timeout.connect(self._look)
         self.message = Message()
         self.keep = QPushButton("Keep")
-        self.keep.setToolTip("Go on with what is shown")
+        self.keep.setToolTip("Keep what is shown")
         self.keep.clicked.connect(self._keep)
         self.message.dismiss.clicked.connect(self._keep)
         self.message.acted.connect(self._act)

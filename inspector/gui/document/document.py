@@ -378,5 +378,5 @@ class Document(QObject):
 def _not_found(info: LayerInfo | None, backwards: bool) -> str:
     layer = (info.kind if info is not None else LayerKind.FILE).value
     if backwards:
-        return f"Not found from here to the beginning of the {layer}."
-    return f"Not found from here to the end of the {layer}."
+        return f"Not found between here and the start of the {layer}."
+    return f"Not found between here and the end of the {layer}."

@@ -81,7 +81,7 @@ class EditHistory:
         self._at = max(0, self._at - 1)
 
     def redo(self) -> None:
-        """Do again what was taken back last."""
+        """Redo the last undone change last."""
         self._at = min(len(self._states) - 1, self._at + 1)
 
     def clear(self) -> None:

@@ -113,7 +113,7 @@ class Editing(QObject):
     def add(self, edit: Edit, again: bool = False) -> None:
         """Add a change of what is shown; ``again``: as part of the last step."""
         if edit.old_size != self.size:
-            self._document.said.emit("The archive is still being read with the last change: try that again.")
+            self._document.said.emit("The archive is still being decoded with the last change. Try again.")
             return
         try:
             self.history.add(edit, again)
@@ -134,7 +134,7 @@ class Editing(QObject):
             self._change()
 
     def redo(self) -> None:
-        """Do again what was taken back."""
+        """Redo the last undone change."""
         if self.history.can_redo:
             self.history.redo()
             self._change()
@@ -178,9 +178,9 @@ class Editing(QObject):
             if mended.checksums:
                 self.put(mended.edit)
                 done, names = count(len(mended.checksums), "checksum"), named(mended.checksums)
-                self._document.said.emit(f"{done} mended, not written yet: {names}.")
+                self._document.said.emit(f"{done} fixed, not written yet: {names}.")
             else:
-                self._document.said.emit("No recorded checksum depends on the changed bytes, or all of them fit.")
+                self._document.said.emit("No recorded checksum covers the changed bytes, or all of them match.")
 
         self._document.start(ArchiveRequests.mend_checksums, edit).then(take)
 
@@ -236,7 +236,7 @@ class Editing(QObject):
             self.history.put(pending)
         self._document.decoded_anew()
         self._change()
-        self._document.said.emit("This is what is there now. The pending changes fit it, and are still not written.")
+        self._document.said.emit("Reloaded. The pending changes still fit and are not written yet.")
 
     def settle(self, result: WriteResult) -> None:
         """The archive was changed, by writing or by a repair: nothing is pending any more."""

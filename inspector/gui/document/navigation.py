@@ -12,11 +12,11 @@ from inspector.gui.kit.text import escaped, short
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import FieldRow, Reference, Target
 
-NOWHERE = "This leads nowhere: it says the place of nothing else in the archive."
-NONE_BEFORE = "There are no bytes before this one that nothing explains."
-NONE_AFTER = "There are no bytes after this one that nothing explains."
-ALIKE_BEFORE = "There is no other {kind} “{name}” before this one."
-ALIKE_AFTER = "There is no other {kind} “{name}” after this one."
+NOWHERE = "This field refers to nothing else in the archive."
+NONE_BEFORE = "No unexplained bytes before this one."
+NONE_AFTER = "No unexplained bytes after this one."
+ALIKE_BEFORE = "No other {kind} “{name}” before this one."
+ALIKE_AFTER = "No other {kind} “{name}” after this one."
 
 
 class Following(QObject):
@@ -27,12 +27,12 @@ class Following(QObject):
         self._document = document
         self._over = over
         self.menu = QMenu(over)
-        self.menu.setAccessibleName("Where this leads")
+        self.menu.setAccessibleName("Where this points")
 
     # ---- references --------------------------------------------------------------------------------------------
 
     def follow(self) -> None:
-        """Go where the selected field leads, or ask where it leads to several places."""
+        """Go to the bytes that the selected field refers to, or ask where it leads to several places."""
         document = self._document
         asked = document.selection
 
@@ -70,7 +70,7 @@ class Following(QObject):
     # ---- steps -------------------------------------------------------------------------------------------------
 
     def next_unexplained(self) -> None:
-        """Show the next bytes that nothing explains."""
+        """Show the next bytes that no field explains."""
         self._step_unexplained(False)
 
     def previous_unexplained(self) -> None:
@@ -84,7 +84,7 @@ class Following(QObject):
         job.then(partial(self._arrive, nothing))
 
     def next_alike(self) -> None:
-        """Show the next field of the kind that is selected."""
+        """Show the next field of the selected kind."""
         self._step_alike(False)
 
     def previous_alike(self) -> None:
@@ -94,7 +94,7 @@ class Following(QObject):
     def _step_alike(self, backwards: bool) -> None:
         here, field = self._document.selection, self._field()
         if field is None:
-            self._document.said.emit("No field is selected here, so there is no next one of its kind.")
+            self._document.said.emit("No field is selected.")
             return
         none = ALIKE_BEFORE if backwards else ALIKE_AFTER
         nothing = none.format(kind=field.kind, name=short(field.name))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.document.document import Document
     from inspector.operations.protocol.views import ContentInfo
 
-CHANGED = "This archive has changed since the last session: what is at the caret may be something else."
+CHANGED = "This archive has changed since the last session; the caret may be at different bytes."
 
 
 def go_back(document: Document, kept: OpenTab) -> None:

@@ -1,4 +1,4 @@
-"""What stands in the way of reading from S3, with buttons for what may help."""
+"""Why reading from S3 failed, with buttons for what may help."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from inspector.operations.protocol.views import Stage
 WORDS = {
     Remedy.UNSIGNED: (
         "Retry Without &Signing",
-        "Ask again as anybody could; that works where the data is public",
+        "Retry without credentials; works for public data",
     ),
     Remedy.CONNECTION: (
         "Choose &Profile…",
-        "Choose a profile, a region or an endpoint, and open it again",
+        "Choose a profile, region or endpoint and reopen",
     ),
-    Remedy.REGION: ("Use Its &Region", "Ask again in the region that the server names"),
-    Remedy.RELOAD: ("&Reload", "Read the object that is there now (F5)"),
-    Remedy.RETRY: ("Re&try", "Ask again (F5)"),
-    Remedy.BROWSE: ("&Browse", "List what lies there"),
+    Remedy.REGION: ("Use Its &Region", "Retry in the region that the server names"),
+    Remedy.RELOAD: ("&Reload", "Read the new object (F5)"),
+    Remedy.RETRY: ("Re&try", "Retry (F5)"),
+    Remedy.BROWSE: ("&Browse", "List the contents"),
 }
 INDENT = 38
 
@@ -45,7 +45,7 @@ class Remedies(QFrame):
         self._watch = watch
         self._trouble: Trouble | None = None
         self.sentence = sentence_label()
-        self.sentence.setAccessibleName("What stands in the way of reading from S3")
+        self.sentence.setAccessibleName("Why reading from S3 failed")
         self.sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.buttons: dict[Remedy, QPushButton] = {}
         layout = QHBoxLayout(self)

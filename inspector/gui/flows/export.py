@@ -64,7 +64,7 @@ class Saving(QObject):
         dialog = QInputDialog(self._parent)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setWindowTitle("Write Digest Manifest")
-        dialog.setLabelText("Digests of all members are written beside the archive. Algorithm:")
+        dialog.setLabelText("Write the digests of all members to a file beside the archive. Algorithm:")
         dialog.setComboBoxItems([algorithm.name for algorithm in ALGORITHMS])
         dialog.setOkButtonText("Write")
         dialog.textValueSelected.connect(self.write_manifest)

@@ -71,7 +71,7 @@ class Extracting(QObject):
 
     def _say_cancelled(self, job: Job[ExtractionResult], folder: str) -> None:
         if job.cancelled:
-            text = f"Extracting was cancelled. Files that were whole by then are in {visible(folder)}, and no others."
+            text = f"Extracting was cancelled. Only files that were complete are in {visible(folder)}, and no others."
             self._document.said.emit(text)
 
     def _tell(self, result: ExtractionResult) -> None:
@@ -87,7 +87,7 @@ def told(result: ExtractionResult) -> str:
         ("{members} refused", result.refused.count),
         ("{members} damaged", result.damaged.count),
         ("{members} that nothing proves", result.unproved.count),
-        ("{members} left out, needing your word", result.doubtful.count),
+        ("{members} left out, that need confirmation", result.doubtful.count),
         ("{members} whose name was taken", result.conflicts.count),
     )
     parts = [words.format(members=count(number, "member")) for words, number in groups if number]
@@ -103,4 +103,4 @@ def open_folder(folder: str) -> None:
 
 def _why_not(stage: Stage) -> str:
     early = stage in (Stage.OPENING, Stage.DECODING)
-    return "The archive is still being read: extract when that is over." if early else "There is nothing to extract."
+    return "The archive is still being read. Extract when it is done." if early else "Nothing to extract."

@@ -12,7 +12,7 @@ from inspector.gui.hex.overwriting import Overwriting
 from inspector.gui.hex.typing import Typed
 from inspector.operations.protocol.views import LayerKind
 
-ONLY_FILE = "Bytes are edited in the File layer: what is shown here is made from it."
+ONLY_FILE = "Bytes can only be edited in the File layer; this layer is derived from it."
 
 
 class HexEditing(QObject):

@@ -12,7 +12,7 @@ from inspector.operations.protocol.edit_views import Interrupted, WayOut
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Stage
 
-LEFT = "Leave It: Nothing is done. The archive can be looked at, and changed once this is decided."
+LEFT = "Leave It: nothing is done. You can look at the archive, but not change it until this is decided."
 
 
 class Recovering(QObject):

@@ -55,7 +55,7 @@ class Writing(QObject):
             job = self._document.start(ArchiveRequests.make_repairs, accepted, path, False, over, connection)
             job.then(partial(self._written, path))
 
-        self._ask_place("Mend a Copy", self._beside("mended"), start)
+        self._ask_place("Repair a Copy", self._beside("mended"), start)
 
     def ask_salvage(self, accepted: tuple[str, ...]) -> None:
         """Ask where what is whole is to be saved."""

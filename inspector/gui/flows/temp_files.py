@@ -107,7 +107,7 @@ class Lending(QObject):
         try:
             return self._shelter.room()
         except OSError as error:
-            self._document.said.emit(f"There is no place for files of members: {error.strerror}.")
+            self._document.said.emit(f"Temporary files for members cannot be created: {error.strerror}.")
             return ""
 
     def open_elsewhere(self) -> None:
@@ -122,10 +122,9 @@ class Lending(QObject):
         box.setIcon(QMessageBox.Icon.Warning)
         box.setWindowTitle("Open With Another Program")
         box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText(f"Open a copy of {name} with the program that the system has for it?")
+        box.setText(f"Open a copy of {name} with the system's program for it?")
         box.setInformativeText(
-            "That program will read what is in the archive, and whoever made the archive may have meant it to do "
-            "harm. Changes to the copy are not kept."
+            "That program will read content that may be malicious. Changes to the copy are not kept."
         )
         agree = box.addButton("Open a Copy", QMessageBox.ButtonRole.AcceptRole)
         here = box.addButton("Show It Here", QMessageBox.ButtonRole.ActionRole)
@@ -141,4 +140,4 @@ class Lending(QObject):
 
     def _open(self, lent: Lent) -> None:
         if not self.open_file(QUrl.fromLocalFile(lent.paths[0])):
-            self._document.said.emit("The system has no program for files of this kind.")
+            self._document.said.emit("The system has no program for this file type.")

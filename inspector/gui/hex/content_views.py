@@ -86,7 +86,7 @@ class ImageView(QWidget):
         """Show the image whose file is ``data``, or say why it cannot be shown."""
         self._picture = QPixmap()
         if size > len(data):
-            text = "The image has {size}; none larger than {limit} is shown."
+            text = "The image is {size}; images larger than {limit} are not shown."
             self.sentence.setText(text.format(size=in_bytes(size), limit=in_bytes(IMAGE_LIMIT)))
         else:
             image, said = read_image(data, kind)

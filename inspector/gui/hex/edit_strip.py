@@ -27,12 +27,12 @@ class EditStrip(QFrame):
         font.setBold(True)
         self.mark.setFont(font)
         self.story = ElidedLabel(
-            "Typing overwrites bytes. Nothing is written until you say so (Ctrl+S).", Qt.TextElideMode.ElideRight
+            "Typing overwrites bytes. Nothing is written until you press Ctrl+S.", Qt.TextElideMode.ElideRight
         )
         for label in (self.mark, self.story):
             label.setForegroundRole(QPalette.ColorRole.HighlightedText)
         self.stop = QPushButton("Stop Editing")
-        self.stop.setToolTip("Overwrite no bytes any more; what is pending stays (Ctrl+Shift+B)")
+        self.stop.setToolTip("Stop overwriting bytes; pending changes stay (Ctrl+Shift+B)")
         self.stop.setAutoDefault(False)
         self.stop.clicked.connect(self.stopWanted)
         layout = QHBoxLayout(self)

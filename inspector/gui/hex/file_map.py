@@ -120,7 +120,7 @@ class FileMap(QWidget):
         if self._verdicts:
             words.append(told(self._verdicts[y * len(self._verdicts) // self.height()]))
         if self._kept:
-            words.append("read and kept here" if meets(self._kept, start, stop) else "not read yet")
+            words.append("cached" if meets(self._kept, start, stop) else "not read yet")
         if meets(self._damage, start, stop):
             words.append("damaged: see the findings")
         return "\n".join(filter(None, words))

@@ -48,7 +48,7 @@ class Gutter(QWidget):
         self.setMouseTracking(True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("References")
-        self.setAccessibleDescription("Arrows from what says a place to the bytes at that place")
+        self.setAccessibleDescription("Arrows from references to the bytes they point to")
 
     @property
     def strokes(self) -> list[Stroke]:

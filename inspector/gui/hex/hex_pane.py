@@ -176,7 +176,7 @@ class HexPane(QWidget):
             self._show_mode(Mode.HEX)
             self._model = HexModel(info.size, partial(self._fetch, info.layer))
             self.hex.setModel(self._model)  # which tells the map what it shows
-            self.hex.setEmptyText("There is not a single byte here.")
+            self.hex.setEmptyText("There are no bytes.")
         self._changed()
 
     def _changed(self) -> None:

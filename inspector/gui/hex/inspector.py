@@ -40,7 +40,7 @@ class ReadingsModel(TitledTable):
         answers = {
             _Role.DisplayRole: text or "–",
             _Role.ToolTipRole: text,
-            _Role.AccessibleTextRole: text or "no such value",
+            _Role.AccessibleTextRole: text or "not a valid value",
             _Role.FontRole: fixed_font() if index.column() else None,
         }
         return answers.get(_Role(role))

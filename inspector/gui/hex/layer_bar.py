@@ -49,7 +49,7 @@ class LayerBar(QWidget):
         self._buttons = QButtonGroup(self)
         self.kinds = {
             LayerKind.FILE: self._button(self._buttons, "File", "The bytes of the file"),
-            LayerKind.INNER: self._button(self._buttons, "Inner stream", "The file with the chunk headers taken out"),
+            LayerKind.INNER: self._button(self._buttons, "Inner stream", "The file without its chunk headers"),
             LayerKind.CONTENT: self._button(self._buttons, "Content", "The decoded content of the selected member"),
         }
         self._modes = QButtonGroup(self)

@@ -77,12 +77,12 @@ class Overwriting(QObject):
         data = pasted(QGuiApplication.clipboard().text(), view.pane())
         start = view.selection().start
         if model is None or not data:
-            text = "The clipboard holds nothing to put here: in this column text can be pasted."
+            text = "The clipboard holds no text to paste into this column."
             if view.pane() is Pane.HEX:
-                text = "The clipboard holds nothing to put here: in this column hexadecimal digits can be pasted."
+                text = "The clipboard holds no hexadecimal digits to paste into this column."
             view.said.emit(text)
         elif start + len(data) > model.size:
-            view.said.emit(f"{in_bytes(len(data))} do not fit between here and the end of the file.")
+            view.said.emit(f"{in_bytes(len(data))} do not fit before the end of the file.")
         else:
             stop = start + len(data)
             model.gather(start, stop, lambda old: self.overwritten.emit(Typed(start, old, data, True, False)))

@@ -15,8 +15,8 @@ LANE = 9
 """Pixels across; what is judged in several ways shares them."""
 WORDS = {
     Judged.VERIFIED: "verified",
-    Judged.DAMAGED: "damaged: it does not fit what was recorded",
-    Judged.UNCHECKED: "not verified: nothing was recorded to compare it with, or it was not checked",
+    Judged.DAMAGED: "damaged: does not match the recorded checksum",
+    Judged.UNCHECKED: "not verified: no checksum is recorded, or it was not checked",
 }
 LEGEND = {Judged.VERIFIED: "verified", Judged.UNCHECKED: "not verified"}
 """How the legend calls them; damage has an entry of its own."""

@@ -62,7 +62,7 @@ class HexView(RowArea):
         self._edited: list[Span] = []
         self._overwriting = False
         self._digit = 0
-        self._empty_text = "Nothing is shown here."
+        self._empty_text = "Nothing is shown."
         self._pointer = Pointer(self)
         self._pointer.placed.connect(self._place_caret)
         self._pointer.hovered.connect(self.hovered)
@@ -192,7 +192,7 @@ class HexView(RowArea):
             return
         if span.size > LARGEST:
             size, most = in_bytes(span.size), in_bytes(LARGEST)
-            too_many = f"{size} are too many for the clipboard: at most {most} are copied at once."
+            too_many = f"{size} are too much for the clipboard: at most {most} can be copied."
             self.said.emit(too_many)
             return
         form = how or (CopyFormat.HEX if self._cursor.pane is Pane.HEX else CopyFormat.TEXT)

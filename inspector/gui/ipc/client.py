@@ -276,7 +276,7 @@ class Client(QObject, Generic[Requests]):
     def _lose_patience(self, job: Job[Any]) -> None:
         if job.running and self._open:
             self._give_up(
-                "The work did not stop when it was asked to, so its process was ended: it may have waited for a "
+                "The job did not stop when cancelled, so its process was ended. It may have been waiting for a "
                 "server or a disk."
             )
 

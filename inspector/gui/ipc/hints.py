@@ -10,8 +10,8 @@ WORDS: Words = {
     Way.ENDPOINT: "File > Open Location",
     Way.UNSIGNED: "Do not sign requests, in File > Open Location",
     Way.AGAIN: "File > Reload",
-    Way.OVERWRITE: "Replace what is there",
+    Way.OVERWRITE: "Replace existing files",
     Way.WHOLE: "Send All of It",
-    Way.REMOVE_UNFINISHED: "Remove what was never finished",
-    Way.FIRST_KEY: "Number the files in their order",
+    Way.REMOVE_UNFINISHED: "Remove unfinished files of killed runs",
+    Way.FIRST_KEY: "Number the files in order",
 }

@@ -1,4 +1,4 @@
-"""The font that bytes are shown in: the system's fixed one, or what the user has chosen."""
+"""The font of the bytes: the system's fixed one, or what the user has chosen."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def state_text(status: Status) -> str:
     if status.stage is Stage.DECODING:
         parts.append("still reading")
     if status.stage is Stage.CANCELLED:
-        parts.append("reading was cancelled: what follows is not known")
+        parts.append("reading was cancelled; the rest is unknown")
     return _SEPARATOR.join(part for part in parts if part)
 
 
@@ -79,8 +79,8 @@ class Banner(QFrame):
         first.setSpacing(GAP)
         first.addWidget(self.mark)
         first.addWidget(self.state, 1)
-        self.mend = QPushButton("Mend…")
-        self.mend.setToolTip("Plan how to mend the archive: nothing is written yet (Ctrl+M)")
+        self.mend = QPushButton("Repair…")
+        self.mend.setToolTip("Plan repairs; nothing is written yet (Ctrl+M)")
         self.mend.clicked.connect(self.mendWanted)
         first.addWidget(self.mend)
         layout = QVBoxLayout(self)
@@ -127,7 +127,7 @@ class Banner(QFrame):
         if self._document.status.stage is Stage.FAILED:
             self.ask(sentence, "Retry", self.reopen.emit)
         else:
-            self.ask(f"{sentence} What was read until then is still shown.", "Reopen", self.reopen.emit)
+            self.ask(f"{sentence} Everything read so far is still shown.", "Reopen", self.reopen.emit)
 
     def ask(self, sentence: str, action: str, then: Callable[[], object]) -> None:
         """Show a sentence with a button, which does ``then`` when it is pressed."""

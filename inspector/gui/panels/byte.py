@@ -52,7 +52,7 @@ class BytePanel(QScrollArea):
         self._document = document
         self._member: int | None = None
         self._sentences: tuple[str, ...] = ()
-        self.setAccessibleName("What the byte is")
+        self.setAccessibleName("What this byte is")
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -144,9 +144,9 @@ class BytePanel(QScrollArea):
         chosen = next((i for i, row in enumerate(fields) if row.path == path), len(fields) - 1)
         if chosen < 0:
             if not self._document.size:
-                self._clear("There is not a single byte here.")
+                self._clear("There are no bytes.")
                 return
-            self._clear("No structure is known of this byte.")
+            self._clear("No field explains this byte.")
             self._say("Bytes", spans_text((Span(explanation.offset, explanation.offset + 1),)))
             return
         row = fields[chosen]

@@ -13,11 +13,11 @@ from inspector.gui.panels.models.changes import BYTES, Changes
 
 ORIGIN = "changes"
 WIDTHS = {BYTES: 190}
-MEND = "Make the checksums that depend on these bytes part of the change"
-WRITES = "Write these bytes and read them back; before anything is sent to S3, what will be is shown"
+MEND = "Add the checksums that cover these bytes to the change"
+WRITES = "Write these bytes and read them back; for S3, what will be sent is shown first"
 NOTHING = (
-    "Nothing is pending. Bytes can be overwritten in the hex view when Edit > Edit Bytes is on, and a TACO header in "
-    "the Header panel; both are written only when you say so."
+    "Nothing is pending. Overwrite bytes in the hex view (Edit > Edit Bytes) or edit a TACO header in the "
+    "Header panel; nothing is written until you press Ctrl+S."
 )
 
 
@@ -43,13 +43,13 @@ class ChangesPanel(QWidget):
         rows.setDefaultSectionSize(rows.defaultSectionSize() + self.table.fontMetrics().lineSpacing())
         self.sentence = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
         self.write = push_button("&Write", WRITES)
-        self.mend = push_button("Mend Chec&ksums", MEND)
-        self.undo = push_button("Undo", "Take back the last step")
-        self.redo = push_button("Redo", "Do again what was taken back")
-        self.copy_ = push_button("Save Copy…", "Leave the file alone and write the changed archive to another one")
+        self.mend = push_button("Fix Chec&ksums", MEND)
+        self.undo = push_button("Undo", "Undo the last step")
+        self.redo = push_button("Redo", "Redo the last undone change")
+        self.copy_ = push_button("Save Copy…", "Write the changed archive to another file")
         self.export = push_button("Export &Patch…", "Save these changes as a patch file")
-        self.discard = push_button("Discard", "Forget the changes: the archive is shown as it is")
-        self.take_back = push_button("&Take Back What Was Written", "Write the bytes that stood there before")
+        self.discard = push_button("Discard", "Drop the changes and show the archive as it is")
+        self.take_back = push_button("&Take Back Last Write", "Write the old bytes back")
         buttons = QHBoxLayout()
         buttons.setContentsMargins(6, 4, 6, 0)
         self._buttons = (self.write, self.mend, self.undo, self.redo, self.copy_, self.export, self.discard)
@@ -106,10 +106,10 @@ class ChangesPanel(QWidget):
         if self._editing.pending is None:
             return
         self.mend.setText(
-            plural("Mend {number} Chec&ksum", "Mend {number} Chec&ksums", len(broken)) if broken else "Mend Chec&ksums"
+            plural("Fix {number} Chec&ksum", "Fix {number} Chec&ksums", len(broken)) if broken else ("Fix Chec&ksums")
         )
         self.mend.setEnabled(broken != ())
-        self.mend.setToolTip(MEND if broken != () else "These changes break no recorded checksum that could be mended")
+        self.mend.setToolTip(MEND if broken != () else ("These changes break no recorded checksum that could be fixed"))
         said = f"{count(self.model.rowCount(), 'place')} changed, not written yet."
         if broken:
             breaks = f"Breaks {count(len(broken), 'checksum')}: {named(broken)}."

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 NO_URL = "The endpoint is the address of a server, such as https://s3.example.org."
-NO_SECRETS = "The endpoint must not hold credentials: choose a profile for them."
-PLAIN = "With http:// anybody on the way can read what is sent. Tick the box to do so all the same."
+NO_SECRETS = "The endpoint must not contain credentials: choose a profile instead."
+PLAIN = "With http:// anybody on the network can read what is sent. Tick the box to use it anyway."
 
 
 def endpoint_trouble(endpoint: str) -> str:
@@ -60,16 +60,16 @@ class ConnectionForm(QGroupBox):
     def __init__(self) -> None:
         super().__init__("Connection to S3")
         self._profiles: dict[str, Profile] = {}
-        self.profile = _choice("Profile", "the default chain: environment, default profile, machine")
+        self.profile = _choice("Profile", "the default chain: environment, default profile, instance role")
         self.region = QLineEdit()
         self.region.setAccessibleName("Region")
-        self.region.setPlaceholderText("as the profile or the server says")
-        self.endpoint = _choice("Endpoint URL", "Amazon, or as the profile says")
+        self.region.setPlaceholderText("from the profile or the server")
+        self.endpoint = _choice("Endpoint URL", "Amazon S3, or from the profile")
         self.anonymous = QCheckBox("Do not &sign requests (public data)")
         self.requester_pays = QCheckBox("I accept to be &charged for requests (requester pays)")
-        self.exposed = QCheckBox("Send it un&encrypted all the same")
+        self.exposed = QCheckBox("Send un&encrypted anyway")
         self.note = sentence_label()
-        self.note.setAccessibleName("Remark on the connection")
+        self.note.setAccessibleName("About the connection")
         form = QFormLayout(self)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         form.addRow("&Profile", self.profile)

@@ -103,9 +103,9 @@ def _why_empty(status: Status) -> str:
     if early := not_there_yet(status.stage):
         return early
     if status.format == "caf":
-        return "The format records no checksums; a file of digests beside it would be compared."
+        return "The format records no checksums. A digest manifest beside the archive would be compared."
     if status.format == "bytes":
-        return "These bytes are of no known format, so no checksums are known in them."
+        return "The format is unknown, so no checksums are known."
     if status.checked:
         return "No checksum is recorded here."
-    return "No checksum was seen while the structure was read. A check (Ctrl+K) looks further."
+    return "The structure records no checksum. A check (Ctrl+K) looks further."

@@ -55,7 +55,7 @@ class FindingsPanel(QWidget):
         self.copying.setMenu(menu)
         self.exporting = _button("Export…", "Write a report as text, JSON or HTML")
         self.exporting.clicked.connect(self.exportWanted)
-        self.mending = _button("Mend…", "Plan how to mend the selected finding: nothing is written yet")
+        self.mending = _button("Repair…", "Plan repairs for the selected finding; nothing is written yet")
         self.mending.setIcon(icon("mend"))
         self.mending.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.mending.clicked.connect(self.mend)
@@ -140,8 +140,8 @@ class FindingsPanel(QWidget):
         if early := not_there_yet(status.stage):
             return early
         if status.counts:
-            return "All findings are of severities that are not shown."
-        return status.judgement or "Nothing wrong was seen until reading was cancelled."
+            return "All findings are hidden by the severity filter."
+        return status.judgement or "Nothing wrong was found before reading was cancelled."
 
     def _describe(self, *_: object) -> None:
         """The cell of a finding is often too narrow for what it says."""
@@ -164,7 +164,7 @@ class FindingsPanel(QWidget):
 
     def _actions(self, menu: QMenu) -> None:
         if self._repair():
-            menu.addAction("&Mend…").triggered.connect(self.mend)
+            menu.addAction("&Repair…").triggered.connect(self.mend)
             menu.addSeparator()
 
     def mend(self) -> None:

@@ -90,13 +90,13 @@ class HeaderPanel(QWidget):
     def _make_buttons(self) -> dict[str, QPushButton]:
         made = {}
         for name, text, tip in (
-            ("add", "A&dd", "Take one more entry into use"),
-            ("remove", "&Remove", "Remove the selected entry; those behind it move up"),
+            ("add", "A&dd", "Add an entry"),
+            ("remove", "&Remove", "Remove the selected entry; later entries move up"),
             ("up", "&Up", "Move the selected entry up"),
             ("down", "Dow&n", "Move the selected entry down"),
-            ("clear", "C&lear", "Use no entry"),
-            ("member", "Point to Mem&ber", "Let the selected entry point to the data of the selected member"),
-            ("bytes", "Point to B&ytes", "Let the selected entry point to the selected bytes"),
+            ("clear", "C&lear", "Remove all entries"),
+            ("member", "Point to Mem&ber", "Point the selected entry to the data of the selected member"),
+            ("bytes", "Point to B&ytes", "Point the selected entry to the selected bytes"),
         ):
             button = QPushButton(text)
             button.setToolTip(tip)
@@ -154,7 +154,7 @@ class HeaderPanel(QWidget):
         """Ask for the header as it is with all that is pending."""
         status = self._document.status
         if (early := not_there_yet(status.stage)) or status.format != "taco" or status.collection:
-            self._show_none(early or "Only TACO archives have a header of entries that can be edited.")
+            self._show_none(early or "Only TACO archives have an editable header.")
         else:
             self._document.client.ask(ArchiveRequests.header, None).then(self._take, self._show_none)
 
@@ -212,9 +212,9 @@ class HeaderPanel(QWidget):
             "member": self._member is not None,
             "bytes": span is not None,
         }
-        tip = "Let the selected entry point to the selected bytes"
+        tip = "Point the selected entry to the selected bytes"
         if span is not None:
-            text = "Let the selected entry point to {bytes} at {offset}"
+            text = "Point the selected entry to {bytes} at {offset}"
             tip = text.format(bytes=in_bytes(span.size), offset=hexadecimal(span.start))
         self.buttons["bytes"].setToolTip(tip)
         self.count.setEnabled(editable)
@@ -246,7 +246,7 @@ class HeaderPanel(QWidget):
         offset, length = (number, entry.length) if column == OFFSET else (entry.offset, number)
         if offset + length <= size:
             return ""
-        text = "This would lead to {offset}, behind the end of the file at {size}."
+        text = "This points to {offset}, beyond the end of the file at {size}."
         return text.format(offset=hexadecimal(offset + length), size=hexadecimal(size))
 
     # ---- changing ----------------------------------------------------------------------------------------------

@@ -110,7 +110,7 @@ class HeaderEntries(TitledTable):
         offset, length = (f"{grouped(number)} ({hexadecimal(number)})" for number in (entry.offset, entry.length))
         where = f"Offset {offset}, length {length}: {short(entry.words)}."
         use = "" if entry.used else "Not in use: readers ignore it."
-        doubt = "Readers of this file cannot follow it." if entry.doubtful else ""
+        doubt = "Readers cannot follow it." if entry.doubtful else ""
         return " ".join(filter(None, (where, use, doubt)))
 
     def _is_changed(self, entry: EntryView, column: int) -> bool:

@@ -50,11 +50,11 @@ class InputsPanel(QWidget):
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.add_files = QPushButton("Add F&iles…")
         self.add_folder = QPushButton("Add F&older…")
-        self.remove = QPushButton("&Take Out")
-        self.remove.setToolTip("Take out what is selected, with the folder it was added with (Delete)")
-        self.clear = QPushButton("Take All O&ut")
+        self.remove = QPushButton("&Remove")
+        self.remove.setToolTip("Remove the selected rows, with the folder they were added with (Delete)")
+        self.clear = QPushButton("Remove A&ll")
         self.sentence = SelectableLabel()
-        self.sentence.setAccessibleName("What the archive would hold")
+        self.sentence.setAccessibleName("Contents of the new archive")
         self.stack = Emptiable(self.table)
         self.stack.show_sentence(NOTHING)
         self.setFocusProxy(self.stack)
@@ -112,7 +112,7 @@ class InputsPanel(QWidget):
         self.look_again()
 
     def look_again(self) -> None:
-        """What the archive would hold has to be found out anew, soon."""
+        """Contents of the new archive has to be found out anew, soon."""
         self.contents = None
         self._timer.start()
         self.looked.emit()
@@ -129,7 +129,7 @@ class InputsPanel(QWidget):
         if not self.locations:
             self._take(None)
             return
-        self.sentence.setText("Looking at the files…")
+        self.sentence.setText("Reading the files…")
         self._job = job = self._client.start(CreateRequests.look, self._draft()).then(self._take, self._fail)
         job.finished.connect(lambda: self._over(job))
 
@@ -175,7 +175,7 @@ class InputsPanel(QWidget):
             self.add(found)
         else:
             event.ignore()
-            self.sentence.setText("What was dropped is no file or folder of this computer, so it was not added.")
+            self.sentence.setText("The dropped item is neither a local file nor a local folder, so it was not added.")
 
 
 def _row(row: InputRow) -> FixedRow:

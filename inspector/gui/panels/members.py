@@ -186,10 +186,11 @@ class MembersPanel(QWidget):
         if early := not_there_yet(status.stage):
             return early
         if self._document.filter:
-            return "No member's name holds this text."
+            return "No member's name contains this text."
         if status.state in BROKEN:
             return (
-                "No member could be found: the archive is damaged before the first. Mend… (Ctrl+M) says what may help."
+                "No member was found: the archive is damaged before the first one. Repair… (Ctrl+M) shows what "
+                "may help."
             )
         return "These bytes have no members." if status.format == "bytes" else "The archive has no members."
 

@@ -17,8 +17,8 @@ _KINDS = (
     ("refused", "refused", Severity.ERROR),
     ("damaged", "damaged", Severity.ERROR),
     ("unproved", "nothing proves it", Severity.WARNING),
-    ("doubtful", "needs your word", Severity.WARNING),
-    ("conflicts", "name is taken", Severity.WARNING),
+    ("doubtful", "needs confirmation", Severity.WARNING),
+    ("conflicts", "file exists", Severity.WARNING),
 )
 
 
@@ -28,8 +28,8 @@ class TroubleTable(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.model = FixedTable(("What", "Member", "Why"), parent=self)
-        self.table = table_view(self.model, {WHAT: 145, MEMBER: 200, WHY: 250}, "Members with trouble")
-        self.details = Details("The selected trouble in full")
+        self.table = table_view(self.model, {WHAT: 145, MEMBER: 200, WHY: 250}, "Members with problems")
+        self.details = Details("The selected problem in full")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)

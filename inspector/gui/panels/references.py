@@ -29,7 +29,7 @@ class Leads(QLabel):
         self._again = False
         self._colour = ""
         self.references: tuple[Reference, ...] = ()
-        self.setAccessibleName("Leads to")
+        self.setAccessibleName("Points to")
         self.setTextFormat(Qt.TextFormat.RichText)
         self.setWordWrap(True)
         self.setTextInteractionFlags(
@@ -58,7 +58,7 @@ class Leads(QLabel):
             return
         self.references = references
         links = [f'<a href="{at}">{escape(breakable(short(each.words)))}</a>' for at, each in enumerate(references)]
-        self.setText("<br>".join(("Leads to (F12):", *links)))
+        self.setText("<br>".join(("Points to (F12):", *links)))
         self._colour = _link_colour()
         self.setVisible(bool(links))
 

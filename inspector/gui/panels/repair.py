@@ -18,11 +18,11 @@ from inspector.operations.protocol.views import Stage
 
 ORIGIN = "repair"
 UNASKED = (
-    "Mend (Ctrl+M) makes a plan first: what would be done, to which bytes, and what would be lost. Nothing is written."
+    "Repair (Ctrl+M) makes a plan first: what would change, in which bytes, and what would be lost. Nothing is written."
 )
-FOLDER = "These are several files, and each is mended by itself: open the one that a finding is about."
-NOTHING = "There is nothing to mend."
-SALVAGED = "Salvage writes it into a new archive; this one stays as it is."
+FOLDER = "These are several files; each is repaired by itself. Open the one that a finding is about."
+NOTHING = "There is nothing to repair."
+SALVAGED = "Salvage writes a new archive; this one stays as it is."
 _ROLE = Qt.ItemDataRole.UserRole
 
 
@@ -55,14 +55,12 @@ class RepairPanel(QWidget):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setResizeMode(QListWidget.ResizeMode.Adjust)
         self.about = Details("About the selected repair")
-        self.make = push_button("&Mend in Place", "Write these repairs into the archive itself")
+        self.make = push_button("&Repair in Place", "Write these repairs to the archive itself")
         self.show_ = push_button(
-            "Sh&ow Changes", "Make the repairs pending changes: see every byte before anything is written"
+            "Sh&ow Changes", "Show the repairs as pending changes, byte by byte, before anything is written"
         )
-        self.copy_ = push_button("Mend a &Copy…", "Leave the file alone and write a mended copy")
-        self.salvage = push_button(
-            "&Salvage…", "Write what is whole, as far as the archive can show it, into a new archive"
-        )
+        self.copy_ = push_button("Repair a &Copy…", "Write a repaired copy; the file stays as it is")
+        self.salvage = push_button("&Salvage…", "Write everything that is provably whole to a new archive")
         self._page = self._lay_out()
         self._stack = Emptiable(self._page)
         layout = QVBoxLayout(self)
@@ -105,9 +103,9 @@ class RepairPanel(QWidget):
     def ask(self, code: str = "") -> None:
         """Make a plan, and select the repair of that code in it, or the first that mends findings of that code."""
         if self._document.status.stage is not Stage.READY:
-            self._document.said.emit("There is nothing to mend before the archive has been read.")
+            self._document.said.emit("The archive has not been read yet.")
             return
-        self._stack.show_sentence("The archive is being checked, and its repairs planned.")
+        self._stack.show_sentence("Checking the archive and planning repairs…")
         self._asking = True
         wanted = code or self._selected()
         job = self._document.start(ArchiveRequests.plan_repairs, self.accepted())
@@ -238,6 +236,6 @@ class RepairPanel(QWidget):
 
 def _described(row: RepairRow) -> str:
     lost = [f"Lost: {sentence}" for sentence in row.loses] or ["Nothing is lost."]
-    word = [f"Assumed: {row.claim} It is done on your word: tick it."] if row.claim else []
+    word = [f"Assumed: {row.claim} Tick it to confirm."] if row.claim else []
     mends = f"Mends {', '.join(row.mends)}"
     return "\n".join((f"{row.title}.", *lost, *word, f"{mends} · {row.code}"))

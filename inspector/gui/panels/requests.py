@@ -14,7 +14,7 @@ from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.sources.s3.ledger import KEPT, Request
 
 WIDTHS = {WHEN: 100, METHOD: 70, RANGE: 210, BYTES: 90, TOOK: 60, STATUS: 90, WHY: 150}
-HERE = "This is on this computer: nothing is asked of a network."
+HERE = "This archive is local: no requests are made."
 NONE_YET = "No request has been made yet."
 
 

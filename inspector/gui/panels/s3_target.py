@@ -85,8 +85,8 @@ class Reach(QWidget):
             self._connections.remember(self._location, self.connection)
 
     def _tell(self) -> None:
-        told = f"S3 is reached {words(self.connection)}."
-        sure = "" if self.is_sure else "This bucket was not reached before: that is asked first."
+        told = f"S3 is accessed {words(self.connection)}."
+        sure = "" if self.is_sure else "This bucket is new: you will be asked how to reach it."
         self.text.setText(f"{told} {sure}".strip())
 
 

@@ -32,7 +32,7 @@ class StatusLine(QStatusBar):
         self.setSizeGripEnabled(False)
         self.setContentsMargins(6, 0, 6, 0)
         self.mode = QLabel("EDIT")
-        self.mode.setToolTip("What is typed in the hex view overwrites bytes; nothing is kept until it is written")
+        self.mode.setToolTip("Typing in the hex view overwrites bytes; nothing is saved until it is written")
         font = self.mode.font()
         font.setBold(True)
         self.mode.setFont(font)
@@ -48,8 +48,8 @@ class StatusLine(QStatusBar):
         self.stop = QToolButton()
         self.stop.setIcon(icon("close"))
         self.stop.setAutoRaise(True)
-        self.stop.setToolTip("Cancel this work (Esc)")
-        self.stop.setAccessibleName("Cancel this work")
+        self.stop.setToolTip("Cancel this job (Esc)")
+        self.stop.setAccessibleName("Cancel this job")
         self.wait = QToolButton()
         self.wait.setAutoRaise(True)
         self.wait.clicked.connect(self._toggle_waiting)
@@ -173,7 +173,7 @@ class StatusLine(QStatusBar):
         paused = job is not None and job.paused
         self.wait.setIcon(icon("resume" if paused else "pause"))
         for tell in (self.wait.setToolTip, self.wait.setAccessibleName):
-            tell("Go on with this work" if paused else "Pause this work")
+            tell("Resume this job" if paused else "Pause this job")
 
     def _toggle_waiting(self) -> None:
         if self._job is not None:

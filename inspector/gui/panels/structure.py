@@ -76,9 +76,9 @@ class StructurePanel(QWidget):
         if self._document.status.stage is Stage.FAILED:
             self._stack.show_sentence("Nothing could be opened.")
         elif info is not None and info.kind is LayerKind.CONTENT:
-            self._stack.show_sentence("The content of a member has no structure that is known here.")
+            self._stack.show_sentence("A member's content has no known structure.")
         elif info is not None and not info.size:
-            self._stack.show_sentence("There is not a single byte here.")
+            self._stack.show_sentence("There are no bytes.")
         else:
             self._stack.show_sentence("Reading…")
 

@@ -30,9 +30,9 @@ class Filters(QWidget):
         self.text.setAccessibleName("Filter results")
         self.text.setClearButtonEnabled(True)
         self.states = QComboBox()
-        self.states.setAccessibleName("States that are shown")
+        self.states.setAccessibleName("Filter by state")
         self.formats = QComboBox()
-        self.formats.setAccessibleName("Formats that are shown")
+        self.formats.setAccessibleName("Filter by format")
         self.states.addItem("All states", ())
         self.states.addItem("Anything wrong", STATES[2:])
         for state in (*STATES, NO_ARCHIVE):

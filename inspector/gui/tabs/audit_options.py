@@ -43,26 +43,26 @@ class AuditOptions(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.place = PathField()
-        self.place.setAccessibleName("Folder or prefix to be audited")
+        self.place.setAccessibleName("Folder or prefix to audit")
         self.place.setPlaceholderText("a folder, or s3://bucket/prefix/")
         self.results = PathField()
-        self.results.setAccessibleName("File that keeps the results")
-        self.results.setPlaceholderText("none: results are kept until this tab is closed")
-        self.results.setToolTip("With a file, an audit that was stopped goes on where it was: what is in it is skipped")
+        self.results.setAccessibleName("Results file")
+        self.results.setPlaceholderText("none: results are lost when this tab closes")
+        self.results.setToolTip("With a results file, a stopped audit continues where it stopped")
         self.quick = QCheckBox("Structure on&ly")
-        self.quick.setToolTip("Look at the structure and read no content: quicker, and finds less")
+        self.quick.setToolTip("Read the structure but no content: faster, but finds less")
         self.sample = QDoubleSpinBox()
         self.sample.setRange(0.01, 100.0)
         self.sample.setValue(100.0)
         self.sample.setDecimals(2)
         self.sample.setSuffix(" %")
-        self.sample.setAccessibleName("Share of the archives in per cent")
+        self.sample.setAccessibleName("Sample size in per cent")
         self.sample.setToolTip("Audit only this share of the archives, the same ones every time")
         self.workers = QSpinBox()
         self.workers.setRange(0, MOST_WORKERS)
-        self.workers.setSpecialValueText("as processors")
+        self.workers.setSpecialValueText("one per processor")
         self.workers.setAccessibleName("Processes at a time")
-        self.workers.setToolTip("How many archives are checked at a time")
+        self.workers.setToolTip("The number of archives checked at the same time")
         self._browse = QPushButton("&Browse…")
         self._choose = QPushButton("Choose…")
         self._lay_out()
@@ -123,18 +123,18 @@ class AuditOptions(QWidget):
         self.place.setText(kept.location)
         say_again(self._fields(), kept.said)
         if self.results.text().strip():
-            return "Start shows what is in the results file, and audits what is not in it yet."
-        return "This was audited in an earlier session; Start audits it again."
+            return "Start loads the results file and audits what is missing in it."
+        return "Audited in an earlier session. Start audits it again."
 
     def trouble(self) -> str:
         """Why this cannot be done, empty where it can."""
-        return "" if self.place.text().strip() else "Say which folder, or which prefix on S3, is to be audited."
+        return "" if self.place.text().strip() else "Choose a folder or an S3 prefix."
 
     def _ask_place(self) -> None:
         ask_for_folder(self, "Folder to Audit", lambda found: self.place.setText(found[0]))
 
     def _ask_results(self) -> None:
-        dialog = QFileDialog(self, "File That Keeps the Results")
+        dialog = QFileDialog(self, "Results File")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setFileMode(QFileDialog.FileMode.AnyFile)
         dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # one that is there is taken up

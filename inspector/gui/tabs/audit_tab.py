@@ -42,9 +42,9 @@ from inspector.sources.s3.connection import DEFAULT, Connection
 WIDTHS = {LOCATION: 250, STATE: 120, FORMAT: 65, SIZE: 75, MEMBERS: 75, ERRORS: 60, WARNINGS: 75}
 LOOK = 700
 """Milliseconds between two looks at the results while the audit runs."""
-BEGIN = "Say what is to be audited and press Start: every archive in it and beneath it is checked."
-NOTHING = "No archive was found there."
-NONE_CHOSEN = "No result is like this; choose other states, formats or another text."
+BEGIN = "Choose a folder or prefix and press Start: every archive below it is checked."
+NOTHING = "No archive was found."
+NONE_CHOSEN = "No results match the filters."
 
 
 class AuditTab(SideTab):
@@ -68,14 +68,14 @@ class AuditTab(SideTab):
         self.begin.setDefault(True)
         self.pause = QPushButton("Pa&use")
         self.pause.setCheckable(True)
-        self.pause.setToolTip("Let the archives that were begun be finished, and wait")
+        self.pause.setToolTip("Finish the running archives, then wait")
         self.stop = QPushButton("&Cancel")
-        self.stop.setToolTip("Stop; what was finished stays (Esc)")
+        self.stop.setToolTip("Stop; finished results stay (Esc)")
         self.sentence = SelectableLabel()
-        self.sentence.setAccessibleName("How far the audit is")
+        self.sentence.setAccessibleName("Progress of the audit")
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName("How much of the audit is done")
+        self.bar.setAccessibleName("Progress of the audit")
         self.message = Message()
         self.message.hide()
         self.filters = Filters()
@@ -184,7 +184,7 @@ class AuditTab(SideTab):
         self._refresh()
 
     def _pause(self, paused: bool) -> None:
-        self.pause.setText("Go O&n" if paused else "Pa&use")
+        self.pause.setText("Resu&me" if paused else "Pa&use")
         if self._job is not None and self.running:
             self._job.pause(paused)
 
@@ -233,7 +233,7 @@ class AuditTab(SideTab):
 
     def _lose(self, sentence: str) -> None:
         self._looking.stop()
-        kept = "What was finished is kept in the results file." if self._keeps else ""
+        kept = "Finished results are in the results file." if self._keeps else ""
         self.message.say(" ".join(filter(None, (sentence, kept, "Close this tab and start the audit again."))))
         self._refresh()
 
@@ -251,9 +251,9 @@ class AuditTab(SideTab):
         if known.earlier.files:
             words.append(f"{count(known.earlier.files, 'file')} finished earlier.")
         if known.left.files:
-            text = "{files} not audited yet; Start goes on."
+            text = "{files} not audited yet; Start continues."
             if not self._keeps:
-                text = "{files} not audited yet; Start goes on from the beginning, as there is no results file."
+                text = "{files} not audited yet; Start begins again, as there is no results file."
             words.append(text.format(files=count(known.left.files, "file")))
         return " ".join(words)
 
@@ -281,7 +281,7 @@ class AuditTab(SideTab):
         if self.filters.any and self.standing.done.files:
             return NONE_CHOSEN
         if self.running:
-            return "The first results come in a moment."
+            return "Waiting for the first results…"
         return NOTHING if self._job is not None and not self.standing.states else BEGIN
 
     def _selected(self) -> Result | None:

@@ -143,7 +143,7 @@ class BrowserModel(QAbstractItemModel):
             )
             self._set_note(number, Note.MORE, text)
         elif not node.children:
-            self._set_note(number, Note.NOTHING, "There is nothing here.")
+            self._set_note(number, Note.NOTHING, "Nothing here.")
         self.listed.emit(page)
 
     def _set_note(self, number: int, note: Note | None, text: str = "") -> None:

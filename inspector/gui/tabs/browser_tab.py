@@ -32,8 +32,8 @@ WIDTHS = {NAME: 520, SIZE: 110, CHANGED: 170}
 STEPS = 1_000
 CANCELLED = "The listing was cancelled."
 WELCOME = (
-    "Name a bucket or a prefix above and press List. All buckets are listed only when you ask for them: "
-    "many credentials have no right to."
+    "Type a bucket or a prefix above and press List. Buckets are listed only on request, since many "
+    "credentials may not list them."
 )
 
 
@@ -65,21 +65,21 @@ class BrowserTab(SideTab):
         self.location = PathField()
         self.location.setAccessibleName("Bucket or prefix")
         self.location.setPlaceholderText("s3://bucket/prefix/")
-        self.list_ = push_button("&List", "List what lies at this address")
+        self.list_ = push_button("&List", "List this address")
         self.buckets = push_button("List &Buckets", "List all buckets of these credentials")
         self.connect_ = push_button("Connectio&n…", "Choose profile, region and endpoint")
-        self.open_ = push_button("&Open", "Open the object, or the dataset beneath the prefix (Return)")
-        self.check = push_button("Chec&k", "Check what is selected, and all beneath it")
+        self.open_ = push_button("&Open", "Open the object, or the dataset below the prefix (Return)")
+        self.check = push_button("Chec&k", "Check the selection and everything below it")
         self.extract = push_button("E&xtract…", "Extract the members of this archive to a folder")
-        self.download = push_button("&Download…", "Copy what is selected, and all beneath it, to a folder")
+        self.download = push_button("&Download…", "Copy the selection and everything below it to a folder")
         self.message = Message()
         self.sentence = SelectableLabel()
-        self.sentence.setAccessibleName("How far it is")
+        self.sentence.setAccessibleName("Progress")
         self.bar = QProgressBar()
         self.bar.setAccessibleName("Bytes downloaded")
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(160)
-        self.stop = push_button("Cancel", "Stop; files that are whole stay (Esc)")
+        self.stop = push_button("Cancel", "Stop; complete files stay (Esc)")
         self.stack = Emptiable(self.tree)
         self.stack.show_sentence(WELCOME)
         self._lay_out()
@@ -287,7 +287,7 @@ class BrowserTab(SideTab):
 
     def _over(self) -> None:
         if self._job is not None and self._job.cancelled:
-            self.message.say("The download was cancelled; files that were whole by then stay.")
+            self.message.say("The download was cancelled; complete files stay.")
         self._job = None
         self._show_work()
         self._enable()

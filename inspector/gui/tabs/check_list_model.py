@@ -122,7 +122,7 @@ class CheckListModel(TitledTable):
         if column in _COUNTED:
             return grouped(dict(outcome.counts).get(_COUNTED[column], 0)) if not outcome.left_out else ""
         said = outcome.worst or outcome.sentence
-        return "It is of no format that is known here." if outcome.left_out else short(visible(said))
+        return "Its format is unknown." if outcome.left_out else short(visible(said))
 
 
 def _told(state: State) -> str:

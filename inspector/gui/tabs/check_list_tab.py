@@ -38,17 +38,17 @@ class CheckTab(SideTab):
         self._trouble = ""
         self.checks = ManyChecks(locations, self, connection)
         self.model = CheckListModel(self)
-        self.table = table_view(self.model, WIDTHS, "Archives that are checked")
+        self.table = table_view(self.model, WIDTHS, "Checked archives")
         self.sentence = SelectableLabel()
-        self.sentence.setAccessibleName("How far the checks are")
+        self.sentence.setAccessibleName("Progress of the checks")
         self.bar = QProgressBar()
         self.bar.setAccessibleName("Archives checked")
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(160)
         self.bar.setRange(0, 0)
         self.stop = QPushButton("Cancel")
-        self.stop.setToolTip("Stop checking; what was checked stays (Esc)")
-        self.again = push_button("Check &Again", "Look for archives there, and check all of them")
+        self.stop.setToolTip("Stop checking; finished results stay (Esc)")
+        self.again = push_button("Check &Again", "Find and check all archives there")
         self._stack = Emptiable(self.table)
         self.setFocusProxy(self._stack)
         self._told = QTimer(self)
@@ -97,7 +97,7 @@ class CheckTab(SideTab):
         self.model.fill([Wanted(each) for each in self._locations])
         self.model.cancel()
         self._stack.show_view(self.table)
-        self.sentence.setText("This was checked in an earlier session, and is not checked again by itself.")
+        self.sentence.setText("Checked in an earlier session, and not checked again automatically.")
 
     def cancel(self) -> None:
         """See SideTab."""
@@ -125,7 +125,7 @@ class CheckTab(SideTab):
         if wanted:
             self._stack.show_view(self.table)
         else:
-            self._stack.show_sentence("There is no file here that could be checked.")
+            self._stack.show_sentence("There is no file to check.")
         self._tell()
 
     def _came(self, at: int, outcome: Outcome) -> None:

@@ -71,25 +71,25 @@ class NewArchiveTab(SideTab):
         self.kind = QComboBox()
         for kind, words in KINDS.items():
             self.kind.addItem(words, kind)
-        self.kind.setAccessibleName("Kind of archive")
+        self.kind.setAccessibleName("Format")
         self.target = PathField()
-        self.target.setAccessibleName("Where the archive is to be written")
+        self.target.setAccessibleName("Target of the new archive")
         self.browse = QPushButton("&Browse…")
         self.reach = Reach(self.client, connections)
-        self.overwrite = QCheckBox("&Replace what is there")
-        self.remove_unfinished = QCheckBox("Re&move what was never finished")
+        self.overwrite = QCheckBox("&Replace existing files")
+        self.remove_unfinished = QCheckBox("Re&move unfinished files of killed runs")
         self.remove_unfinished.hide()
         self.inputs = InputsPanel(self.client, self._draft_as_far)
         self.options = ArchiveOptions()
         self._unsaid = said_in(self._fields())
         self.trouble = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
-        self.trouble.setAccessibleName("What is still missing, or how far the work is")
+        self.trouble.setAccessibleName("What is missing, or the progress")
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(160)
-        self.bar.setAccessibleName("How far the archive is")
+        self.bar.setAccessibleName("Progress")
         self.stop = QPushButton("Cancel")
-        self.stop.setToolTip("Stop, and leave nothing half made (Esc)")
+        self.stop.setToolTip("Stop and leave no partial files (Esc)")
         self.begin = QPushButton("&Create")
         self.message = Message()
         self.setFocusProxy(self.target)
@@ -258,10 +258,10 @@ class NewArchiveTab(SideTab):
         if not draft.locations:
             return "Add files or folders."
         if not draft.target:
-            return "Say where it is to be written."
+            return "Choose where to write it."
         contents = self.inputs.contents
         if contents is None:
-            return "The files are being looked at."
+            return "Reading the files…"
         return contents.obstacle
 
     def _remark(self) -> str:
@@ -324,7 +324,7 @@ class NewArchiveTab(SideTab):
         self._job = None
         self._show_work(False)
         if job.cancelled:
-            self.message.say("Making the archive was cancelled. Nothing of it is left.")
+            self.message.say("Creating the archive was cancelled; no partial files are left.")
         self._enable()
 
     def _take(self, made: Made) -> None:

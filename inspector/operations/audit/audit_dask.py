@@ -60,7 +60,7 @@ def _while_it_is_there(came: Iterator[Answer]) -> Iterator[Answer]:
     try:
         yield from came
     except CancelledError as error:
-        raise Refused("The Dask scheduler has gone, and with it what was left to do.") from error
+        raise Refused("The connection to the Dask scheduler was lost; the rest is not audited.") from error
 
 
 def _dask() -> Any:

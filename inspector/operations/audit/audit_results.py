@@ -219,7 +219,7 @@ def _see_what_it_is(connection: sqlite3.Connection, path: Path) -> None:
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if application != _APPLICATION:
-        raise Refused(f"{visible(str(path))} is no results file of an audit, so it is left as it is.")
+        raise Refused(f"{visible(str(path))} is not an audit results file, so it is left unchanged.")
     if version != _VERSION:
         raise Refused(
             f"{visible(str(path))} was written by another version of this program, which keeps other results."

@@ -78,7 +78,7 @@ def _outcome(plan: Plan) -> str:
             done = f"{repairs} would let more of this {was} be read, and what shows then is {will}."
         return done if after.fine else f"{done} {_rest(plan)}"
     if not left(plan.before):
-        return "There is nothing to mend."
+        return "There is nothing to repair."
     return f"Nothing can be mended in place. {_rest(plan)}"
 
 
@@ -260,7 +260,7 @@ def save_salvage(
     Raises Refused where there is nothing to save, MemberError, SourceError and Cancelled: then there is no new file.
     """
     if plan.salvage is None or plan.salvage.content is None:
-        raise Refused("There is nothing to save into a new archive.")
+        raise Refused("There is nothing to save to a new archive.")
     _see_that_it_is_another(source, copy)
     pieces = plan.salvage.content(progress)
     if is_s3(copy):

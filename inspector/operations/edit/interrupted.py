@@ -27,7 +27,7 @@ def interrupted(location: str) -> Interrupted | None:
 def recover(location: str, way: WayOut) -> str:
     """Take one of the ways out, and say what was done. Raises SourceError and EditError; the journal stays then."""
     path = _file(location)
-    return _WAYS[way](path) if path is not None else "Nothing was interrupted here."
+    return _WAYS[way](path) if path is not None else "No change was interrupted here."
 
 
 def _file(location: str) -> Path | None:

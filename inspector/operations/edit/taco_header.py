@@ -61,7 +61,7 @@ def _pointing(entry: Entry, size: int, words: str) -> Pointing:
 def member_target(archive: Archive, index: int) -> Entry:
     """The entry that leads to a member's stored bytes; raises Refused where it is not known where they are."""
     if not 0 <= index < len(archive.members) or not archive.members[index].readable:
-        raise Refused("It is not known where the data of that member is.")
+        raise Refused("The location of that member's data is unknown.")
     return span_target(archive.members[index].spans[0])
 
 
@@ -76,5 +76,5 @@ def preview(archive: Archive, draft: HeaderDraft) -> Edit:
 def _detail(archive: Archive) -> TacoDetail:
     detail = archive.detail
     if not isinstance(detail, TacoDetail):
-        raise Refused("This is no TACO archive, so it has no TACO header.")
+        raise Refused("This is not a TACO archive, so it has no TACO header.")
     return detail

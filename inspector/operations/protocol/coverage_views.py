@@ -15,7 +15,7 @@ class RangeState(StrEnum):
     NOT_CHECKED = "not checked"
     CHECKING = "being checked"
     VERIFIED = "verified"
-    SOUND = "sound, but without hashes for all of it"
+    SOUND = "sound, but not all hashes are recorded"
     WARNING = "with warnings"
     TORN = "torn"
     DAMAGED = "damaged"
@@ -32,7 +32,7 @@ class Beside(StrEnum):
     """What stands beside a range and describes it: rows with hashes, the index of the later layout, or nothing."""
 
     METADATA = "with metadata"
-    INDEX = "with an index, the later layout"
+    INDEX = "with an index (later layout)"
     NOTHING = "without metadata"
 
 

@@ -75,15 +75,15 @@ class Checks:
         if self._report is not None:
             return self._report.sentence
         if self.running:
-            return "The contents are being checked."
+            return "Checking the contents…"
         return self._cancelled or self._structure()
 
     def _structure(self) -> str:
         state = self.state()
         if state is None:
-            return "Nothing wrong was seen in the structure; contents are not verified."
+            return "The structure has no errors; contents are not verified."
         if state is State.UNREADABLE:
-            why = PARTLY if not_read(self._location.archives) else "there is nothing here that could be checked."
+            why = PARTLY if not_read(self._location.archives) else "there is nothing to check."
             return judgement(state, why)
         seen = f"{self._counted()} in the structure; contents are not verified."
         return judgement(state, seen)
@@ -120,15 +120,9 @@ class Checks:
     def _so_far(self) -> str:
         verdicts, judged = self._verdicts(), self.judged()
         state = self.state()
-        text = (
-            "The check was cancelled: what was found until then says {state}; {judged} of {members} were judged, the "
-            "rest is not checked."
-        )
+        text = "The check was cancelled: the findings so far say {state}; {judged} of {members} were checked."
         if state is None:
-            text = (
-                "The check was cancelled: nothing wrong was seen until then; {judged} of {members} were judged, the "
-                "rest is not checked."
-            )
+            text = "The check was cancelled: nothing wrong was found in {judged} of {members}; the rest is not checked."
         said = "" if state is None else state.value
         return text.format(state=said, judged=grouped(judged), members=count(verdicts.total(), "member"))
 

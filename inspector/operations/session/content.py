@@ -47,7 +47,7 @@ def decoded_content(archive: Opened, index: int, progress: Progress, largest: in
     name = visible(member.path)
     largest = largest or CONTENT.value
     if not member.readable:
-        return TemporarySource(name), "Its entry does not say where its content is."
+        return TemporarySource(name), "Its entry does not locate its content."
     if _is_whole(archive, member):
         return SplicedSource(archive.source, member.spans, name), ""
     target = TemporarySource(name)

@@ -71,7 +71,7 @@ class Covering:
         """Where range ``at`` is; raises Refused where it is not read yet."""
         archives = self._now.archives
         if not 0 <= at < len(archives):
-            raise Refused("This range has not been read yet: it can be shown in a moment.")
+            raise Refused("This range has not been read yet. Try again in a moment.")
         before = sum(len(archive.members) for archive in archives[:at])
         return RangePlace(at, before if len(archives[at].members) else None)
 

@@ -64,7 +64,7 @@ class Datapoints:
         now = self._now
         archive = now.open_ahead(at) if now.location.total else None
         if archive is None or (self._stage is Stage.CANCELLED and at < len(now.archives) and not archive.complete):
-            raise Refused("Not all of this was read, because that was cancelled: open it again.")
+            raise Refused("Reading was cancelled, so this is incomplete. Reload it.")
         if not archive.complete:
             now.location.decode(at, progress)
             self._changes += 1
@@ -73,7 +73,7 @@ class Datapoints:
     def _missing(self, archive: Opened, at: int, key: int) -> str:
         collection = self._now.location.collection
         if collection is None:
-            what = "archive holds" if archive.format == "datas3t" else "is no range of datapoints: it holds"
+            what = "archive holds" if archive.format == "datas3t" else "is not a datas3t range and holds"
             return f"This {what} no datapoint with key {key:,}."
         name = visible(collection.ranges[at].name)
         return f"Key {key:,} is among those that the name of {name} tells, but there is no such datapoint in it."

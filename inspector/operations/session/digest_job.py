@@ -18,7 +18,7 @@ def write_beside(location: Location, algorithm: str, progress: Progress, *, repl
     One that is there already stays unless ``replace`` is said. Raises Refused, SourceError and Cancelled.
     """
     if location.collection is not None:
-        raise Refused("A folder of ranges has no manifest of its own: open one of its archives to write one.")
+        raise Refused("A folder of ranges has no manifest. Open one of its archives to write one.")
     chosen = next((known for known in ALGORITHMS if known.name == algorithm), None)
     if chosen is None:
         raise Refused(f"There is no algorithm called {visible(algorithm)}.")
@@ -26,7 +26,7 @@ def write_beside(location: Location, algorithm: str, progress: Progress, *, repl
     path = manifest_path(archive, chosen)
     name = visible(path.name)
     if path.exists() and not replace:
-        return ManifestResult(name, False, f"{name} is there already, so nothing was written.")
+        return ManifestResult(name, False, f"{name} exists already, so nothing was written.")
     written = write_manifest(archive, chosen, path, progress, replace=replace)
     said = plural(
         "{number} digest written to {name}, beside the archive. A check compares them from now on.",

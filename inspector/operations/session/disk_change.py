@@ -8,8 +8,8 @@ from inspector.operations.protocol.views import DiskChange
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.identity import Identity
 
-GOES_ON = "What is shown may be partly the old file and partly the new one."
-STAYS = "What is shown is the file as it was."
+GOES_ON = "What is shown may mix the old file and the new one."
+STAYS = "The old file is shown."
 
 
 def disk_change(source: Source) -> DiskChange | None:
@@ -20,7 +20,7 @@ def disk_change(source: Source) -> DiskChange | None:
     try:
         now = Identity.of(source.path.stat())
     except OSError:
-        return DiskChange(f"{name} is not there any more. {STAYS}", then.size, None, 0, grown=False)
+        return DiskChange(f"{name} no longer exists. {STAYS}", then.size, None, 0, grown=False)
     what = then.difference(now)
     if not what:
         return None

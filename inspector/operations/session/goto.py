@@ -97,7 +97,7 @@ def _evaluate(text: str, places: Places, caret: int) -> Target:
         match = _TOKEN.match(text, at)
         # Signs and terms take turns: after a sign (``sign`` is not 0) comes a term.
         if match is None or bool(match["sign"]) is bool(sign):
-            raise Nonsense(f"“{text[at:].strip()}” is not understood.")
+            raise Nonsense(f"“{text[at:].strip()}” is not a valid expression.")
         if match["sign"]:
             sign = 1 if match["sign"] == "+" else -1
         else:

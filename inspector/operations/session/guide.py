@@ -69,7 +69,7 @@ class Guide:
     def _member(self, index: int) -> Target:
         place = self._place(index)
         if not place.spans:
-            raise Refused("It is not known where that member is.")
+            raise Refused("The location of that member is unknown.")
         return Target(place.layer, *place.spans[0])
 
     def _named(self, name: str) -> Target:

@@ -74,7 +74,7 @@ class Step:
         self._offset = offset
         self._backwards = backwards
         self._progress = progress
-        progress.begin("Looking for the next one", 0)
+        progress.begin("Searching", 0)
 
     def among(self, fields: Sequence[Field]) -> Span | None:
         """The nearest one of these fields and all beneath them."""

@@ -90,7 +90,7 @@ def cut_short(archives: Sequence[Opened]) -> Trouble | None:
     """What helps where decoding broke off for want of bytes; None where it did not."""
     if not any(archive.cut_short for archive in archives):
         return None
-    return Trouble("Not all of it could be read, so what is shown is not all there is: see the findings.", _AGAIN)
+    return Trouble("Part of it could not be read, so this view is incomplete. See the findings.", _AGAIN)
 
 
 def remote_state(

@@ -120,11 +120,11 @@ class Session(Datapoints, Covering, Naming, Picturing, Pointing, Referring, Step
         collection = now.location.collection
         title = collection.title if collection else now.archives[0].title
         if self._stage is Stage.CANCELLED:
-            return "Decoding was cancelled: what was decoded until then is shown."
+            return "Decoding was cancelled; everything decoded so far is shown."
         if self._stage is not Stage.READY:
             return f"{title}: being decoded."
         if collection is None and now.archives[0].decoder is None:
-            return "This is no archive format that is known here. It is shown as plain bytes."
+            return "The format is unknown; it is shown as plain bytes."
         return f"{title}, {rounded(now.location.size)}, {count(len(now.shelf), 'member')}."
 
     def _notice(self) -> None:
@@ -258,7 +258,7 @@ class Session(Datapoints, Covering, Naming, Picturing, Pointing, Referring, Step
             if self._stage is Stage.FAILED:
                 raise Refused(self._failure)
             if self._stage is Stage.CANCELLED:
-                raise Refused("Decoding was cancelled, so not all is known that has to be checked: open it again.")
+                raise Refused("Decoding was cancelled, so the check would be incomplete. Reload it.")
             now.forget_marks()
             try:
                 return now.checks.run(progress)

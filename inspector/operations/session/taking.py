@@ -95,6 +95,6 @@ class Taking(Session):
             if learn(each.archive, each.members, progress):
                 self._changes += 1
                 raise Refused(
-                    "Nothing was extracted: headers are not where the metadata says. All of them have been read now: "
-                    "look again at what there is."
+                    "Nothing was extracted: headers are not where the metadata says. All headers have been "
+                    "read now; plan the extraction again."
                 )

@@ -49,7 +49,7 @@ _RUNNABLE_STARTS = {
     b"[Desktop Entry]": "starts a program when it is opened",
     b"[InternetShortcut]": "leads to another place when it is opened",
 }
-TOO_MUCH = "These members are more than is given away before it is asked for."
+TOO_MUCH = "These members are too large to copy before they are requested."
 _HEAD = 64
 _NAME = 80
 """The most characters of the name that a member is opened under."""
@@ -71,7 +71,7 @@ def lend(wanted: Sequence[Wanted], heads: Sequence[bytes], folder: Path, progres
     given = tuple(os.fsdecode(path) for path in paths if os.path.lexists(path))
     missing = _missing(result)
     if not given:
-        raise Refused(missing or "There is nothing to give away: no member that was chosen has content.")
+        raise Refused(missing or "None of the selected members has content.")
     return Lent(given, missing)
 
 
@@ -111,7 +111,7 @@ def lend_one(wanted: Sequence[Wanted], path: bytes, folder: Path, progress: Prog
 def _refuse_runnable(path: bytes, words: str) -> None:
     if words:
         raise Refused(
-            f"{visible(path)} is not opened with another program, for it {words}. Extract it and look at it first."
+            f"{visible(path)} is not opened in another program, because it {words}. Extract it and look at it first."
         )
 
 

@@ -73,13 +73,13 @@ class Workbench(Taking):
     def _file(self) -> FileSource | S3Source:
         """The archive on disk or on S3; raises Refused where it cannot be changed."""
         if self._stage in (Stage.OPENING, Stage.DECODING):
-            raise Refused("The archive is still being read: change it when that is over.")
+            raise Refused("The archive is still being read. Change it when it is done.")
         archives = self._disk.archives
         if self._disk.location.collection is not None:
-            raise Refused("This is a folder of several files: open the one that is to be changed.")
+            raise Refused("This is a folder of several files. Open the one to change.")
         source = archives[0].source if archives else None
         if not isinstance(source, FileSource | S3Source):
-            raise Refused("There is no file here that could be changed.")
+            raise Refused("There is no file to change.")
         return source
 
     def mend_checksums(self, progress: Progress, edit: Edit) -> Mended:

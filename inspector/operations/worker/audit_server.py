@@ -28,7 +28,7 @@ from inspector.operations.protocol.audit_views import (
 from inspector.operations.protocol.views import Page
 from inspector.sources.local.atomic import Replacing
 
-_NONE_YET = "There are no results yet: start the audit first."
+_NONE_YET = "There are no results yet. Start the audit first."
 
 
 class Auditor:
@@ -45,7 +45,7 @@ class Auditor:
     def audit(self, progress: Progress, wanted: Wanted) -> Standing:
         """Do what is not done yet. Raises SourceError, Refused and Cancelled; what was finished until then is kept."""
         if self._running:
-            raise Refused("An audit is under way: cancel it before another one begins.")
+            raise Refused("An audit is running. Cancel it before starting another one.")
         self._running = True
         try:
             results = self._open(wanted.results)
@@ -107,7 +107,7 @@ class Auditor:
         results = self._known()
         progress.begin("Writing the results", 0)
         if str(Path(path).absolute()) in results.files():
-            raise Refused("This is the file that keeps the results: choose another name for what is exported.")
+            raise Refused("This is the results file. Choose another name for the export.")
         if kind is ExportKind.CSV:
             write_csv(results, Path(path))
         else:

@@ -62,7 +62,7 @@ class Browser:
     ) -> Downloaded:
         """Write objects, and all beneath prefixes, into a folder; each is there when all of it has come.
 
-        Nothing is replaced: a file whose name is taken gets a number. Raises Refused before anything is written where
+        Nothing is replaced: a file that exist already gets a number. Raises Refused before anything is written where
         a name cannot be used, SourceError and Cancelled; files that are whole by then stay.
         """
         progress.begin("Listing", 0, "objects")
@@ -138,4 +138,4 @@ def _free(destination: Destination, parts: tuple[bytes, ...]) -> tuple[bytes, ..
         other = (*parts[:-1], numbered(parts[-1], number))
         if destination.look(other) is Standing.NOTHING:
             return other
-    raise PlaceError("something of that name is there already, and as many copies")
+    raise PlaceError("files of that name and too many copies exist already")

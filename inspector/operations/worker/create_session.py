@@ -77,7 +77,7 @@ class Workshop:
 
     def unfinished(self, progress: Progress, draft: Draft) -> str:
         """What runs that were killed have left where the archive is to be; empty where that is nothing."""
-        progress.begin("Looking beside it", 0, "folders")
+        progress.begin("Looking for unfinished files", 0, "folders")
         if not is_s3(draft.target):
             return " ".join(said_of(_folders(draft)))
         try:
@@ -88,9 +88,9 @@ class Workshop:
     def create(self, progress: Progress, draft: Draft) -> Made:
         """Make the archive. Raises Refused, SourceError, EditError and Cancelled: then nothing is made."""
         if not draft.locations:
-            raise Refused("There is nothing to put into an archive: add files or folders.")
+            raise Refused("The archive would be empty. Add files or folders.")
         if not draft.target:
-            raise Refused("It is not said where the archive is to be written.")
+            raise Refused("Choose where to write the archive.")
         tidied = _tidied(draft) if draft.remove_unfinished else ()
         made = _MAKE[draft.kind](progress, draft)
         path = draft.target if draft.kind is ArchiveKind.DATAS3T else made.archives[0].path
@@ -108,7 +108,7 @@ class Workshop:
 
 
 def _tidied(draft: Draft) -> tuple[str, ...]:
-    """Remove what was never finished where it will be written to; sentences on that. Raises SourceError."""
+    """Remove unfinished files of killed runs where it will be written to; sentences on that. Raises SourceError."""
     if is_s3(draft.target):
         return tuple(removed_uploads(parse(draft.target), draft.connection))
     return tuple(removed(_folders(draft)))
@@ -161,7 +161,7 @@ def _rows(inputs: Sequence[Input], taken: Collection[bytes]) -> list[InputRow]:
             each.size or 0,
             visible(each.where),
             _trouble(each.name, often, taken),
-            "On some systems this name is one with another." if alike[key] > often[each.name] else "",
+            "On some systems this name is the same as another one." if alike[key] > often[each.name] else "",
         )
         for each, key in zip(inputs, keys, strict=True)
     ]
@@ -172,8 +172,8 @@ def _trouble(name: bytes, often: Counter[bytes], taken: Collection[bytes]) -> st
     if words:
         return f"The name {words[0]}: rename it first."
     if name in taken:
-        return "The archive has a member of this name already: take it out, or rename it first."
-    return "The name stands more than once." if often[name] > 1 else ""
+        return "The archive already has a member of this name. Remove it or rename it first."
+    return "The name occurs more than once." if often[name] > 1 else ""
 
 
 # ---- the kinds ---------------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ class CoveragePanel(QWidget):
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._area.setWidget(self._list)
         self._stack = Emptiable(self._area)
-        self._stack.show_sentence("The ranges are being looked up.")
+        self._stack.show_sentence("Listing the ranges…")
         self.setFocusProxy(self._stack)
         self._lay_out()
         self.source.found.connect(self._take_datasets)
@@ -120,10 +120,10 @@ class CoveragePanel(QWidget):
             self._stack.show_view(self._area)
             self.setFocusProxy(self.bands[0])
             self.said.setText(
-                "A click, or Enter, opens a range; arrows go from range to range; the wheel, + and - zoom."
+                "Click a range or press Enter to open it; arrows move between ranges; the wheel, + and - zoom."
             )
         else:
-            self._stack.show_sentence("There is no range here.")
+            self._stack.show_sentence("No range here.")
 
     def _take_ranges(self, rows: list[RangeRow]) -> None:
         for band in self.bands:

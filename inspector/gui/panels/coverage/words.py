@@ -56,7 +56,7 @@ def dataset_words(dataset: DatasetRow, band: Band | None) -> str:
         f"{keys_words(dataset.first, dataset.last)}; {trouble_words(dataset, band)}."
     )
     if any(kind is Beside.INDEX for kind, _ in dataset.beside):
-        words += " " + "Ranges with an index are of the later layout."
+        words += " " + "Ranges with an index use the later layout."
     if dataset.orphans:
         names = ", ".join(visible(each.name) for each in dataset.orphans[:3])
         more = ", …" if len(dataset.orphans) > 3 else "."
@@ -81,4 +81,4 @@ def place_words(band: Band, rows: list[RangeRow], states: bytes, keys: tuple[int
         sentences.append(f"Overlap: two ranges share the {keys_words(*shared)}.")
     if (lost := band.orphans.first(first, stop)) is not None:
         sentences.append(f"Orphan: the archive of the {keys_words(*lost)} is missing, its metadata is there.")
-    return " ".join(sentences) or "No range and no gap: the dataset has no keys here."
+    return " ".join(sentences) or "The dataset has no keys here."

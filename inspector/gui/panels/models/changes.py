@@ -13,7 +13,7 @@ from inspector.gui.kit.fonts import fixed_font
 from inspector.gui.kit.model_titled_table import Index, TitledTable
 from inspector.gui.kit.text import plain
 
-TITLES = ("Bytes", "What stands there, and what is to be written")
+TITLES = ("Bytes", "The old bytes and the new ones")
 BYTES, BOTH = range(len(TITLES))
 _SHOWN = 64
 """Bytes of one write that are shown; there is more in the hex view."""

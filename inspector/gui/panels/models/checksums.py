@@ -87,7 +87,7 @@ def described(row: ChecksumRow) -> str:
 def covered(row: ChecksumRow) -> str:
     """What a checksum is computed over, in a sentence."""
     if not row.covers:
-        return "It is computed over bytes that are not in this file."
+        return "It covers bytes that are not in this file."
     size = f" ({in_bytes(total(row.covers))})" if len(row.covers) > 1 else ""
     return f"It covers {_stretches(row.covers) + size}."
 

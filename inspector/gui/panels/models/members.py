@@ -39,10 +39,10 @@ SORT_KEYS: tuple[SortKey | None, ...] = (
 )
 NAME, VERDICT, SIZE, MARK, STORED, CODEC, DIGEST, OFFSET = range(len(TITLES))
 _VERDICTS = {
-    Verdict.VERIFIED: "Its bytes are those that a checksum was computed over.",
-    Verdict.MISMATCH: "Its bytes do not fit what was recorded of them.",
-    Verdict.NOT_CHECKABLE: "Nothing was recorded that its bytes could be compared with.",
-    Verdict.NOT_CHECKED: "Nothing is known of its bytes yet.",
+    Verdict.VERIFIED: "Its bytes match a recorded checksum.",
+    Verdict.MISMATCH: "Its bytes do not match the recorded checksum.",
+    Verdict.NOT_CHECKABLE: "No checksum is recorded for it.",
+    Verdict.NOT_CHECKED: "Its bytes have not been checked yet.",
 }
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
@@ -80,7 +80,7 @@ def _text(row: MemberRow, name: str, column: int) -> str:
 
 def _tip(row: MemberRow, column: int) -> str | None:
     if not row.read and column in (NAME, SIZE, STORED):
-        return "Its header has not come yet: the metadata beside the archive says where it is."
+        return "Its header has not been read yet; the metadata beside the archive locates it."
     if column == NAME:
         return plain(short(row.name))
     if column in (SIZE, STORED):
