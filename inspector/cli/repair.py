@@ -80,7 +80,7 @@ def _recover(found: Interrupted, options: argparse.Namespace) -> None:
 
 def _mend(part: Part, options: argparse.Namespace, out: Lines) -> int:
     with ProgressBar(Progress(), logged=options.progress) as progress:
-        planned = plan(part.archive, progress, options.accept)
+        planned = plan(part.archive, progress, options.accept, in_place=not options.to)
     shown = described(planned, options.to or "")
     known = {row.code for row in (*shown.repairs, *shown.waiting, shown.salvage) if row is not None}
     if unknown := sorted(set(options.accept) - known):
@@ -141,9 +141,11 @@ def _text(label: str, shown: RepairPlan) -> str:
 
 
 def _row(lead: str, row: RepairRow) -> list[str]:
-    lost = [f"     Lost: {sentence}" for sentence in row.loses] or ["     Nothing is lost."]
-    assumed = [f"     Assumed: {row.claim}"] if row.claim else []
-    return [f"  {lead}{row.title}. [{row.code}{_places(row.spans)}]", *lost, *assumed]
+    said = [f"Lost: {sentence}" for sentence in row.loses]
+    said += [f"Nothing is lost: {row.lossless}"] if row.lossless else []
+    said += [f"Assumed: {row.claim}"] if row.claim else []
+    said += [f"Needs your consent: {row.consent}"] if row.consent else []
+    return [f"  {lead}{row.title}. [{row.code}{_places(row.spans)}]", *(f"     {each}" for each in said)]
 
 
 def _places(spans: Spans) -> str:

@@ -55,7 +55,8 @@ def mend_end(archive: Archive, whole: bool) -> Iterator[Repair]:
         claim = "That the archive ends with its last member: whether more followed cannot be told."
     loses = (f"The {in_bytes(lost)} of a cut-off header, of a member whose data are not there.",) if lost else ()
     edit = Edit(title, (Patch(start, old, new),), size, start + len(new))
-    yield Repair("tar-write-end", title, frozenset((found.code,)), loses, claim, edit)
+    lossless = "" if loses or claim else "Zeros are written behind the last member, where nothing but zeros stood."
+    yield Repair("tar-write-end", title, frozenset((found.code,)), loses, claim, edit, lossless=lossless)
 
 
 def mend_headers(archive: Archive, digits: Callable[[int], bytes] = lambda _: b"") -> Iterator[Repair]:

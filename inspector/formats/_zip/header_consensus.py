@@ -113,7 +113,8 @@ def mend_headers(archive: Archive, directory: Directory, progress: Progress) -> 
         fields = count(len(patches), "field")
         title = f"Set {fields} in headers of {count(len(mended), 'member')} to what the content proves"
         codes = {each.code for each in archive.findings if each.member in mended}
-        yield Repair("zip-set-headers", title, frozenset(codes & _ANSWERED), edit=in_place(archive, title, patches))
+        edit, why = in_place(archive, title, patches), "Only fields are written that the content contradicts."
+        yield Repair("zip-set-headers", title, frozenset(codes & _ANSWERED), edit=edit, lossless=why)
     for member in named_by(archive.findings, "zip-local-name")[:MOST_CLAIMS]:
         if archive.verdict(member) is Verdict.VERIFIED:
             yield from _names(archive, directory, member)

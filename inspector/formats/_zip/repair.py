@@ -66,15 +66,20 @@ def mend_end(archive: Archive, directory: Directory, progress: Progress, remarks
     rebuilt = rebuild(archive.source, directory, _whole(archive, directory), progress, follow=follow)
     if rebuilt is None or (left_out and not rebuilt.made and not codes & (ENDS | {_MISLED})):
         return []
+    if rebuilt.rest.size and _missing(rebuilt, directory) > 0:
+        return []  # the directory that stands there knows more members than the new one would
     mends = codes & ENDS
     if "zip-no-central-directory" in codes:
         mends |= codes & _WITHOUT_DIRECTORY
     mends |= codes & {_MISLED, "zip-orphan"}
     mends |= codes & _CLAIMED if left_out else set()
-    loses = (*_losses(rebuilt, directory), *remarks(rebuilt))
+    loses = (*_losses(rebuilt), *remarks(rebuilt))
     title = _title(rebuilt)
     edit = Edit(title, rebuilt.edit.patches, rebuilt.edit.old_size, rebuilt.edit.new_size)
-    return [Repair("zip-rebuild-end", title, frozenset(mends), loses, _doubt(rebuilt), edit)]
+    lossless = "" if loses else "Every entry of the directory stays, and no byte of a member changes."
+    buried = max(0, edit.old_size - rebuilt.cut.begin) if rebuilt.cut is not None else 0
+    doubt = _doubt(rebuilt)
+    return [Repair("zip-rebuild-end", title, frozenset(mends), loses, doubt, edit, lossless=lossless, buried=buried)]
 
 
 def shared_heads(directory: Directory) -> frozenset[int]:
@@ -109,8 +114,8 @@ def _title(rebuilt: Rebuilt) -> str:
     return f"Set the end records right from byte {grouped(at)} on: {count(rebuilt.kept, 'member')}"
 
 
-def _losses(rebuilt: Rebuilt, directory: Directory) -> Iterator[str]:
-    cut, ending = rebuilt.cut, directory.ending
+def _losses(rebuilt: Rebuilt) -> Iterator[str]:
+    cut = rebuilt.cut
     if cut is not None:
         have = max(0, rebuilt.edit.old_size - cut.begin)
         left = f"the {in_bytes(have)} of it that {verb(have, 'is left is', 'are left are')} cut off"
@@ -124,14 +129,18 @@ def _losses(rebuilt: Rebuilt, directory: Directory) -> Iterator[str]:
         yield "The comment of the archive, if it had one."
     if rebuilt.behind.size:
         yield f"The {in_bytes(rebuilt.behind.size)} behind the archive, from {grouped(rebuilt.behind.start)} on."
-    missing = ending.entries - rebuilt.kept - len(rebuilt.made) - rebuilt.gone if ending is not None else 0
-    if missing > 0 and rebuilt.rest.size:
-        yield f"{count(missing, 'entry', 'entries')} of the directory whose members no local header tells of."
     if rebuilt.rest.size:
         place = f"{in_bytes(rebuilt.rest.size)} from {grouped(rebuilt.rest.start)} on"
         stay = verb(rebuilt.rest.size, "is is not known: it stays", "are is not known: they stay")
         belong = verb(rebuilt.rest.size, "belongs", "belong")
         yield f"What the {place} {stay} in the file, and {belong} to no member."
+
+
+def _missing(rebuilt: Rebuilt, directory: Directory) -> int:
+    """How many entries of the directory that was recorded the new one would not have."""
+    if directory.ending is None:
+        return 0
+    return directory.ending.entries - rebuilt.kept - len(rebuilt.made) - rebuilt.gone
 
 
 def _doubt(rebuilt: Rebuilt) -> str:
@@ -163,7 +172,8 @@ def _proved(archive: Archive, directory: Directory) -> Iterator[Repair]:
         return
     title = f"Set {count(len(patches), 'record')} of CRC-32 to what the content gives and other records say"
     codes = {each.code for each in archive.findings if each.code in _RECORDS and each.member in members}
-    yield Repair("zip-set-records", title, frozenset(codes), edit=in_place(archive, title, patches))
+    edit, why = in_place(archive, title, patches), "The content and the other records give the same CRC-32."
+    yield Repair("zip-set-records", title, frozenset(codes), edit=edit, lossless=why)
 
 
 def _sizes(directory: Directory, member: int) -> tuple[int, int]:

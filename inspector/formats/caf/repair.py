@@ -93,7 +93,8 @@ def _mend_footer(case: Case) -> Repair:
     belong = verb(behind, "belongs", "belong")
     loses = (f"The {in_bytes(behind)} behind the footer, which {belong} to no part of the archive.",) if behind else ()
     edit = replace_tail(case.source, span.stop, right, title)
-    return Repair("caf-mend-footer", title, frozenset((FOOTER,)), loses, claim, edit)
+    lossless = "" if loses or claim else "Only the footer is written, which says no more than the size of the index."
+    return Repair("caf-mend-footer", title, frozenset((FOOTER,)), loses, claim, edit, lossless=lossless)
 
 
 def _make_strict(case: Case) -> Repair | None:
@@ -112,7 +113,8 @@ def _make_strict(case: Case) -> Repair | None:
     title = f"Write spaces over {what} in the index at byte {grouped(span.start)} that strict JSON does not allow"
     patches = tuple(Patch(span.start + at, data[at : at + 1], b" ") for at in places)
     edit = Edit(title, patches, case.source.size, case.source.size)
-    return Repair("caf-strict-json", title, frozenset((LAX,)), edit=edit)
+    why = "Only needless commas and a byte order mark go, and the index says the same without them."
+    return Repair("caf-strict-json", title, frozenset((LAX,)), edit=edit, lossless=why)
 
 
 def _cut_behind(case: Case) -> Repair | None:
@@ -145,7 +147,8 @@ def _close(case: Case) -> Repair | None:
     title = f"Close the index at byte {grouped(stop)}, behind the last of {count(last + 1, 'entry', 'entries')}"
     edit = replace_tail(case.source, stop, closing + footer(stop - start + len(closing)), title)
     loses = (*_overwritten(case, stop), *_lost(case, range(last + 1)))
-    return Repair("caf-close-index", title, _answered(case), loses, edit=edit)
+    lossless = "" if loses else "Every entry that was begun stays."
+    return Repair("caf-close-index", title, _answered(case), loses, edit=edit, lossless=lossless)
 
 
 def _overwritten(case: Case, start: int) -> tuple[str, ...]:
@@ -184,7 +187,8 @@ def _rewrite(case: Case) -> Repair | None:
     title = f"Write the index at byte {grouped(start)} anew, with its {count(len(kept), 'entry', 'entries')}"
     edit = replace_tail(case.source, start, b"".join(index_pieces(entries)), title)
     loses = (*(_lost(case, kept) if case.malformed() else ()), *case.unwritten)
-    return Repair("caf-rewrite-index", title, _answered(case) | {LAX}, loses, edit=edit)
+    lossless = "" if loses else "Every entry of the index is written again."
+    return Repair("caf-rewrite-index", title, _answered(case) | {LAX}, loses, edit=edit, lossless=lossless)
 
 
 def _answered(case: Case) -> frozenset[str]:

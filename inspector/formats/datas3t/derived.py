@@ -75,7 +75,10 @@ def mend_index(archive: Archive, beside: Beside, codes: set[str]) -> Iterator[Re
 
     title = f"Write the index anew from the tar, with {count(len(archive.members), 'row')}"
     mends = frozenset(codes & INDEX_CODES)
-    yield Repair("datas3t-rebuild-index", title, mends, content=content, beside=".index", instead_of=".tar")
+    why = "All that an index says is in the tar."
+    yield Repair(
+        "datas3t-rebuild-index", title, mends, content=content, beside=".index", instead_of=".tar", lossless=why
+    )
 
 
 def _index_row(beside: Beside, member: int) -> bytes:

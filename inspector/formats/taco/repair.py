@@ -84,7 +84,8 @@ def _mend_name(archive: Archive, detail: TacoDetail, header: TacoHeader) -> Iter
         if len(old) == len(_NAME) and old != _NAME:
             title = f"Set the name of the header at {grouped(start)} to {_NAME.decode()}, as its other record has it"
             edit = in_place(archive, title, [Patch(start, old, _NAME)])
-            yield Repair("taco-set-name", title, frozenset({"zip-local-name", "taco-layout"}), edit=edit)
+            mends, why = frozenset({"zip-local-name", "taco-layout"}), "The other record has this name."
+            yield Repair("taco-set-name", title, mends, edit=edit, lossless=why)
 
 
 def _mend_header(archive: Archive, header: TacoHeader) -> Iterator[Repair]:
@@ -136,7 +137,8 @@ def _mend_payload(archive: Archive, header: TacoHeader, mends: frozenset[str]) -
         )
         title = f"Set the TACO header back to what its CRC-32 was made for: {words}"
         size = archive.source.size
-        yield Repair("taco-restore-payload", title, mends, edit=Edit(title, (changed,), size, size))
+        why = "Of all changes of one byte only this one fits the CRC-32 that is recorded."
+        yield Repair("taco-restore-payload", title, mends, edit=Edit(title, (changed,), size, size), lossless=why)
     if not header.sensible:
         return  # no program writes such a count or such padding, so there is nothing to finish
     title = "Finish the update of the TACO header: write the CRC-32 of its entries over the old one"
@@ -163,7 +165,8 @@ def _set_crcs(
         if at is not None and crc is not None and crc != header.crc
     )
     size = archive.source.size
-    return Repair(code, title, mends, loses, claim, Edit(title, patches, size, size))
+    lossless = "" if loses or claim else "Only checksums are written; the bytes they are of stay."
+    return Repair(code, title, mends, loses, claim, Edit(title, patches, size, size), lossless=lossless)
 
 
 def _changed_byte(source: Source, header: TacoHeader) -> Patch | None:

@@ -163,7 +163,7 @@ class RepairPanel(QWidget):
         self.list.clear()
         salvage = (plan.salvage,) if plan.salvage is not None else ()
         for row in (*plan.repairs, *salvage):
-            self._add(row, bool(row.claim) and row.code in accepted)
+            self._add(row, row.code in accepted)
         for row in plan.waiting:
             self._add(row, False)
         for sentence in plan.left:
@@ -185,7 +185,7 @@ class RepairPanel(QWidget):
         item = QListWidgetItem(state_icon(State.WARNING if row.claim or row.loses else State.SOUND), row.title)
         item.setData(_ROLE, row)
         item.setToolTip(plain(_described(row)))
-        if row.claim:
+        if row.claim or row.consent or accepted:
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
             item.setCheckState(Qt.CheckState.Checked if accepted else Qt.CheckState.Unchecked)
         self.list.addItem(item)
@@ -235,7 +235,9 @@ class RepairPanel(QWidget):
 
 
 def _described(row: RepairRow) -> str:
-    lost = [f"Lost: {sentence}" for sentence in row.loses] or ["Nothing is lost."]
+    lost = [f"Lost: {sentence}" for sentence in row.loses]
+    lost += [f"Nothing is lost: {row.lossless}"] if row.lossless else []
     word = [f"Assumed: {row.claim} Tick it to confirm."] if row.claim else []
+    word += [f"{row.consent} Tick it to confirm."] if row.consent else []
     mends = f"Mends {', '.join(row.mends)}"
     return "\n".join((f"{row.title}.", *lost, *word, f"{mends} · {row.code}"))

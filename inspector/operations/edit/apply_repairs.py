@@ -9,7 +9,7 @@ from pathlib import Path
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit
 from inspector.core.names import visible
-from inspector.core.numbers import count, in_bytes
+from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.repair import Repair
 from inspector.core.source import SourceError, blocks
@@ -17,7 +17,7 @@ from inspector.core.span import Span, Spans
 from inspector.core.verdict import State
 from inspector.operations.check.checking import state_of
 from inspector.operations.check.repairable import left
-from inspector.operations.edit.plan_repairs import Beside, Plan
+from inspector.operations.edit.plan_repairs import Beside, Plan, Refusal
 from inspector.operations.edit.s3_writing import put_beside, put_copy, put_pieces, write_edit_to_s3
 from inspector.operations.jobs.finding_summary import brief
 from inspector.operations.jobs.operation_error import Refused
@@ -39,32 +39,58 @@ def described(plan: Plan, copy: str = "") -> RepairPlan:
     """A plan in words; ``copy`` is what is to be written instead of the archive, if that is to stay as it is."""
     saves = bool(copy) and plan.salvage is not None and not plan.state.fine
     return RepairPlan(
-        tuple(map(_row, plan.repairs)),
-        tuple(map(_row, plan.waiting)),
-        _row(plan.salvage) if plan.salvage is not None else None,
+        tuple(_row(plan, each) for each in plan.repairs),
+        tuple(_row(plan, each) for each in plan.waiting),
+        _row(plan, plan.salvage) if plan.salvage is not None else None,
         plan.edit,
         () if saves else tuple(_path(Path(copy or plan.before.source.name), each).name for each in plan.beside),
         state_of((plan.before,)),
         plan.state,
         tuple(map(brief, left(plan.after))),
         _sentence(plan),
+        plan.accepted,
     )
 
 
-def _row(repair: Repair) -> RepairRow:
+def _row(plan: Plan, repair: Repair) -> RepairRow:
     spans: Spans = ()
     if repair.edit is not None:
         cut = repair.edit.dropped
         spans = (*repair.edit.spans, *([Span(cut.start, cut.stop)] if cut.size else []))
-    return RepairRow(repair.code, repair.title, tuple(sorted(repair.mends)), repair.loses, repair.claim, spans)
+    return RepairRow(
+        repair.code,
+        repair.title,
+        tuple(sorted(repair.mends)),
+        repair.loses,
+        repair.claim,
+        spans,
+        repair.lossless,
+        _why_consent(plan, repair),
+    )
+
+
+def _why_consent(plan: Plan, repair: Repair) -> str:
+    """Why a repair is not made unasked, where no claim says so; empty for one that is."""
+    asked = repair in plan.waiting or repair.code in plan.accepted
+    if repair.claim or repair.is_salvage or not asked:
+        return ""
+    if repair.needs_consent and repair.loses:
+        return f"It takes away {in_bytes(repair.cut.size)} of the file."
+    if repair.needs_consent:
+        return f"It cuts off {in_bytes(repair.cut.size)}, and nothing shows that they hold nothing."
+    if any(each.claim for each in plan.repairs):
+        return "It may rest on what a repair writes that is only assumed."
+    if repair.cut.size:
+        return f"That it would cut off {in_bytes(repair.cut.size)} shows only after the other repairs."
+    return "The archive would not be whole afterwards, so nothing is changed in it unasked."
 
 
 def _sentence(plan: Plan) -> str:
-    return " ".join(filter(None, (_outcome(plan), *map(_passed_over, plan.passed_over))))
+    return " ".join(filter(None, (_outcome(plan), *map(_not_made, plan.refused))))
 
 
-def _passed_over(repair: Repair) -> str:
-    return f"{repair.code} was accepted and is not made: after the other repairs it is not needed or not possible."
+def _not_made(refusal: Refusal) -> str:
+    return f"{refusal.code} was accepted and is not made: {refusal.why}."
 
 
 def _outcome(plan: Plan) -> str:
@@ -86,7 +112,8 @@ def _rest(plan: Plan) -> str:
     """What could be done about what no repair mends."""
     ways = []
     if plan.waiting:
-        ways.append(f"{count(len(plan.waiting), 'repair')} more would rest on an assumption, so each needs your word")
+        more = count(len(plan.waiting), "more repair", "more repairs")
+        ways.append(f"{more} {verb(len(plan.waiting), 'needs', 'need')} your consent")
     if plan.salvage is not None:
         ways.append(f"{_saved(plan)} can be saved into a new archive")
         if plan.salvage.claim:

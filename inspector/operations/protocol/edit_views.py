@@ -12,7 +12,11 @@ from inspector.core.verdict import State
 
 @dataclass(frozen=True, slots=True)
 class RepairRow:
-    """One repair: see ``core.repair.Repair``. ``spans`` are the bytes of the file that it changes or cuts off."""
+    """One repair: see ``core.repair.Repair``. ``spans`` are the bytes of the file that it changes or cuts off.
+
+    ``consent`` says in a sentence why it is made only with the user's consent, empty where it needs none or where the
+    ``claim`` says that.
+    """
 
     code: str
     title: str
@@ -20,15 +24,17 @@ class RepairRow:
     loses: tuple[str, ...]
     claim: str
     spans: Spans
+    lossless: str = ""
+    consent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RepairPlan:
     """How an archive would be mended; nothing has been written.
 
-    ``repairs`` would be made in their order, ``waiting`` only on the user's word; ``salvage`` would write a new
-    archive. ``edit`` is what changes in the archive itself, ``beside`` names the files written beside it. ``left`` are
-    sentences on what would still be wrong, ``sentence`` sums up.
+    ``repairs`` would be made in their order, ``waiting`` only after consent; ``salvage`` would write a new archive;
+    ``accepted`` are the codes that were consented to. ``edit`` is what changes in the archive itself, ``beside`` names
+    the files written beside it. ``left`` are sentences on what would still be wrong, ``sentence`` sums up.
     """
 
     repairs: tuple[RepairRow, ...]
@@ -40,6 +46,7 @@ class RepairPlan:
     after: State
     left: tuple[str, ...]
     sentence: str
+    accepted: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

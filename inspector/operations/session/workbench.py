@@ -15,7 +15,7 @@ from inspector.operations.edit.apply_repairs import carry_out, described, save_c
 from inspector.operations.edit.dependents import broken, mend_checksums
 from inspector.operations.edit.interrupted import interrupted, recover
 from inspector.operations.edit.patch_file import see_that_it_fits
-from inspector.operations.edit.plan_repairs import plan
+from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.edit.s3_writing import sending_lines
 from inspector.operations.edit.taco_header import header_draft, header_view, member_target
 from inspector.operations.edit.taco_header import preview as preview_header
@@ -46,6 +46,7 @@ class Workbench(Taking):
     def __init__(self, location: str, s3: Connection = DEFAULT) -> None:
         super().__init__(location, s3)
         self._disk = self._now
+        self._planned: tuple[Scene, Plan] | None = None
 
     # ---- previews ----------------------------------------------------------------------------------------------
 
@@ -248,7 +249,17 @@ class Workbench(Taking):
                 checks.run(progress)
                 self._changes += 1
                 progress.advance(0)
-            return described(plan(self._disk.archives[0], progress, accepted))
+            made = plan(self._disk.archives[0], progress, accepted)
+            self._planned = self._disk, made
+            return described(made)
+
+    def _plan_for(self, progress: Progress, accepted: Collection[str]) -> Plan:
+        """The plan that was shown, for it is what was consented to; a new one where none was. Raises Refused."""
+        if self._planned is None or self._planned[0] is not self._disk:
+            return plan(self._disk.archives[0], progress, accepted)
+        if self._planned[1].accepted != frozenset(accepted):
+            raise Refused("Nothing was done: another plan was shown than the one for these repairs. Look at it first.")
+        return self._planned[1]
 
     def make_repairs(
         self,
@@ -267,8 +278,8 @@ class Workbench(Taking):
         """
 
         def mend(source: FileSource | S3Source) -> WriteResult:
-            mended = plan(self._disk.archives[0], progress, accepted)
-            return carry_out(mended, source, copy, progress, over=over, whole=whole, connection=s3)
+            shown = self._plan_for(progress, accepted)
+            return carry_out(shown, source, copy, progress, over=over, whole=whole, connection=s3)
 
         if not copy:
             return self._write(progress, mend)
@@ -286,8 +297,7 @@ class Workbench(Taking):
         """Write what is whole into a new archive at ``copy``, ``over`` what is there; see ``make_repairs``."""
         with self._turns.one(progress):
             source = self._file()
-            planned = plan(self._disk.archives[0], progress, accepted)
-            return save_salvage(planned, source, copy, progress, over=over, connection=s3)
+            return save_salvage(self._plan_for(progress, accepted), source, copy, progress, over=over, connection=s3)
 
     # ---- growing -----------------------------------------------------------------------------------------------
 
