@@ -120,7 +120,7 @@ def test_where_nothing_can_be_kept_nothing_is_cut(path: Path) -> None:
 def test_without_a_state_folder_the_end_is_kept_beside_and_an_edit_is_a_warning(path: Path) -> None:
     disk = Watched(refusing("open", errno.EROFS, where=lambda each: each[0].suffix == ".old"))
     written = write(path, EDITS["three"], None, disk)
-    assert "are not kept" in written.warnings[0]
+    assert "is not kept" in written.warnings[0]
     path.write_bytes(CONTENT)
     written = write(path, CUT, None, disk)
     assert written.kept is not None

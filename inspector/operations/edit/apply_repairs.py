@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from inspector.core.archive import Archive
-from inspector.core.edit import Edit
+from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.repair import Repair
-from inspector.core.source import SourceError, blocks
+from inspector.core.source import Source, SourceError, blocks
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import State
 from inspector.operations.check.checking import state_of
@@ -23,8 +24,10 @@ from inspector.operations.jobs.finding_summary import brief
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.edit_views import RepairPlan, RepairRow, WriteResult, done_sentence
 from inspector.sources.local.atomic import Replacing
+from inspector.sources.local.disk_calls import reason
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.in_place import patched_copy, write
+from inspector.sources.local.kept import keep_apart
 from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -168,8 +171,9 @@ def write_edit(
         size = in_bytes(sum(len(patch.new) for patch in edit.patches))
         done.append(f"{size} written in {count(len(edit.patches), 'place')}")
     if cut.size:
-        done.append(f"{in_bytes(cut.size)} cut off")
-    return WriteResult(done_sentence(edit.label, ", ".join(done)), written.warnings, written.undo)
+        kept = f", kept in {visible(written.kept.path)}" if written.kept is not None else ""
+        done.append(f"{in_bytes(cut.size)} cut off{kept}")
+    return WriteResult(done_sentence(edit.label, ", ".join(done)), written.warnings, written.undo, written.kept)
 
 
 def carry_out(
@@ -194,25 +198,26 @@ def carry_out(
     result = WriteResult(done_sentence(plan.repairs[0].title))
     if plan.edit is not None:
         result = write_edit(source, plan.edit, progress, whole=whole)
-    unwritten = _put_beside(plan, source, progress)
-    return replace(result, warnings=(*_lost(plan.repairs), *result.warnings, *unwritten))
+    said = _put_beside(plan, source, progress)
+    return replace(result, warnings=(*_lost(plan.repairs), *result.warnings, *said))
 
 
 def _put_beside(plan: Plan, source: FileSource | S3Source, progress: Progress) -> tuple[str, ...]:
-    """Write the files beside the archive, and say which could not be: the archive is mended by then."""
-    unwritten: list[str] = []
+    """Write the files beside the archive, and say what to know of them; the archive is repaired by then."""
+    said: list[str] = []
     for each in plan.beside:
         try:
             if isinstance(source, S3Source):
+                said += _kept_beside(_path(Path(source.name), each).name, source, each)
                 put_beside(source.address, source.connection, source.ledger, each, progress)
             else:
-                _write_beside(source.path, (each,), progress)
-        except (SourceError, Cancelled) as error:
+                said += _write_beside(source.path, (each,), progress)
+        except (SourceError, EditError, Cancelled) as error:
             if plan.edit is None:
                 raise
             why = "that was cancelled" if isinstance(error, Cancelled) else str(error)
-            unwritten.append(f"{_path(Path(source.name), each).name} was not written beside it: {why.rstrip('.')}.")
-    return tuple(unwritten)
+            said.append(f"{_path(Path(source.name), each).name} was not written beside it: {why.rstrip('.')}.")
+    return tuple(said)
 
 
 def _mend_copy(
@@ -259,12 +264,38 @@ def _see_that_it_is_another(source: FileSource | S3Source, copy: str) -> None:
         raise Refused(f"{visible(copy)} is the archive itself: choose another name.")
 
 
-def _write_beside(path: Path, files: tuple[Beside, ...], progress: Progress) -> None:
+def _write_beside(path: Path, files: tuple[Beside, ...], progress: Progress) -> list[str]:
+    """Write files beside an archive, after what they held was kept; gives sentences about that."""
+    said: list[str] = []
     for each in files:
-        with Replacing(_path(path, each), replace=True) as out:
+        place = _path(path, each)
+        if place.is_file():
+            said += _kept_before(FileSource(place), each.content, os.path.realpath(place))
+        with Replacing(place, replace=True) as out:
             for piece in blocks(each.content, 0, each.content.size):
                 out.write(piece)
                 progress.advance(0)
+    return said
+
+
+def _kept_beside(name: str, source: S3Source, beside: Beside) -> list[str]:
+    old = source.sibling(beside.suffix, beside.instead_of)
+    return _kept_before(old, beside.content, name) if old is not None else []
+
+
+def _kept_before(old: Source, new: Source, path: str) -> list[str]:
+    """Put what is written anew into the store of old bytes, and say where it is. Raises SourceError and EditError."""
+    had, has = old.read(0, old.size), new.read(0, new.size)
+    if had == has:
+        return []
+    shared = min(len(had), len(has))
+    name = visible(old.name.rpartition("/")[2])
+    edit = Edit(f"Write {name} anew", (Patch(0, had[:shared], has),), len(had), len(has))
+    try:
+        stored = keep_apart(path, edit, had[shared:])
+    except OSError as error:
+        raise EditError(f"{name} was not changed: what it holds cannot be kept ({reason(error)}).") from error
+    return [stored.warning] if stored.warning else [f"What {name} held before is kept in {visible(str(stored.entry))}."]
 
 
 def _path(path: Path, beside: Beside) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from inspector.core.edit import Edit
+from inspector.core.edit import Edit, Kept
 from inspector.core.span import Spans
 from inspector.core.verdict import State
 
@@ -61,12 +61,14 @@ class Mended:
 class WriteResult:
     """What writing came to, in words. ``warnings`` are sentences of what to know about it.
 
-    ``revert`` takes it back, None where that is not possible.
+    ``revert`` takes it back, None where that is not possible; ``kept`` is where the bytes stand that were cut off, None
+    where none were.
     """
 
     sentence: str
     warnings: tuple[str, ...] = ()
     revert: Edit | None = None
+    kept: Kept | None = None
 
 
 @dataclass(frozen=True, slots=True)

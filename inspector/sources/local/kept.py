@@ -23,6 +23,7 @@ import platformdirs
 from inspector.core.edit import Edit, EditError, Kept
 from inspector.core.names import visible
 from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
+from inspector.sources.local.identity import Identity
 from inspector.sources.local.journal import LARGEST, UNWRITABLE, BrokenJournal, Journal, decoded, encoded, key_of
 from inspector.sources.local.locked_file import Held
 
@@ -67,43 +68,66 @@ def keep(file: Held, edit: Edit) -> Stored:
 
     Raises OSError and EditError; nothing is left behind then where the disk allows that.
     """
+    disk, (start, stop) = file.disk, edit.dropped
     files: list[Path] = []
-    cut: Kept | None = None
+    cut = dropped = None
     try:
-        if edit.dropped.size > SMALL:
+        if stop - start > SMALL:
             cut = _beside(file, edit, files)
+        else:
+            dropped = read_all(disk, file.descriptor, stop - start, start)
         try:
-            entry, cut = _in_state_folder(file, edit, cut, files)
+            entry, cut = _entry(disk, Journal(str(file.path), file.identity, edit, dropped), cut, files)
         except OSError as error:
             if error.errno not in _NO_FOLDER:
                 raise
             if edit.dropped.size and cut is None:
                 cut = _beside(file, edit, files)
-            warning = f"The bytes that were overwritten are not kept: {visible(str(folder()))} cannot be written "
-            return Stored(None, cut, tuple(files), f"{warning}({reason(error)})." if edit.patches else "")
+            return Stored(None, cut, tuple(files), _not_kept(error) if edit.patches else "")
     except BaseException:
-        forget(files, file.disk)
+        forget(files, disk)
         raise
     return Stored(entry, cut, tuple(files))
 
 
-def _in_state_folder(file: Held, edit: Edit, cut: Kept | None, files: list[Path]) -> tuple[Path, Kept | None]:
-    disk = file.disk
-    dropped = None if cut is not None else read_all(disk, file.descriptor, edit.dropped.size, edit.dropped.start)
-    if dropped is not None and len(dropped) != edit.dropped.size:
-        raise OSError(errno.EIO, "The file ends before the bytes that are to be kept")
+def keep_apart(name: str, edit: Edit, dropped: bytes, disk: Disk | None = None) -> Stored:
+    """Put what a change takes away into the store, of what is no file to be changed in place: a path, or an object.
+
+    Raises OSError and EditError; nothing is left behind then.
+    """
+    disk, files = disk or Disk(), list[Path]()
+    try:
+        journal = Journal(name, Identity(0, 0, edit.old_size, 0), edit, dropped)
+        return Stored(*_entry(disk, journal, None, files), tuple(files))
+    except OSError as error:
+        forget(files, disk)
+        if error.errno not in _NO_FOLDER or dropped:
+            raise
+        return Stored(None, None, (), _not_kept(error))
+    except BaseException:
+        forget(files, disk)
+        raise
+
+
+def _not_kept(error: OSError) -> str:
+    return f"What was overwritten is not kept: {visible(str(folder()))} cannot be written ({reason(error)})."
+
+
+def _entry(disk: Disk, journal: Journal, cut: Kept | None, files: list[Path]) -> tuple[Path, Kept | None]:
+    dropped, path = journal.dropped, Path(journal.path)
+    if dropped is not None and len(dropped) != journal.edit.dropped.size:
+        raise OSError(errno.EIO, "It ends before the bytes that are to be kept")
     line = json.dumps({"cut": asdict(cut) if cut is not None else None}).encode() + b"\n"
-    data = line + encoded(Journal(str(file.path), file.identity, edit, dropped))
+    data = line + encoded(journal)
     if len(data) > LARGEST:
         raise EditError(
-            f"{file.name} was not changed: the change is too large ({len(data):,} bytes) for its old bytes to be kept. "
-            "Save a patched copy instead."
+            f"{visible(path.name)} was not changed: the change is too large ({len(data):,} bytes) for its old bytes to "
+            "be kept. Save a patched copy instead."
         )
     disk.make_folder(folder())
     last = max((_number(name) for name in disk.names(folder())), default=0)
-    descriptor, place = _new(
-        disk, (folder() / f"{number:012d}.{key_of(file.path)}{_SUFFIX}" for number in count(last + 1))
-    )
+    places = (folder() / f"{number:012d}.{key_of(path)}{_SUFFIX}" for number in count(last + 1))
+    descriptor, place = _new(disk, places)
     files.append(place)
     _fill(disk, descriptor, (data,))
     disk.sync_folder(folder())
