@@ -137,9 +137,10 @@ def grow(
     with appending(target, disk or _disk(options)) as file:
         ready = _examined(target, progress)
         file.begin(ready.source.identity, ready.end)
-        warnings = (*file.warnings, *ready.warnings(options), *check_names(inputs, ready.names))
+        warnings = (*ready.warnings(options), *check_names(inputs, ready.names))
         if not inputs:
-            return Created((), f"Nothing was added to {name}: there is nothing to add.", warnings)
+            sentence = f"Nothing was added to {name}: there is nothing to add."
+            return Created((), sentence, (*file.warnings, *warnings))
         writer = Writer(ready.chunks, options.convention or ready.convention, _room(target), options.level)
         for piece in _pieces(writer, inputs, progress):
             file.write(*piece)
@@ -154,7 +155,7 @@ def grow(
         size=in_bytes(commit.size - ready.end),
     )
     archive = NewArchive(str(target), ready.members + len(inputs), commit.size)
-    return Created((archive,), sentence, warnings)
+    return Created((archive,), sentence, (*warnings, *file.warnings))
 
 
 def _check_level(options: RcaOptions) -> None:
