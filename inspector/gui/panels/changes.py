@@ -92,7 +92,7 @@ class ChangesPanel(QWidget):
             button.setVisible(pending is not None)
         self.undo.setVisible(editing.history.can_undo)
         self.redo.setVisible(editing.history.can_redo)
-        self.take_back.setVisible(editing.revert is not None and pending is None)
+        self.take_back.setVisible(editing.can_take_back and pending is None)
         if pending is None:
             self.sentence.setText("")
             self._stack.show_sentence(NOTHING)

@@ -82,17 +82,18 @@ def plan(archive: Opened, progress: Progress, accepted: Collection[str] = (), *,
     """How a decoded archive can be repaired; of what needs consent, that whose codes are ``accepted``.
 
     ``in_place``: the archive itself is to be changed. Then what takes bytes away needs consent, and so does everything
-    where the archive would not be fine afterwards. A copy needs it for claims only: there the archive stays as it is.
+    where what needs none would not leave the archive fine. A copy needs it for claims only, for the archive stays.
 
     The archive is checked first, where that has not been done. Raises SourceError and Cancelled.
     """
     if not archive.verdicts:
         check_archive(archive, progress)
     first = offered(archive, progress)
-    planning = _Planning(archive, first, frozenset(accepted), in_place)
+    planning = _Planning(archive, first, frozenset(), in_place)
     planning.run(progress)
-    if in_place and not planning.state.fine and any(each.code not in planning.accepted for each in planning.made):
-        planning = _Planning(archive, first, frozenset(accepted), in_place, unasked=False)
+    unasked = not in_place or planning.state.fine
+    if accepted or (planning.made and not unasked):
+        planning = _Planning(archive, first, frozenset(accepted), in_place, unasked=unasked)
         planning.run(progress)
     return planning.plan(progress)
 

@@ -346,6 +346,10 @@ class ArchiveRequests(ProfileRequests, Protocol):
     def recover(self, progress: Progress, way: WayOut) -> WriteResult:
         """Finish an interrupted change, roll it back or forget it, and read the file again."""
 
+    @job(changes_archive=True)
+    def take_back(self, progress: Progress, whole: bool = False) -> WriteResult | OnlyWhole:
+        """Put back what the last change of the file has taken away, from the store of old bytes, and read it again."""
+
     @job
     def plan_repairs(self, progress: Progress, accepted: Collection[str]) -> RepairPlan:
         """How the archive on disk can be repaired."""

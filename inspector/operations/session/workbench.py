@@ -13,7 +13,7 @@ from inspector.core.source import Source, SourceError
 from inspector.operations.edit import patch_file
 from inspector.operations.edit.apply_repairs import carry_out, described, save_copy, save_salvage, write_edit
 from inspector.operations.edit.dependents import broken, mend_checksums
-from inspector.operations.edit.interrupted import interrupted, recover
+from inspector.operations.edit.interrupted import interrupted, recover, take_back
 from inspector.operations.edit.patch_file import see_that_it_fits
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.edit.s3_writing import sending_lines
@@ -150,7 +150,7 @@ class Workbench(Taking):
                     source.replaced = True
                 why = "cancelled" if isinstance(error, Cancelled) else f"not possible ({error})"
                 unread = f"Reading it again was {why}, so what is shown is as it was before. Reload it."
-                return replace(result, warnings=(*result.warnings, unread), revert=None)
+                return replace(result, warnings=(*result.warnings, unread), revert=None, kept=None)
             return result
 
     def read_again(self, progress: Progress, edit: Edit | None = None) -> None:
@@ -237,6 +237,13 @@ class Workbench(Taking):
             result = WriteResult(recover(self._name, way))
             self._read_again(progress)
             return result
+
+    def take_back(self, progress: Progress, whole: bool = False) -> WriteResult | OnlyWhole:  # noqa: ARG002 - as write
+        """Put back what the last change of the file has taken away, from the store of old bytes, and read it again.
+
+        Raises Refused and EditError where nothing was changed.
+        """
+        return self._write(progress, lambda _: WriteResult(take_back(self._name)))
 
     # ---- repairs -----------------------------------------------------------------------------------------------
 
