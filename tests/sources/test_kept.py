@@ -76,7 +76,7 @@ def test_one_change_after_another_is_taken_back(path: Path) -> None:
     write(path, EDITS["three"], None)
     second = Edit("Cut", (), len(CONTENT), 100)
     write(path, second, None)
-    assert last_change(path) == "Cut would be taken back."
+    assert last_change(path) == f"The last change of {path.name} would be taken back: Cut."
     take_back(path)
     assert path.read_bytes() == after(EDITS["three"])
     take_back(path)

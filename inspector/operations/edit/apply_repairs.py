@@ -107,8 +107,10 @@ def _outcome(plan: Plan) -> str:
             done = f"{repairs} would let more of this {was} be read, and what shows then is {will}."
         return done if after.fine else f"{done} {_rest(plan)}"
     if not left(plan.before):
-        return "There is nothing to repair."
-    return f"Nothing can be mended in place. {_rest(plan)}"
+        return "There is nothing to mend."
+    waits = any(not each.is_salvage for each in plan.waiting)
+    unasked = "is repaired in place unasked" if waits else "can be repaired in place"
+    return f"Nothing {unasked}. {_rest(plan)}"
 
 
 def _rest(plan: Plan) -> str:

@@ -24,7 +24,7 @@ def last_change(path: Path, disk: Disk | None = None) -> str:
     """What taking back would do to the file at ``path``, in a sentence. Writes nothing. Raises EditError."""
     disk = disk or Disk()
     with held(path, disk) as file:
-        return f"{_found(file).edit.label} would be taken back."
+        return f"The last change of {file.name} would be taken back: {visible(_found(file).edit.label)}."
 
 
 def take_back(path: Path, disk: Disk | None = None) -> str:
