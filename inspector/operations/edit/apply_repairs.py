@@ -107,7 +107,7 @@ def _outcome(plan: Plan) -> str:
             done = f"{repairs} would let more of this {was} be read, and what shows then is {will}."
         return done if after.fine else f"{done} {_rest(plan)}"
     if not left(plan.before):
-        return "There is nothing to mend."
+        return "There is nothing to repair."
     waits = any(not each.is_salvage for each in plan.waiting)
     unasked = "is repaired in place unasked" if waits else "can be repaired in place"
     return f"Nothing {unasked}. {_rest(plan)}"
