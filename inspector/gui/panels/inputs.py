@@ -160,12 +160,10 @@ class InputsPanel(QWidget):
     # ---- dropping ----------------------------------------------------------------------------------------------
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """See QWidget."""
         if event.mimeData().hasUrls():
             take_copy(event)
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        """See QWidget."""
         take_copy(event)
 
     def dropEvent(self, event: QDropEvent) -> None:

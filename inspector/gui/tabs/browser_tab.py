@@ -93,7 +93,6 @@ class BrowserTab(SideTab):
 
     @property
     def kept(self) -> OpenTab | None:
-        """See SideTab."""
         location = strip_credentials(self.location.text().strip())
         return OpenTab(location, side="browser") if location else None
 
@@ -151,16 +150,13 @@ class BrowserTab(SideTab):
 
     @property
     def settled(self) -> bool:
-        """See SideTab."""
         return not self._client.outstanding
 
     def cancel(self) -> None:
-        """See SideTab."""
         for job in self._client.jobs:
             job.cancel()
 
     def end(self) -> None:
-        """See SideTab."""
         self._client.close()
 
     # ---- listing -----------------------------------------------------------------------------------------------

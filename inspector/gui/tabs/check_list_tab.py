@@ -83,12 +83,10 @@ class CheckTab(SideTab):
 
     @property
     def settled(self) -> bool:
-        """See SideTab."""
         return not self.checks.running
 
     @property
     def kept(self) -> OpenTab:
-        """See SideTab."""
         places = tuple(map(strip_credentials, self._locations))
         return OpenTab(next(iter(places), ""), side="check", places=places)
 
@@ -100,7 +98,6 @@ class CheckTab(SideTab):
         self.sentence.setText("Checked in an earlier session, and not checked again automatically.")
 
     def cancel(self) -> None:
-        """See SideTab."""
         self.checks.cancel()
 
     def _started(self) -> None:

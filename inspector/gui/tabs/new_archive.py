@@ -138,7 +138,6 @@ class NewArchiveTab(SideTab):
 
     @property
     def settled(self) -> bool:
-        """See SideTab."""
         return self._job is None and self.inputs.settled
 
     def _fields(self) -> dict[str, QWidget]:
@@ -147,7 +146,6 @@ class NewArchiveTab(SideTab):
 
     @property
     def kept(self) -> OpenTab | None:
-        """See SideTab."""
         text, said = self.target.text().strip(), said_in(self._fields())
         draft = OpenTab(absolute(text) if text else "", side="draft", places=tuple(self.inputs.locations), said=said)
         return draft if text or draft.places or said != self._unsaid else None

@@ -274,5 +274,4 @@ class _Quiet(Progress):
         """See Progress."""
 
     def advance(self, count: int) -> None:  # noqa: ARG002 - see the class
-        """See Progress."""
         self._ask()

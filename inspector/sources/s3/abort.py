@@ -44,7 +44,6 @@ class _Answer(io.RawIOBase):
         self._kept = sock.makefile("rb", buffering=0)
 
     def readable(self) -> bool:
-        """See io.RawIOBase."""
         return True
 
     def readinto(self, buffer: Any) -> int:
@@ -68,7 +67,6 @@ class _Answer(io.RawIOBase):
             self._socket.settimeout(most)
 
     def close(self) -> None:
-        """See io.RawIOBase."""
         if not self.closed:
             self._kept.close()
         super().close()
