@@ -9,7 +9,7 @@ from functools import partial
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.edit import EditError
-from inspector.core.finding import Finding, Severity
+from inspector.core.finding import UNREADABLE, Finding, Severity
 from inspector.core.format import Format
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
@@ -22,7 +22,7 @@ from inspector.operations.check.repairable import mark_repairs
 from inspector.operations.jobs.subprogress import CHECKING, shares, together
 from inspector.operations.open.collection import OVERLAP
 from inspector.operations.open.location import Location, NoRangeError, open_location
-from inspector.operations.open.opening import UNREADABLE, Opened, decode_anew
+from inspector.operations.open.opening import Opened, decode_anew, not_read
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.journal_state import Kind
 from inspector.sources.local.recovery import pending
@@ -246,11 +246,6 @@ def report_of(location: str, opened: Location, sentence: str) -> Report:
 def judgement(state: State, why: str) -> str:
     """A sentence that says what an archive is, and why where that is known."""
     return f"{STATES[state]}: {why}" if why else f"{STATES[state]}."
-
-
-def not_read(archives: Iterable[Archive]) -> bool:
-    """Whether bytes of them could not be had."""
-    return any(finding.code == UNREADABLE for archive in archives for finding in archive.findings)
 
 
 def verdict_counts(archive: Archive) -> Counter[Verdict]:

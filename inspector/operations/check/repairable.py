@@ -8,7 +8,7 @@ from inspector.core.finding import Finding, Severity
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source, SourceError
-from inspector.operations.open.opening import Opened
+from inspector.operations.open.opening import Opened, not_read
 
 
 def left(archive: Opened) -> tuple[Finding, ...]:
@@ -18,8 +18,11 @@ def left(archive: Opened) -> tuple[Finding, ...]:
 
 
 def offered(archive: Opened, progress: Progress) -> tuple[Repair, ...]:
-    """The ways of mending an archive that has been checked, the best first. Raises SourceError and Cancelled."""
-    if archive.decoder is None or archive.cut_short or not left(archive) or not _whole(archive.source):
+    """The ways of mending an archive that has been checked, the best first. Raises SourceError and Cancelled.
+
+    None where not all of it could be read: what is not known is no reason to write.
+    """
+    if archive.decoder is None or not_read((archive,)) or not left(archive) or not _whole(archive.source):
         return ()
     return tuple(archive.decoder.repairs(archive, progress))
 

@@ -25,6 +25,9 @@ def replaced(what: str) -> str:
     return _REPLACED.format(what=visible(what), **ways())
 
 
+_TOO_MANY, _NOT_IMPLEMENTED = 429, 501
+
+
 class Failure(NamedTuple):
     """What was being done when it failed; without an address it was connecting."""
 
@@ -43,6 +46,11 @@ class S3Error(SourceError):
         self.code = code
         self.ledger: Ledger | None = None
         """What was asked for until then, where nothing could be opened."""
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the server will not do it however often it is asked: it may not be allowed, or not be known there."""
+        return (400 <= self.status < 500 and self.status != _TOO_MANY) or self.status == _NOT_IMPLEMENTED
 
 
 _REPLACED = (
