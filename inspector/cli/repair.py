@@ -9,7 +9,7 @@ from typing import Any
 
 from inspector.cli.archives import Part, parts
 from inspector.cli.connecting import connection_of
-from inspector.cli.exit_codes import FINE, NOT_SOUND
+from inspector.cli.exit_codes import FINE, NOT_SOUND, UNREADABLE
 from inspector.cli.output import Lines, complain
 from inspector.cli.progress_bar import ProgressBar
 from inspector.cli.unfinished import tidy_beside
@@ -49,7 +49,11 @@ def run(options: argparse.Namespace) -> int:
         tidy_beside(options.to, options)
     with Lines() as out:
         for part in opened:
-            status = max(status, _mend(part, options, out))
+            try:
+                status = max(status, _mend(part, options, out))
+            except SourceError as error:
+                complain(str(error))
+                status = UNREADABLE
     return status
 
 

@@ -119,6 +119,27 @@ def cut(after: int) -> Fault:
     return fault
 
 
+def fewer(seen: Seen, forward: Forward) -> Reply:
+    """Half of the bytes that the headers promise, in an answer that ends as it should."""
+    reply = forward()
+    if seen.method == "GET" and not seen.listing:
+        reply.body = reply.body[: len(reply.body) // 2]
+    return reply
+
+
+def rangeless(seen: Seen, forward: Forward) -> Reply:
+    """A part of an object, and no word on which it is."""
+    reply = forward()
+    reply.headers = {name: value for name, value in reply.headers.items() if name.lower() != "content-range"}
+    return reply
+
+
+def web_page(seen: Seen, forward: Forward) -> Reply:
+    """A network that wants a sign-in first answers all that is asked with its own page."""
+    page = b"<!DOCTYPE html><html><head><title>Welcome</title></head><body><p>Sign in first.</p></body></html>"
+    return Reply(200, {"Content-Type": "text/html; charset=utf-8", "ETag": '"page"'}, page)
+
+
 def silent(seen: Seen, forward: Forward) -> Reply:
     """The connection is closed without an answer."""
     return Reply(0)

@@ -48,9 +48,9 @@ class Beside:
 
     ``rows`` and ``index`` are None where there are none that can be read. ``found`` are the files they stand in, by the
     ends of their names; ``hidden`` says of which it is not told whether they are there, and ``unread`` is whether one
-    that counts could not be fetched. ``metadata`` names the file of the metadata rows; ``row_of`` and ``index_rows`` are
-    the rows of each member in the metadata and in the index, NONE where it has none; ``computed`` are the hashes that
-    checking computed where they are not the recorded ones, by member.
+    that counts could not be fetched. ``metadata`` names the file of the metadata rows; ``row_of`` and ``index_rows``
+    are the rows of each member in the metadata and in the index, NONE where it has none; ``computed`` are the hashes
+    that checking computed where they are not the recorded ones, by member.
     """
 
     def __init__(self) -> None:

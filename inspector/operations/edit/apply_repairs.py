@@ -12,13 +12,14 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.repair import Repair
-from inspector.core.source import SourceError, blocks
+from inspector.core.source import SourceError
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import State
 from inspector.operations.check.checking import state_of
 from inspector.operations.check.repairable import left
+from inspector.operations.edit.beside import files_of, name_of, see_that_it_is_free, write_beside, write_beside_copy
 from inspector.operations.edit.plan_repairs import Beside, Plan
-from inspector.operations.edit.s3_writing import put_beside, put_copy, put_pieces, write_edit_to_s3
+from inspector.operations.edit.s3_writing import put_copy, put_pieces, write_edit_to_s3
 from inspector.operations.jobs.finding_summary import brief
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.edit_views import RepairPlan, RepairRow, WriteResult, done_sentence
@@ -28,7 +29,6 @@ from inspector.sources.local.in_place import patched_copy, write
 from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
-from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.source import S3Source
 
 _ORDER = tuple(State)
@@ -43,12 +43,17 @@ def described(plan: Plan, copy: str = "") -> RepairPlan:
         tuple(map(_row, plan.waiting)),
         _row(plan.salvage) if plan.salvage is not None else None,
         plan.edit,
-        () if saves else tuple(_path(Path(copy or plan.before.source.name), each).name for each in plan.beside),
+        () if saves else tuple(_name(copy or plan.before.source.name, each) for each in files_of(plan)),
         state_of((plan.before,)),
         plan.state,
         tuple(map(brief, left(plan.after))),
         _sentence(plan),
     )
+
+
+def _name(archive: str, beside: Beside) -> str:
+    """What a file beside an archive is called, without its folder."""
+    return Path(name_of(archive, beside)).name
 
 
 def _row(repair: Repair) -> RepairRow:
@@ -167,36 +172,34 @@ def carry_out(
     result = WriteResult(done_sentence(plan.repairs[0].title))
     if plan.edit is not None:
         result = write_edit(source, plan.edit, progress, whole=whole)
-    unwritten = _put_beside(plan, source, progress)
-    return replace(result, warnings=(*_lost(plan.repairs), *result.warnings, *unwritten))
+    said = _put_beside(plan, source, progress)
+    return replace(result, warnings=(*_lost(plan.repairs), *result.warnings, *said))
 
 
 def _put_beside(plan: Plan, source: FileSource | S3Source, progress: Progress) -> tuple[str, ...]:
-    """Write the files beside the archive, and say which could not be: the archive is mended by then."""
-    unwritten: list[str] = []
-    for each in plan.beside:
+    """Write the files beside the archive; sentences on old ones that are kept, and on those that could not be written.
+
+    The archive is repaired by then.
+    """
+    said: list[str] = []
+    for each in files_of(plan):
         try:
-            if isinstance(source, S3Source):
-                put_beside(source.address, source.connection, source.ledger, each, progress)
-            else:
-                _write_beside(source.path, (each,), progress)
+            said.append(write_beside(plan, each, source, progress))
         except (SourceError, Cancelled) as error:
             if plan.edit is None:
                 raise
             why = "that was cancelled" if isinstance(error, Cancelled) else str(error)
-            unwritten.append(f"{_path(Path(source.name), each).name} was not written beside it: {why.rstrip('.')}.")
-    return tuple(unwritten)
+            said.append(f"{_name(source.name, each)} was not written beside it: {why.rstrip('.')}.")
+    return tuple(filter(None, said))
 
 
 def _mend_copy(
     plan: Plan, source: FileSource | S3Source, copy: str, progress: Progress, *, over: bool, connection: Connection
 ) -> WriteResult:
+    if not over:
+        see_that_it_is_free(copy, files_of(plan), connection)
     save_copy(source, plan.edit or Edit("", (), source.size, source.size), copy, progress, over, connection)
-    if is_s3(copy):
-        for each in plan.beside:
-            put_beside(parse(copy), connection, Ledger(), each, progress)
-    else:
-        _write_beside(Path(copy), plan.beside, progress)
+    write_beside_copy(copy, files_of(plan), connection, progress, over=over)
     return WriteResult(f"The mended copy is {visible(copy)}.", _lost(plan.repairs))
 
 
@@ -230,18 +233,6 @@ def _see_that_it_is_another(source: FileSource | S3Source, copy: str) -> None:
         same = isinstance(source, FileSource) and target.exists() and target.samefile(source.path)
     if same:
         raise Refused(f"{visible(copy)} is the archive itself: choose another name.")
-
-
-def _write_beside(path: Path, files: tuple[Beside, ...], progress: Progress) -> None:
-    for each in files:
-        with Replacing(_path(path, each), replace=True) as out:
-            for piece in blocks(each.content, 0, each.content.size):
-                out.write(piece)
-                progress.advance(0)
-
-
-def _path(path: Path, beside: Beside) -> Path:
-    return path.with_name(path.name.removesuffix(beside.instead_of) + beside.suffix)
 
 
 def save_salvage(

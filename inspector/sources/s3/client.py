@@ -12,7 +12,7 @@ from typing import Any
 import boto3
 from botocore import UNSIGNED
 from botocore.config import Config
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, IncompleteReadError
 
 from inspector.core import limits
 from inspector.core.progress import Cancelled
@@ -23,8 +23,8 @@ from inspector.sources.s3.cancelling import look
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger, Request, Why
 from inspector.sources.s3.log_redaction import keep_quiet
-from inspector.sources.s3.responses import Asked, Head, Page, crc32_of, head_of, page_of
-from inspector.sources.s3.sentences import Failure, sentence
+from inspector.sources.s3.responses import Asked, Head, Page, crc32_of, head_of, is_listing, is_web_page, page_of
+from inspector.sources.s3.sentences import Failure, ForeignAnswerError, WebPageError, sentence
 
 ATTEMPTS = 3
 CONNECTIONS = 8
@@ -90,6 +90,8 @@ class Client:
             with closing(answer["Body"]) as body:
                 if head.partial or head.length <= largest:
                     self._pour(body, into, entry, waiting)
+            if len(into) < head.stop - head.start:
+                raise IncompleteReadError(actual_bytes=len(into), expected_bytes=head.stop - head.start)
         return head
 
     def _pour(self, body: Any, into: bytearray, entry: _Entry, waiting: Waiting) -> None:
@@ -126,6 +128,8 @@ class Client:
         with self._asking("LIST", Address(bucket, prefix), Asked(0), ledger, Why.LISTING) as entry:
             answer = self._s3.list_objects_v2(Bucket=bucket, Prefix=prefix, **options, **self._extra)
             self._note(entry, answer)
+            if not is_listing(answer):
+                raise ForeignAnswerError
             return page_of(answer)
 
     def buckets(self, ledger: Ledger) -> tuple[str, ...]:
@@ -149,7 +153,7 @@ class Client:
             raise Cancelled from stop
         except SourceError as error:
             if isinstance(error.__cause__, ClientError):
-                self._note(entry, error.__cause__.response)
+                self._note_status(entry, error.__cause__.response)
             raise
         finally:
             took = (time.perf_counter() - before) * 1000
@@ -176,6 +180,12 @@ class Client:
             raise Stopped from error
 
     def _note(self, entry: _Entry, answer: Any) -> None:
+        """Take down what an answer says of the request. Raises WebPageError where it is none of S3."""
+        self._note_status(entry, answer)
+        if is_web_page(answer):
+            raise WebPageError
+
+    def _note_status(self, entry: _Entry, answer: Any) -> None:
         data = answer.get("ResponseMetadata") or {}
         entry.status = int(data.get("HTTPStatusCode") or 0)
         entry.attempts = 1 + int(data.get("RetryAttempts") or 0)

@@ -53,6 +53,14 @@ class S3Error(SourceError):
         return (400 <= self.status < 500 and self.status != _TOO_MANY) or self.status == _NOT_IMPLEMENTED
 
 
+class WebPageError(Exception):
+    """A web page came in the place of an answer."""
+
+
+class ForeignAnswerError(Exception):
+    """An answer is none that S3 gives."""
+
+
 _REPLACED = (
     "{what} was replaced while it was open: the object that is there now is another one, so nothing more is read, lest "
     "the two be mixed. Open it again{by_again} to see what it is now."
@@ -91,6 +99,8 @@ _BY_STATUS: Mapping[int, str] = {
     403: _BY_CODE["AccessDenied"],
     404: _BY_CODE["NoSuchKey"],
     412: _REPLACED,
+    307: "The server at {where} sends the request elsewhere{region} (307). Name the region of the bucket{by_region}.",
+    429: "The server at {where} asks to slow down (429). Try again later.",
     416: "{what} has no byte {at:,}: it is smaller than it was said to be. Open it again{by_again} to see.",
     503: "The server at {where} is not available now, and was not after {tries} either. Try again later.",
 }
@@ -124,6 +134,11 @@ _BY_NAME: Mapping[str, str] = {
     "SSLError": "The connection to {where} is not trustworthy: {error}.",
     "ParamValidationError": "{what} is no address that S3 can have: {error}.",
     "ResponseParserError": "What {where} answered is not what S3 answers. Is the endpoint right{by_endpoint}?",
+    "ForeignAnswerError": "What {where} answered is not what S3 answers. Is the endpoint right{by_endpoint}?",
+    "WebPageError": (
+        "{where} answered with a web page instead of {what}. Does this network want a sign-in first, or is the "
+        "endpoint another one{by_endpoint}?"
+    ),
     "SSOTokenLoadError": "There is no valid sign-in for this profile. Sign in (aws sso login), then try again.",
     "UnauthorizedSSOTokenError": "The sign-in of this profile has expired. Sign in (aws sso login), then try again.",
     "TokenRetrievalError": "The sign-in of this profile has expired. Sign in (aws sso login), then try again.",
