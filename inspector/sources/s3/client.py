@@ -37,7 +37,7 @@ Waiting = Callable[[], None]
 
 
 @dataclass(slots=True)
-class _Entry:
+class Entry:
     """A request that is being made, for the ledger."""
 
     status: int = 0
@@ -94,7 +94,7 @@ class Client:
                 raise IncompleteReadError(actual_bytes=len(into), expected_bytes=head.stop - head.start)
         return head
 
-    def _pour(self, body: Any, into: bytearray, entry: _Entry, waiting: Waiting) -> None:
+    def _pour(self, body: Any, into: bytearray, entry: Entry, waiting: Waiting) -> None:
         while piece := body.read(_PIECE):
             into += piece
             entry.received += len(piece)
@@ -144,8 +144,8 @@ class Client:
         self._s3.close()
 
     @contextmanager
-    def _asking(self, method: str, address: Address, asked: Asked, ledger: Ledger, why: Why) -> Iterator[_Entry]:
-        entry, when, before = _Entry(), time.time(), time.perf_counter()
+    def _asking(self, method: str, address: Address, asked: Asked, ledger: Ledger, why: Why) -> Iterator[Entry]:
+        entry, when, before = Entry(), time.time(), time.perf_counter()
         try:
             with _sentences(Failure(address, asked.start, method, self.endpoint)), while_wanted(self._look):
                 yield entry
@@ -179,13 +179,13 @@ class Client:
         except Cancelled as error:
             raise Stopped from error
 
-    def _note(self, entry: _Entry, answer: Any) -> None:
+    def _note(self, entry: Entry, answer: Any) -> None:
         """Take down what an answer says of the request. Raises WebPageError where it is none of S3."""
         self._note_status(entry, answer)
         if is_web_page(answer):
             raise WebPageError
 
-    def _note_status(self, entry: _Entry, answer: Any) -> None:
+    def _note_status(self, entry: Entry, answer: Any) -> None:
         data = answer.get("ResponseMetadata") or {}
         entry.status = int(data.get("HTTPStatusCode") or 0)
         entry.attempts = 1 + int(data.get("RetryAttempts") or 0)

@@ -18,11 +18,11 @@ from inspector.core.progress import Cancelled
 from inspector.sources.s3.abort import Stopped
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.cancelling import look
-from inspector.sources.s3.client import Client
+from inspector.sources.s3.client import Client, Entry
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger, Why
-from inspector.sources.s3.responses import Asked, Begun, Head, begun_of, crc32_of, head_of
-from inspector.sources.s3.sentences import S3Error
+from inspector.sources.s3.responses import Asked, Begun, Head, begun_of, crc32_of, head_of, is_web_page
+from inspector.sources.s3.sentences import ForeignAnswerError, S3Error, WebPageError
 from inspector.sources.s3.upload_notes import Note, note
 from inspector.sources.s3.writing_sentences import writing_error
 
@@ -124,6 +124,8 @@ class Sender(Client):
         with self._writing("HEAD", address, Asked(0), ledger) as entry:
             answer = self._s3.head_object(Bucket=address.bucket, Key=address.key, ChecksumMode="ENABLED", **self._extra)
             self._note(entry, answer)
+            if is_web_page(answer):
+                raise WebPageError
         kept = {name: answer[name] for name in _KEPT if answer.get(name)}
         return head_of(answer), kept if crc32_of(answer) is None else kept | CHECKSUM
 
@@ -133,6 +135,7 @@ class Sender(Client):
             with self._writing("GET", address, Asked(0), ledger) as entry:
                 answer = self._s3.get_object_tagging(Bucket=address.bucket, Key=address.key, **self._extra)
                 self._note(entry, answer)
+                _see_that_it_has(answer, "TagSet")
         except S3Error as error:
             if error.status in _NO_TAGS:
                 return ""
@@ -158,13 +161,15 @@ class Sender(Client):
                 Bucket=address.bucket, Key=address.key, Body=body, **given, **condition, **self._extra
             )
             self._note(entry, answer)
-        return str(answer.get("ETag") or "")
+            _see_that_it_took(answer, data)
+        return str(answer["ETag"])
 
     def begin(self, address: Address, kept: Kept, ledger: Ledger) -> Upload:
         """Begin to make an object of parts."""
         with self._writing("POST", address, Asked(0), ledger) as entry:
             answer = self._s3.create_multipart_upload(Bucket=address.bucket, Key=address.key, **kept, **self._extra)
             self._note(entry, answer)
+            _see_that_it_has(answer, "UploadId")
         upload = str(answer["UploadId"])
         return Upload(address, upload, "ChecksumType" in kept, note(self.endpoint, address, upload))
 
@@ -183,6 +188,7 @@ class Sender(Client):
                 **self._extra,
             )
             self._note(entry, answer)
+            _see_that_it_took(answer, data)
         return Part(number, str(answer["ETag"]), crc)
 
     def copy(self, upload: Upload, number: int, source: Address, head: Head, asked: Asked, ledger: Ledger) -> Part:
@@ -226,6 +232,7 @@ class Sender(Client):
                 **self._extra,
             )
             self._note(entry, answer)
+            _see_that_it_has(answer, "ETag", "Key", "Location")
         upload.ended()
         return str(answer.get("ETag") or "") or etag_of(parts)
 
@@ -251,6 +258,7 @@ class Sender(Client):
         with self._asking("LIST", folder, Asked(0), ledger, Why.LISTING) as entry:
             answer = self._s3.list_multipart_uploads(Bucket=folder.bucket, Prefix=folder.key, **self._extra)
             self._note(entry, answer)
+            _see_that_it_has(answer, "Bucket", "IsTruncated", "Uploads")
             return begun_of(answer)
 
     def remove(self, address: Address, ledger: Ledger) -> None:
@@ -258,6 +266,10 @@ class Sender(Client):
         with self._writing("DELETE", address, Asked(0), ledger) as entry:
             answer = self._s3.delete_object(Bucket=address.bucket, Key=address.key, **self._extra)
             self._note(entry, answer)
+
+    def _note(self, entry: Entry, answer: Any) -> None:
+        """See Client; servers call what they answer to requests that write a web page, too, so it is looked into."""
+        self._note_status(entry, answer)
 
     def _look(self) -> None:
         """Whether it was done is only known when the answer has come, so that is waited for."""
@@ -277,6 +289,19 @@ class Sender(Client):
         with self._writing(method, address, asked, ledger) as entry, _Body(data) as body:
             yield entry, body
             entry.sent = len(data)
+
+
+def _see_that_it_has(answer: Any, *names: str) -> None:
+    """Raise ForeignAnswerError where an answer has nothing of what S3 answers: then nobody knows what was done."""
+    if not any(name in answer for name in names):
+        raise ForeignAnswerError
+
+
+def _see_that_it_took(answer: Any, data: bytes) -> None:
+    """The same of an answer to bytes that were sent; a web page may have an ETag of its own."""
+    _see_that_it_has(answer, "ETag")
+    if is_web_page(answer) and str(answer["ETag"]).strip('"') != hashlib.md5(data, usedforsecurity=False).hexdigest():
+        raise WebPageError
 
 
 def _crc32(data: bytes) -> str:
