@@ -17,7 +17,7 @@ from botocore.exceptions import ClientError, IncompleteReadError
 from inspector.core import limits
 from inspector.core.progress import Cancelled
 from inspector.core.source import SourceError
-from inspector.sources.s3.abort import Stopped, watch, while_wanted
+from inspector.sources.s3.abort import GivenUp, Patience, Stopped, watch, while_wanted
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.cancelling import look
 from inspector.sources.s3.connection import Connection
@@ -58,9 +58,18 @@ class Client:
         keep_quiet()
         watch()
         with _sentences(Failure(None)):
-            self._s3: Any = _s3(connection, self.read_timeout or limits.ANSWERING.value)
+            self._s3: Any = _s3(connection, self._silence)
         keep_quiet()  # of those that were made meanwhile, too
         self.endpoint = str(self._s3.meta.endpoint_url)
+
+    @property
+    def _silence(self) -> float:
+        """Seconds without a byte until a request is given up."""
+        return self.read_timeout or limits.ANSWERING.value
+
+    @property
+    def _patience(self) -> Patience:
+        return Patience(self._look, limits.SLOWEST.value, self._silence)
 
     def get(
         self,
@@ -147,7 +156,7 @@ class Client:
     def _asking(self, method: str, address: Address, asked: Asked, ledger: Ledger, why: Why) -> Iterator[Entry]:
         entry, when, before = Entry(), time.time(), time.perf_counter()
         try:
-            with _sentences(Failure(address, asked.start, method, self.endpoint)), while_wanted(self._look):
+            with _sentences(Failure(address, asked.start, method, self.endpoint)), while_wanted(self._patience):
                 yield entry
         except Stopped as stop:
             raise Cancelled from stop
@@ -197,21 +206,21 @@ def client_for(connection: Connection) -> Client:
     return Client(connection)
 
 
-def _s3(connection: Connection, timeout: float) -> Any:
+def _s3(connection: Connection, timeout: float, attempts: int = ATTEMPTS) -> Any:
     session = boto3.Session(profile_name=connection.profile or None, region_name=connection.region or None)
-    made = _made(session, connection, "auto", timeout)
+    made = _made(session, connection, "auto", timeout, attempts)
     host = str(made.meta.endpoint_url).partition("://")[2].partition("/")[0].partition(":")[0]
     if host.endswith((".amazonaws.com", ".amazonaws.com.cn", ".amazonaws.eu")):
         return made
     # Other servers seldom have a host name for each bucket.
-    return _made(session, connection, "path", timeout)
+    return _made(session, connection, "path", timeout, attempts)
 
 
-def _made(session: Any, connection: Connection, style: str, timeout: float) -> Any:
+def _made(session: Any, connection: Connection, style: str, timeout: float, attempts: int) -> Any:
     config = Config(
         connect_timeout=limits.CONNECTING.value,
         read_timeout=timeout,
-        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+        retries={"mode": "standard", "total_max_attempts": attempts},
         max_pool_connections=CONNECTIONS,
         s3={"addressing_style": style},
         # Some servers answer a range with the checksum of the whole object, which no range fits.
@@ -229,5 +238,5 @@ def _sentences(failure: Failure) -> Iterator[None]:
         yield
     except (SourceError, Cancelled):
         raise
-    except Exception as error:
+    except (Exception, GivenUp) as error:
         raise sentence(failure, error) from error

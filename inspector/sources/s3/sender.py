@@ -14,8 +14,9 @@ from urllib.parse import parse_qsl, urlencode
 
 from isal.isal_zlib import crc32
 
+from inspector.core import limits
 from inspector.core.progress import Cancelled
-from inspector.sources.s3.abort import Stopped
+from inspector.sources.s3.abort import Patience, Stopped
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.cancelling import look
 from inspector.sources.s3.client import Client, Entry
@@ -110,8 +111,13 @@ class _Body(io.BytesIO):
 class Sender(Client):
     """One way of writing to S3. Every method raises S3Error, and those that send bytes Cancelled."""
 
-    read_timeout = 300
-    """A server that copies gigabytes may be silent for a while."""
+    @property
+    def _silence(self) -> float:
+        return limits.WRITING.value
+
+    @property
+    def _patience(self) -> Patience:
+        return Patience(self._look, within=limits.WRITING.value)
 
     @property
     def keeps_conditions(self) -> bool:

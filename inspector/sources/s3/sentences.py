@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from inspector.core import limits
 from inspector.core.hints import Way, by
 from inspector.core.names import visible
-from inspector.core.numbers import count
+from inspector.core.numbers import count, in_bytes
 from inspector.core.source import SourceError
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.ledger import Ledger
@@ -127,6 +127,10 @@ _BY_NAME: Mapping[str, str] = {
         "{where} did not answer within {connecting}. Is there a network, and is the endpoint right{by_endpoint}?"
     ),
     "ReadTimeoutError": "{where} sent nothing for {answering} while {what} was read at byte {at:,}. Try again.",
+    "TooSlow": (
+        "{where} sends less than {slowest} a second of {what}, so it was given up at byte {at:,}. Try again later."
+    ),
+    "Overdue": "{where} took more than {writing} over {what}, so it was not waited for any longer.",
     "ConnectionClosedError": "{where} closed the connection without an answer. Try again.",
     "IncompleteReadError": "The connection to {where} broke off while {what} was read at byte {at:,}. Try again.",
     "ResponseStreamingError": "The connection to {where} broke off while {what} was read at byte {at:,}. Try again.",
@@ -155,7 +159,7 @@ _HEADER = (
 )
 
 
-def sentence(failure: Failure, error: Exception) -> S3Error:
+def sentence(failure: Failure, error: BaseException) -> S3Error:
     """The sentence about what ended a request."""
     response: Any = getattr(error, "response", None)
     if not isinstance(response, dict):
@@ -182,13 +186,13 @@ def _unknown(failure: Failure) -> str:
     return "No connection to S3 can be made: {error}." if failure.address is None else "{what} cannot be read: {error}."
 
 
-def _filled(template: str, failure: Failure, error: Exception) -> str:
+def _filled(template: str, failure: Failure, error: BaseException) -> str:
     words = _words(failure, error)
     words["denied"] = _DENIED.format(**words)
     return template.format(**words)
 
 
-def _words(failure: Failure, error: Exception) -> dict[str, Any]:
+def _words(failure: Failure, error: BaseException) -> dict[str, Any]:
     address = failure.address or Address("", "")
     response: Any = getattr(error, "response", None) or {}
     details: Any = response.get("Error") or {}
@@ -204,11 +208,13 @@ def _words(failure: Failure, error: Exception) -> dict[str, Any]:
         "tries": _TRIES,
         "connecting": count(limits.CONNECTING.value, "second"),
         "answering": count(limits.ANSWERING.value, "second"),
+        "writing": count(limits.WRITING.value, "second"),
+        "slowest": in_bytes(limits.SLOWEST.value),
         "error": visible(redacted(_short(details, error))),
     } | ways()
 
 
-def _short(details: Any, error: Exception) -> str:
+def _short(details: Any, error: BaseException) -> str:
     """What the server or the library says, as the end of a sentence."""
     code, message = str(details.get("Code") or ""), str(details.get("Message") or "")
     text = ": ".join(filter(None, (code, message))) or str(error) or type(error).__name__
