@@ -85,6 +85,13 @@ def while_wanted(patience: Patience) -> Iterator[None]:
         _wanted.reset(token)
 
 
+def look_at_the_clock() -> None:
+    """Raise Overdue where what this thread asks for has taken too long: while bytes are sent, too."""
+    wanted = _wanted.get()
+    if wanted is not None:
+        wanted.look_at_the_clock()
+
+
 class _Answer(io.RawIOBase):
     """The bytes that a socket receives. ``kept`` is what the socket counts as a user of it."""
 

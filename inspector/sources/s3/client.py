@@ -58,7 +58,7 @@ class Client:
         keep_quiet()
         watch()
         with _sentences(Failure(None)):
-            self._s3: Any = _s3(connection, self._silence)
+            self._s3: Any = made_client(connection, self._silence)
         keep_quiet()  # of those that were made meanwhile, too
         self.endpoint = str(self._s3.meta.endpoint_url)
 
@@ -206,7 +206,8 @@ def client_for(connection: Connection) -> Client:
     return Client(connection)
 
 
-def _s3(connection: Connection, timeout: float, attempts: int = ATTEMPTS) -> Any:
+def made_client(connection: Connection, timeout: float, attempts: int = ATTEMPTS) -> Any:
+    """A client of boto3; ``timeout`` is in seconds, ``attempts`` how often it makes a request that fails."""
     session = boto3.Session(profile_name=connection.profile or None, region_name=connection.region or None)
     made = _made(session, connection, "auto", timeout, attempts)
     host = str(made.meta.endpoint_url).partition("://")[2].partition("/")[0].partition(":")[0]

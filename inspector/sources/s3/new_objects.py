@@ -28,6 +28,7 @@ from inspector.sources.s3.sender import (
     etag_of,
     knows_no_checksums,
     sender_for,
+    settled,
 )
 from inspector.sources.s3.sentences import S3Error, replaced
 
@@ -36,7 +37,7 @@ _HELD = 64 << 20
 _MOST_PARTS = 10_000
 _GROWING = 1_000
 """After so many parts they become larger, so that no object needs more than are allowed."""
-_MISSING, _NOT_AS_BEFORE, _SERVER = 404, 412, 500
+_MISSING, _NOT_AS_BEFORE = 404, 412
 
 _Answer = TypeVar("_Answer")
 
@@ -121,32 +122,36 @@ class NewObject:
         self._waiting, self.upload = bytearray(), None
 
     def _let_it_be(self, condition: Kept) -> str:
-        try:
+        def request() -> str:
             if self.upload is None:
                 return self._sender.put(self.address, bytes(self._waiting), self._kept, condition, self._ledger)
             return self._sender.complete(self.upload, list(self._parts.values()), condition, self._ledger)
-        except S3Error as error:
-            if not self._is_there(error):
-                raise
+
+        return settled(request, self._found)
+
+    def _found(self, error: S3Error) -> str:
+        """See ``settled``: a request that was made once more finds the object in its way."""
+        if not error.is_lost and error.status != _NOT_AS_BEFORE and error.code != "NoSuchUpload":
+            return ""
+        try:
+            head, _ = self._sender.state(self.address, self._ledger)
+        except S3Error as unknown:
+            if unknown.status == _MISSING or not error.is_lost:
+                return ""
+            raise self._not_known(str(unknown)) from error
+        if (head.size, head.etag) == (self.size, self._expected()):
             if self.upload is not None:
                 self.upload.ended()
-            return self._expected()
+            return head.etag
+        if error.is_lost and head.etag != self.instead_of and head.size == self.size:
+            raise self._not_known("something of its size is there, and its ETag does not tell whether it is this")
+        return ""
 
-    def _is_there(self, error: S3Error) -> bool:
-        """Whether only the answer was lost: a request that was made once more then finds the object in its way."""
-        is_lost = not error.status or error.status >= _SERVER
-        if not is_lost and error.status != _NOT_AS_BEFORE and error.code != "NoSuchUpload":
-            return False
-        try:
-            found, _ = self._sender.state(self.address, self._ledger)
-        except S3Error as unknown:
-            if unknown.status == _MISSING or error.status:
-                return False
-            raise SourceError(
-                f"It is not known whether {visible(self.address.location)} was made: the last request got no answer "
-                f"({unknown}). Look whether it is there; if it is, it is whole."
-            ) from error
-        return found.etag == self._expected()
+    def _not_known(self, why: str) -> SourceError:
+        return SourceError(
+            f"It is not known whether {visible(self.address.location)} was made: the last request got no answer "
+            f"({why.rstrip('.')}). Look whether it is there; if it is, it is whole."
+        )
 
     def _expected(self) -> str:
         """The ETag that most servers give to it."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import io
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
@@ -16,10 +16,10 @@ from isal.isal_zlib import crc32
 
 from inspector.core import limits
 from inspector.core.progress import Cancelled
-from inspector.sources.s3.abort import Patience, Stopped
+from inspector.sources.s3.abort import Patience, Stopped, look_at_the_clock
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.cancelling import look
-from inspector.sources.s3.client import Client, Entry
+from inspector.sources.s3.client import ATTEMPTS, Client, Entry, made_client
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger, Why
 from inspector.sources.s3.responses import Asked, Begun, Head, begun_of, crc32_of, head_of, is_web_page
@@ -91,6 +91,23 @@ class Upload:
             self.note.forget()
 
 
+def settled(request: Callable[[], str], found: Callable[[S3Error], str]) -> str:
+    """The ETag of the object that a request lets be there.
+
+    Where its answer is lost, ``found`` looks for the object: it gives its ETag, empty where what was there before still
+    is, and raises where nobody can know. Only then, or where the server has put it off, is the request made again.
+    """
+    for left in reversed(range(ATTEMPTS)):
+        try:
+            return request()
+        except S3Error as error:
+            if not error.is_put_off and (etag := found(error)):
+                return etag
+            if not left or error.code == "Overdue" or not (error.is_put_off or error.is_lost):
+                raise
+    raise AssertionError("the last try returns or raises")
+
+
 def knows_no_checksums(error: S3Error) -> bool:
     """Whether a server that answers so may do the same without a checksum."""
     return error.status in (400, NOT_IMPLEMENTED) and error.code in _NO_CHECKSUMS
@@ -101,6 +118,7 @@ class _Body(io.BytesIO):
 
     def read(self, size: int | None = -1, /) -> bytes:
         """See io.BytesIO."""
+        look_at_the_clock()
         try:
             look()
         except Cancelled as error:
@@ -118,6 +136,17 @@ class Sender(Client):
     @property
     def _patience(self) -> Patience:
         return Patience(self._look, within=limits.WRITING.value)
+
+    @cached_property
+    def _once(self) -> Any:
+        """For requests that let an object be there: what came of one is looked at before it is made again."""
+        return made_client(self.connection, self._silence, 1)
+
+    def close(self) -> None:
+        """See Client."""
+        super().close()
+        if "_once" in self.__dict__:
+            self._once.close()
 
     @property
     def keeps_conditions(self) -> bool:
@@ -163,7 +192,7 @@ class Sender(Client):
         if len(given) < len(kept):
             given |= {"ChecksumAlgorithm": "CRC32", "ChecksumCRC32": _crc32(data)}
         with self._sending("PUT", address, Asked(0, len(data)), ledger, data) as (entry, body):
-            answer = self._s3.put_object(
+            answer = self._once.put_object(
                 Bucket=address.bucket, Key=address.key, Body=body, **given, **condition, **self._extra
             )
             self._note(entry, answer)
@@ -228,7 +257,7 @@ class Sender(Client):
         address = upload.address
         whole = {"ChecksumType": "FULL_OBJECT"} if upload.checksum else {}
         with self._writing("POST", address, Asked(0), ledger) as entry:
-            answer = self._s3.complete_multipart_upload(
+            answer = self._once.complete_multipart_upload(
                 Bucket=address.bucket,
                 Key=address.key,
                 UploadId=upload.id,

@@ -25,7 +25,17 @@ def replaced(what: str) -> str:
     return _REPLACED.format(what=visible(what), **ways())
 
 
-_TOO_MANY, _NOT_IMPLEMENTED = 429, 501
+_TOO_MANY, _SERVER, _NOT_IMPLEMENTED = 429, 500, 501
+_NEVER_SENT = (
+    "NoCredentialsError",
+    "PartialCredentialsError",
+    "CredentialRetrievalError",
+    "EndpointConnectionError",
+    "ConnectTimeoutError",
+    "ProxyConnectionError",
+    "ParamValidationError",
+)
+"""What ends a request before it is sent."""
 
 
 class Failure(NamedTuple):
@@ -46,6 +56,18 @@ class S3Error(SourceError):
         self.code = code
         self.ledger: Ledger | None = None
         """What was asked for until then, where nothing could be opened."""
+
+    @property
+    def is_put_off(self) -> bool:
+        """Whether the server did nothing, and may do it when it is asked again."""
+        return self.status == _TOO_MANY or self.code in ("SlowDown", "ServiceUnavailable")
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether nobody knows what the server has done: it failed, or the answer did not come."""
+        if not self.status:
+            return self.code not in _NEVER_SENT
+        return self.status >= _SERVER and self.status != _NOT_IMPLEMENTED and not self.is_put_off
 
     @property
     def is_refusal(self) -> bool:
