@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Protocol
 
+from inspector.core.redaction import strip_credentials
 from inspector.core.span import Span, Spans
 
 BLOCK = 512 * 1024
@@ -16,8 +17,12 @@ BLOCK = 512 * 1024
 class SourceError(Exception):
     """The bytes cannot be had: the message is a sentence for a person.
 
-    It says nothing about the bytes: what could not be read is neither damaged nor missing.
+    It says nothing about the bytes: what could not be read is neither damaged nor missing. Nothing secret is in the
+    message, whatever location it names.
     """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(strip_credentials(message))
 
 
 class HiddenError(SourceError):

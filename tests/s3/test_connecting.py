@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from inspector.__main__ import main
+from inspector.core.redaction import strip_credentials
 from inspector.core.source import SourceError
 from inspector.operations.open.opening import open_place
-from inspector.sources.s3.address import strip_credentials
 from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.log_redaction import LOGGERS, redacted
@@ -143,12 +143,14 @@ def test_nothing_secret_is_said_even_when_all_is_logged(
         ("s3://bucket/a:b@c", "s3://bucket/a:b@c"),
         ("s3://AKIA1:se/cr+et@bucket/key", "s3://bucket/key"),
         ("http://host:80/a@b", "http://host:80/a@b"),
-        ("https://h/k?X-Amz-Signature=abc&x=1", "https://h/k?X-Amz-Signature=***&x=1"),
+        ("s3://h/k?X-Amz-Signature=abc&x=1", "s3://h/k?X-Amz-Signature=***&x=1"),
         (
-            "https://h/k?AWSAccessKeyId=abc&Signature=d%2F&Expires=1",
-            "https://h/k?AWSAccessKeyId=***&Signature=***&Expires=***",
+            "/k?AWSAccessKeyId=abc&Signature=d%2F&Expires=1",
+            "/k?AWSAccessKeyId=***&Signature=***&Expires=***",
         ),
-        ("https://h/k?a=1&X-Amz-Security-Token=t+t%3D=", "https://h/k?a=1&X-Amz-Security-Token=***"),
+        ("/k?a=1&X-Amz-Security-Token=t+t%3D=", "/k?a=1&X-Amz-Security-Token=***"),
+        ("at https://h/k?sig=abc&x=1#c and", "at https://h/k?*** and"),
+        ("'https:/h/k?sig=abc'", "'https:/h/k?***'"),
     ],
 )
 def test_credentials_are_taken_out_of_addresses(text: str, left: str) -> None:

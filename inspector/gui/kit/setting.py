@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from inspector.sources.s3.address import strip_credentials
+from inspector.core.redaction import strip_credentials
 
 T = TypeVar("T")
 

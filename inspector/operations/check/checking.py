@@ -13,6 +13,7 @@ from inspector.core.finding import UNREADABLE, Finding, Severity
 from inspector.core.format import Format
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
+from inspector.core.redaction import strip_credentials
 from inspector.core.source import Source, SourceError, is_sparing
 from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.formats.datas3t.check import summary
@@ -26,7 +27,6 @@ from inspector.operations.open.opening import Opened, decode_anew, not_read
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.journal_state import Kind
 from inspector.sources.local.recovery import pending
-from inspector.sources.s3.address import strip_credentials
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 
-from inspector.sources.s3.address import strip_credentials
+from inspector.core.redaction import strip_credentials
 
 LOGGERS = ("boto3", "botocore", "s3transfer", "urllib3")
 
