@@ -45,7 +45,8 @@ class Reply:
     """An answer; with the status 0 there is none.
 
     Of the body, ``sent`` bytes are sent before the connection is closed; None: all of it.
-    ``gate``: after a first piece nothing more is sent until it is set. ``pause`` are seconds between two pieces.
+    ``gate``: after a first piece nothing more is sent until it is set. ``pause`` are seconds between two pieces, which
+    have ``piece`` bytes.
     """
 
     status: int
@@ -54,6 +55,7 @@ class Reply:
     sent: int | None = None
     gate: Event | None = None
     pause: float = 0
+    piece: int = PIECE
 
 
 Forward = Callable[..., Reply]
@@ -172,6 +174,13 @@ def slow(seen: Seen, forward: Forward) -> Reply:
     """Bytes come drop by drop."""
     reply = forward()
     reply.pause = PIECE / 4e6
+    return reply
+
+
+def dripping(seen: Seen, forward: Forward) -> Reply:
+    """One byte after another, so that the connection is never silent, and never done."""
+    reply = forward()
+    reply.pause, reply.piece = 0.05, 1
     return reply
 
 
@@ -311,8 +320,8 @@ class _Handler(BaseHTTPRequestHandler):
             reply.gate.wait(HELD)
             sent = sent[PIECE:]
         while reply.pause and sent:
-            self.wfile.write(sent[:PIECE])
-            sent = sent[PIECE:]
+            self.wfile.write(sent[: reply.piece])
+            sent = sent[reply.piece :]
             time.sleep(reply.pause)
         self.wfile.write(sent)
         self.close_connection = reply.sent is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -87,6 +88,28 @@ def test_no_credentials_are_a_sentence(store: Store, monkeypatch: pytest.MonkeyP
     with closing_clients(bare), pytest.raises(SourceError, match=r"No credentials were found .*without signing"):
         open_place(f"s3://{BUCKET}/x.caf", bare)
     assert store.proxy.log == []
+
+
+def test_an_endpoint_without_a_scheme_is_a_sentence() -> None:
+    with pytest.raises(SourceError, match=r"The endpoint localhost:9000 lacks the https:// or http://"):
+        open_place("s3://archives/x", Connection(endpoint="localhost:9000"))
+
+
+def test_a_configuration_with_a_mistake_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = tmp_path / "config"
+    config.write_text("[profile field\nregion = eu-west-3\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    with pytest.raises(SourceError, match=rf"a mistake in its syntax: .*{config.name}\. Correct it there"):
+        open_place("s3://archives/x", Connection(region="eu-west-4"))
+
+
+def test_a_program_for_credentials_that_fails_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = tmp_path / "config"
+    config.write_text(f'[profile field]\ncredential_process = "{sys.executable}" -c "raise SystemExit(3)"\n')
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    failing = Connection(profile="field", endpoint="http://127.0.0.1:9", region="eu-west-5")
+    with pytest.raises(SourceError, match=r"could not be had: .*custom-process\. Run what its configuration names"):
+        open_place("s3://archives/x", failing)
 
 
 def test_buckets_are_never_listed(store: Store) -> None:

@@ -9,6 +9,7 @@ from threading import Event
 
 import pytest
 
+from inspector.core import limits
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.open.opening import open_place
@@ -27,6 +28,7 @@ from tests.s3.proxy import (
     Seen,
     answering,
     cut,
+    dripping,
     fewer,
     ignoring,
     rangeless,
@@ -155,7 +157,7 @@ def test_a_server_that_gives_a_wrong_end_is_asked_again(store: Store) -> None:
 
 def test_nothing_answers() -> None:
     nowhere = Connection(endpoint="http://127.0.0.1:9")
-    with closing(client_for(nowhere)), pytest.raises(SourceError, match=r"no connection to http://127\.0\.0\.1:9/"):
+    with closing(client_for(nowhere)), pytest.raises(SourceError, match=r"no connection to http://127\.0\.0\.1:9\. Is"):
         open_place("s3://archives/x.caf", nowhere)
 
 
@@ -167,6 +169,17 @@ def test_a_server_that_falls_silent(store: Store, monkeypatch: pytest.MonkeyPatc
         with pytest.raises(SourceError, match="sent nothing for 30 seconds"):
             open_place(location, impatient)
         gate.set()
+
+
+def test_a_server_that_drips_is_given_up(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client.Client, "read_timeout", 0.4)
+    location = store.put("faults.caf", DATA)
+    impatient = Connection(endpoint=store.proxy.url, region="eu-north-2")
+    with closing(client_for(impatient)), store.proxy.failing(dripping):
+        with pytest.raises(SourceError, match=r"sends less than 1,024 bytes a second of s3://archives/faults.caf"):
+            open_place(location, impatient)
+        monkeypatch.setenv(limits.SLOWEST.variable, "0")
+        assert client_for(impatient)._patience.slowest == 0
 
 
 def test_cancelling_closes_the_body_in_the_middle(store: Store, source: S3Source) -> None:

@@ -168,13 +168,25 @@ _BY_NAME: Mapping[str, str] = {
     "SSOTokenLoadError": "There is no valid sign-in for this profile. Sign in (aws sso login), then try again.",
     "UnauthorizedSSOTokenError": "The sign-in of this profile has expired. Sign in (aws sso login), then try again.",
     "TokenRetrievalError": "The sign-in of this profile has expired. Sign in (aws sso login), then try again.",
-    "CredentialRetrievalError": "The credentials of this profile could not be had: {error}.",
+    "CredentialRetrievalError": (
+        "The credentials of this profile could not be had: {error}. Run what its configuration names "
+        "(credential_process, perhaps) by itself, or name another profile{by_profile}."
+    ),
     "RecursionError": (
         "{where} sends the request in a circle: the bucket {bucket} may be in another region, or the endpoint wrong."
     ),
-    "ConfigParseError": "The configuration of AWS on this machine cannot be read: {error}.",
+    "ConfigParseError": (
+        "The configuration of AWS on this machine has a mistake in its syntax: {error}. Correct it there; no request "
+        "can be made before."
+    ),
+    "EndpointError": (
+        "The endpoint {endpoint} lacks the https:// or http:// that an address begins with. Put the right one before "
+        "it{by_endpoint}."
+    ),
 }
 """By the names of exceptions, or of those they are made from."""
+_NO_SCHEME = "Invalid endpoint: "
+"""How botocore begins to say that an endpoint has no scheme."""
 _HEADER = (
     "No request could be made: a key or a token has a character in it that none can have, a line break perhaps. Look "
     "at the environment, or at the profile{by_profile}."
@@ -186,6 +198,8 @@ def sentence(failure: Failure, error: BaseException) -> S3Error:
     response: Any = getattr(error, "response", None)
     if not isinstance(response, dict):
         names = [each.__name__ for each in type(error).__mro__]
+        if str(error).startswith(_NO_SCHEME):
+            names = ["EndpointError"]
         known = _HEADER if is_about_a_header(str(error)) else _known(names)
         return S3Error(_filled(known or _unknown(failure), failure, error), 0, names[0])
     status = int((response.get("ResponseMetadata") or {}).get("HTTPStatusCode") or 0)
@@ -224,7 +238,8 @@ def _words(failure: Failure, error: BaseException) -> dict[str, Any]:
     return {
         "what": visible(address.location) if address.bucket else "S3",
         "bucket": visible(address.bucket),
-        "where": visible(redacted(str(words.get("endpoint_url") or details.get("Endpoint") or failure.where))),
+        "where": visible(redacted(_server(str(words.get("endpoint_url") or details.get("Endpoint") or failure.where)))),
+        "endpoint": visible(redacted(str(error).removeprefix(_NO_SCHEME))),
         "region": f", {visible(region)}" if region else "",
         "at": max(0, failure.at),
         "tries": _TRIES,
@@ -236,8 +251,14 @@ def _words(failure: Failure, error: BaseException) -> dict[str, Any]:
     } | ways()
 
 
+def _server(url: str) -> str:
+    """The server in an address, without what is asked of it."""
+    scheme, there, rest = url.partition("://")
+    return f"{scheme}://{rest.partition('/')[0]}" if there else url
+
+
 def _short(details: Any, error: BaseException) -> str:
     """What the server or the library says, as the end of a sentence."""
     code, message = str(details.get("Code") or ""), str(details.get("Message") or "")
     text = ": ".join(filter(None, (code, message))) or str(error) or type(error).__name__
-    return " ".join(text.split())[:300].rstrip(".")
+    return " ".join(text.split())[:300].rstrip(".: ")
