@@ -203,7 +203,10 @@ def _report_interrupted(archive: Opened, emitter: Emitter) -> None:
     try:
         found = pending(archive.source.path)
     except EditError as error:
-        emitter.warning(INTERRUPTED, str(error))
+        if isinstance(error.__cause__, OSError):  # nobody knows what the journal says
+            emitter.error(UNREADABLE, str(error))
+        else:
+            emitter.warning(INTERRUPTED, str(error))
     else:
         if found is not None and found.kind is Kind.BUSY:
             emitter.info("change-under-way", found.story, *found.spans)
