@@ -8,6 +8,7 @@ from __future__ import annotations
 import faulthandler
 import gc
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Callable
@@ -34,6 +35,10 @@ os.environ.update(
         "XDG_STATE_HOME": f"{_HOME.name}/state",
     }
 )
+
+# A shell that runs the tests in the background has them, and all that they start, ignore interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 os.environ.pop("PYTHONUNBUFFERED", None)  # it would hide output that is held back from whoever reads it
 

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from inspector.cli.exit_codes import FINE, UNREADABLE
 from inspector.cli.output import complain
 from inspector.cli.progress_bar import ProgressBar
 from inspector.core.edit import EditError
@@ -15,7 +16,7 @@ from inspector.core.progress import Progress
 from inspector.operations.edit.interrupted import interrupted
 from inspector.operations.open.listing import load
 from inspector.operations.open.location import inside
-from inspector.operations.open.opening import Opened
+from inspector.operations.open.opening import Opened, not_read
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 _SAID = 5
@@ -40,6 +41,11 @@ class Part:
         more = len(wrong) - len(wrong[:_SAID]) + archive.findings_dropped
         if more:
             complain(f"{self.label}: {count(more, 'more finding')}.")
+
+
+def status_of(opened: Iterable[Part]) -> int:
+    """UNREADABLE where bytes could not be had, so that what was shown may not be all there is; else FINE."""
+    return UNREADABLE if not_read(part.archive for part in opened) else FINE
 
 
 def say_interrupted(location: str) -> None:

@@ -10,7 +10,7 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 
-from inspector.cli.archives import Part, parts
+from inspector.cli.archives import Part, parts, status_of
 from inspector.cli.connecting import connection_of
 from inspector.cli.output import Lines, complain, json_text, quoted
 from inspector.core.field import Field, locate
@@ -29,8 +29,11 @@ Path = tuple[int, ...]
 """Positions in the tree from the root."""
 
 
-def run(options: argparse.Namespace) -> None:
-    """Write the field tree of ``options.location``; raises SourceError where it cannot be read."""
+def run(options: argparse.Namespace) -> int:
+    """Write the field tree of ``options.location`` and give the exit status.
+
+    Raises SourceError where it cannot be opened.
+    """
     depth = options.depth or sys.maxsize
     opened = parts(options.location, connection_of(options))
     with Lines() as out:
@@ -43,6 +46,7 @@ def run(options: argparse.Namespace) -> None:
         if part.archive.decoder is None:
             complain(f"{part.label}: {UNKNOWN}")
         part.say_findings()
+    return status_of(opened)
 
 
 def write_object(out: Lines, source: str, part: Part, depth: int) -> None:

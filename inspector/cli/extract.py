@@ -14,7 +14,7 @@ from inspector.core.source import SourceError
 from inspector.operations.extract.extraction import Extraction, folder_at
 from inspector.operations.extract.extraction_wanted import Wanted, everything, named
 from inspector.operations.open.listing import NoSuchMember, SeveralMembers, load
-from inspector.operations.open.opening import UNKNOWN
+from inspector.operations.open.opening import UNKNOWN, not_read
 from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionResult, OnConflict, Troubles
 
 
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
         )
         result = Extraction(wanted, folder, how).run(progress)
     _say(result, how)
-    if result.stopped:
+    if result.stopped or not_read(each.archive for each in wanted):
         return UNREADABLE
     return FINE if result.whole else NOT_SOUND
 

@@ -10,6 +10,7 @@ from inspector.cli.archives import parts
 from inspector.cli.connecting import connection_of
 from inspector.cli.output import Lines, complain
 from inspector.cli.progress_bar import ProgressBar
+from inspector.cli.unfinished import tidy_around
 from inspector.cli.writes import write_lines, write_objects
 from inspector.core.edit import Edit
 from inspector.core.names import visible
@@ -42,6 +43,7 @@ def run(options: argparse.Namespace) -> None:
         raise Refused("This is a folder of several files, and a TACO header stands in one.")
     archive = opened[0].archive
     edit, draft = _wanted(archive, options)
+    _tidy(edit, options)
     for entry in header_view(archive, draft).entries if draft is not None else ():
         if entry.doubtful and entry.index in header_view(archive, draft).changed:
             complain(f"Entry {entry.index} leads {entry.words}: readers of this file cannot follow it.")
@@ -61,6 +63,12 @@ def run(options: argparse.Namespace) -> None:
                 out.write(f"{visible(written.sentence)}\n")
     for warning in written.warnings if written is not None else ():
         complain(warning)
+
+
+def _tidy(edit: Edit | None, options: argparse.Namespace) -> None:
+    """Say, or remove, what is unfinished where something is about to be written."""
+    if options.remove_unfinished or (edit is not None and not options.dry_run):
+        tidy_around(options.location, options)
 
 
 def _wanted(archive: Opened, options: argparse.Namespace) -> tuple[Edit | None, HeaderDraft | None]:

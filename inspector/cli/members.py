@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from inspector.cli.archives import Part, parts
+from inspector.cli.archives import Part, parts, status_of
 from inspector.cli.connecting import connection_of
 from inspector.cli.output import Lines, complain, quoted
 from inspector.core.member import Member
@@ -18,8 +18,8 @@ from inspector.operations.open.opening import UNKNOWN
 _TABLE = "{:>14}  {:>14}  {:<8}  {:<22}  {:>16}  {}\n"
 
 
-def run(options: argparse.Namespace) -> None:
-    """Write the members of ``options.location``; raises SourceError where that is no archive."""
+def run(options: argparse.Namespace) -> int:
+    """Write the members of ``options.location`` and give the exit status; raises SourceError where it is no archive."""
     opened = parts(options.location, connection_of(options), sparing=True)
     if all(part.archive.decoder is None for part in opened):
         raise SourceError(f"{options.location}: {UNKNOWN}")
@@ -30,6 +30,7 @@ def run(options: argparse.Namespace) -> None:
             _write(part, out, _object_writer(part) if options.json else _row_writer(part))
     for part in opened:
         part.say_findings()
+    return status_of(opened)
 
 
 def _write(part: Part, out: Lines, line: Callable[[Member], str]) -> None:

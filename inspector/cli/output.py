@@ -14,6 +14,7 @@ from typing import Any
 
 from inspector.cli.parser import PROGRAM
 from inspector.core.names import visible
+from inspector.core.redaction import strip_credentials
 
 __all__ = ["Lines", "OutputError", "close_output", "complain", "flush", "json_text", "put", "quoted"]
 
@@ -98,4 +99,4 @@ def json_text(value: Any) -> str:
 
 def complain(sentence: str) -> None:
     """Say something on standard error."""
-    print(f"{PROGRAM}: {visible(sentence)}", file=sys.stderr)
+    print(f"{PROGRAM}: {visible(strip_credentials(sentence))}", file=sys.stderr)

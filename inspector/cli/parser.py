@@ -109,6 +109,7 @@ def _add_header(command: argparse.ArgumentParser) -> None:
         "--set", action="append", default=[], metavar="I=OFFSET,LENGTH", help="set entry I, 0 to 6; may be repeated"
     )
     command.add_argument("--count", metavar="N", help="how many entries are in use, 0 to 7")
+    add_unfinished(command)
 
 
 def _add_extract(command: argparse.ArgumentParser) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 
 from inspector.cli.archives import Part, parts
 from inspector.cli.connecting import connection_of
-from inspector.cli.exit_codes import FINE, NOT_SOUND
+from inspector.cli.exit_codes import FINE, NOT_SOUND, UNREADABLE
 from inspector.cli.output import Lines, complain
 from inspector.cli.progress_bar import ProgressBar
-from inspector.cli.unfinished import tidy_beside
+from inspector.cli.unfinished import tidy_around, tidy_beside
 from inspector.cli.writes import OldBytes, write_lines, write_objects
 from inspector.core.names import visible
 from inspector.core.progress import Progress
@@ -47,12 +47,23 @@ def run(options: argparse.Namespace) -> int:
         raise SourceError(f"{options.location}: {UNKNOWN}")
     if options.to and opened[0].key:
         raise Refused("A copy can be made of one archive, and this is a folder of several: name the file.")
-    if options.to:
-        tidy_beside(options.to, options)
+    _tidy(options)
     with Lines() as out:
         for part in opened:
-            status = max(status, _mend(part, options, out))
+            try:
+                status = max(status, _mend(part, options, out))
+            except SourceError as error:
+                complain(str(error))
+                status = UNREADABLE
     return status
+
+
+def _tidy(options: argparse.Namespace) -> None:
+    """Say, or remove, what is unfinished where something is about to be written."""
+    if options.to:
+        tidy_beside(options.to, options)
+    elif not options.dry_run:
+        tidy_around(options.location, options)
 
 
 def _say_interrupted(found: Interrupted, options: argparse.Namespace) -> int:

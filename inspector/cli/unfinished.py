@@ -23,6 +23,18 @@ def tidy_beside(target: str, options: argparse.Namespace) -> None:
         tidy([Path(target).parent], options)
 
 
+def tidy_around(location: str, options: argparse.Namespace) -> None:
+    """See ``tidy_beside``, of an archive that is changed where it is. Raises SourceError.
+
+    Of files here nothing is said unasked: a change in place leaves none behind.
+    """
+    if is_s3(location):
+        tidy_beside(location, options)
+    elif options.remove_unfinished:
+        path = Path(location)
+        tidy([path if path.is_dir() else path.parent], options)
+
+
 def tidy(folders: Iterable[Path], options: argparse.Namespace) -> None:
     """Say what is unfinished in these folders, or remove it."""
     for sentence in (removed if options.remove_unfinished else said_of)(folders):

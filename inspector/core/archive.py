@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.core.field import Field, tile
-from inspector.core.finding import Finding, Severity
+from inspector.core.finding import UNREADABLE, Finding, Severity
 from inspector.core.member import Members
 from inspector.core.source import Source, SplicedSource
 from inspector.core.span import Span, Spans
@@ -96,7 +96,8 @@ class Emitter:
     ) -> None:
         """Report something; spans are clipped to the file, whatever numbers they came from."""
         # Counted by severity: many remarks must not keep out the error that decides what the archive is.
-        if self._kept[severity] >= FINDINGS:
+        # That something could not be read decides what may be said of all the rest.
+        if self._kept[severity] >= FINDINGS and code != UNREADABLE:
             self.archive.findings_dropped += 1
             return
         self._kept[severity] += 1

@@ -7,6 +7,9 @@ from enum import StrEnum
 
 from inspector.core.span import Spans
 
+UNREADABLE = "unreadable"
+"""The code of the finding that bytes could not be had, so that nobody knows whether they are as they should be."""
+
 
 class Severity(StrEnum):
     """How bad it is: error, bytes are wrong or missing; warning, whole but not as specified, or a hazard; info."""

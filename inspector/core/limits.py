@@ -58,6 +58,10 @@ CONNECTING = Limit("ARCHIVE_INSPECTOR_CONNECT_SECONDS", 10, 1, 600)
 """Seconds until a server that does not answer is given up."""
 ANSWERING = Limit("ARCHIVE_INSPECTOR_ANSWER_SECONDS", 30, 1, 3_600)
 """Seconds without a byte of an answer until a request is given up."""
+SLOWEST = Limit("ARCHIVE_INSPECTOR_SLOWEST_KIB", 1, 0, 1_048_576, 1_024)
+"""Bytes a second of an answer, over as long as ANSWERING, beneath which a request is given up; 0: it never is."""
+WRITING = Limit("ARCHIVE_INSPECTOR_WRITE_SECONDS", 300, 10, 86_400)
+"""Seconds that a request which writes may take in all: a server that copies gigabytes is silent for minutes."""
 CONTENT = Limit("ARCHIVE_INSPECTOR_CONTENT_MIB", 1_024, 1, 65_536, _MIB)
 """Bytes of a member that are decoded at most to be shown."""
 LARGE_MEMBER = Limit("ARCHIVE_INSPECTOR_LARGE_MEMBER_GIB", 64, 1, 16_384, _GIB)
@@ -66,5 +70,5 @@ LARGE_MEMBER = Limit("ARCHIVE_INSPECTOR_LARGE_MEMBER_GIB", 64, 1, 16_384, _GIB)
 
 def ignored() -> Iterator[str]:
     """A sentence on each setting of the environment that could not be."""
-    every = (CACHE, CONNECTING, ANSWERING, CONTENT, LARGE_MEMBER)
+    every = (CACHE, CONNECTING, ANSWERING, SLOWEST, WRITING, CONTENT, LARGE_MEMBER)
     return filter(None, (each.ignored for each in every))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from inspector.core.edit import Edit
 from inspector.core.progress import Progress
+from inspector.core.source import Source
 from inspector.core.span import Span
 
 Content = Callable[[Progress], Iterator[bytes]]
@@ -29,6 +30,8 @@ class Repair:
     Exactly one of the other two is there: ``edit`` changes the archive in place, ``content`` makes a whole file. That
     file is a new archive in the place of this one (a salvage, to be written to another place), or, where ``beside`` is
     not empty, the file beside it whose name is the archive's with ``instead_of`` taken off and ``beside`` appended.
+    ``old`` is what the format found in that file's place; None where there was nothing, and there must be nothing still
+    when it is written.
     """
 
     code: str
@@ -42,6 +45,7 @@ class Repair:
     instead_of: str = ""
     lossless: str = ""
     buried: int = 0
+    old: Source | None = None
 
     def __post_init__(self) -> None:
         if self.loses and self.lossless:

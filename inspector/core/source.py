@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Protocol
 
+from inspector.core.redaction import strip_credentials
 from inspector.core.span import Span, Spans
 
 BLOCK = 512 * 1024
@@ -14,7 +15,18 @@ BLOCK = 512 * 1024
 
 
 class SourceError(Exception):
-    """The bytes cannot be had: the message is a sentence for a person."""
+    """The bytes cannot be had: the message is a sentence for a person.
+
+    It says nothing about the bytes: what could not be read is neither damaged nor missing. Nothing secret is in the
+    message, whatever location it names.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(strip_credentials(message))
+
+
+class HiddenError(SourceError):
+    """Whether there is anything is not told to whoever asks: S3 answers 403 for what is missing, too."""
 
 
 class Source(Protocol):
@@ -38,7 +50,8 @@ class Source(Protocol):
         """The source beside this one whose name is this name with ``suffix`` appended, if there is one.
 
         ``instead_of`` is an ending that is taken off first (``.index`` instead of ``.tar``); a name without it has no
-        such sibling.
+        such sibling. Raises SourceError where it is there and cannot be opened, or where it cannot be found out whether
+        it is: HiddenError where that is not told.
         """
 
 

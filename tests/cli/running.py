@@ -24,8 +24,17 @@ def process(*arguments: object, **options: Any) -> subprocess.CompletedProcess[b
     return subprocess.run(_command(*arguments), check=False, **{"cwd": ROOT, **pipes, **options})
 
 
+class Started(subprocess.Popen[bytes]):
+    """A process that is killed where the test of it fails: its end, which is waited for, might never come."""
+
+    def __exit__(self, failure: type[BaseException] | None, *rest: Any) -> None:
+        if failure is not None:
+            self.kill()
+        super().__exit__(failure, *rest)
+
+
 def started(*arguments: object, **options: Any) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(_command(*arguments), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    return Started(_command(*arguments), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
 
 def objects(out: str) -> list[dict[str, Any]]:

@@ -136,7 +136,7 @@ def test_a_sound_archive_is_left_alone(copy: Copy, run: Run) -> None:
     path = copy("two-chunks.rca")
     status, out, _ = run("repair", path)
     assert status == 0
-    assert "nothing to mend" in out
+    assert "nothing to repair" in out
 
 
 def test_what_is_not_mended_exits_with_1(copy: Copy, run: Run) -> None:

@@ -66,7 +66,7 @@ def test_it_begins_empty_and_asks_for_a_place(tab: AuditTab) -> None:
     assert tab._stack.shown_sentence() == BEGIN
     assert tab.options.place.hasFocus()
     tab.begin.click()
-    assert "which folder" in tab.message.text.text()
+    assert "Choose a folder" in tab.message.text.text()
     assert not tab.running
 
 
@@ -172,7 +172,7 @@ def test_it_is_paused_goes_on_and_is_cancelled(tab: AuditTab, qtbot: QtBot, larg
     qtbot.waitUntil(lambda: "paused" not in tab.sentence.text(), timeout=WAIT)
     qtbot.keyClick(tab, Qt.Key.Key_Escape)
     done(qtbot, tab)
-    assert "not audited yet; Start goes on from the beginning, as there is no results file" in tab.sentence.text()
+    assert "not audited yet; Start begins again, as there is no results file" in tab.sentence.text()
     assert 1 <= tab.model.rowCount() < 6
     assert tab.begin.isEnabled()
 

@@ -69,7 +69,7 @@ def test_findings_are_filtered_by_severity(checked: Show, qtbot: QtBot) -> None:
     before = tab.findings.model.rowCount()
     tab.findings.severities[Severity.ERROR].click()
     qtbot.waitUntil(lambda: tab.findings.model.rowCount() == before - 2, timeout=WAIT)
-    assert "not shown" in tab.findings.empty_sentence()
+    assert "hidden" in tab.findings.empty_sentence()
     tab.findings.severities[Severity.ERROR].click()
     qtbot.waitUntil(lambda: tab.findings.model.rowCount() == before, timeout=WAIT)
 

@@ -124,4 +124,4 @@ def test_another_program_opens_a_copy_only_on_a_word(show: Show, window: Window,
 def test_what_may_be_run_is_never_opened(show: Show, window: Window, qtbot: QtBot, small: Path) -> None:
     tab = show(small)
     assert open_elsewhere(window, qtbot, 3, "Open a Copy") == []
-    assert "not opened with another program" in tab.note.text.text()
+    assert "not opened in another program" in tab.note.text.text()

@@ -147,7 +147,7 @@ def test_what_is_there_is_replaced_only_where_that_is_ticked(
     tab = begun(window, qtbot, store, ArchiveKind.CAF, f"{HERE}/there.caf", tree)
     said = create(window, qtbot, tab)
     assert "is there already" in said
-    assert "(Replace what is there)" in said
+    assert "(Replace existing files)" in said
     assert content(store, "new-window/there.caf") == b"mine"
     tab.overwrite.setChecked(True)
     assert "is made" in create(window, qtbot, tab)

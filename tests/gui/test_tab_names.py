@@ -56,7 +56,7 @@ def test_changes_that_are_not_written_are_marked(show: Show, window: Window, qtb
     tab.editing.overwrite(0, b"C", b"X")
     previewed(qtbot, window, tab)
     assert texts(window) == ["* journey.caf"]
-    assert "changes not written" in window.tabs.bar.accessibleTabName(0)
+    assert "unwritten changes" in window.tabs.bar.accessibleTabName(0)
     assert window.isWindowModified()
     assert window.windowTitle().startswith("journey.caf[*]")
     show("plain.tar")

@@ -101,7 +101,7 @@ def test_a_sound_archive_has_nothing_to_mend(sample: Sample, tmp_path: Path) -> 
     path, source = copied(sample("two-chunks.rca"), tmp_path)
     found = planned(path)
     assert (found.repairs, found.waiting, found.salvage) == ((), (), None)
-    with pytest.raises(Refused, match="nothing to mend"):
+    with pytest.raises(Refused, match="nothing to repair"):
         carry_out(found, source, "", Progress())
 
 
@@ -168,17 +168,19 @@ def test_what_is_whole_is_saved_into_a_new_archive(sample: Sample, tmp_path: Pat
 def test_metadata_is_written_anew_beside_its_tar(sample: Sample, tmp_path: Path) -> None:
     folder = tmp_path / "weather"
     shutil.copytree(sample("weather-missing-row"), folder)
-    tar = next(path for path in sorted(folder.rglob("*.tar")) if planned(path).repairs)
-    found = planned(tar)
+    tar = next(path for path in sorted(folder.rglob("*.tar")) if planned(path).waiting)
+    assert not planned(tar).repairs, "metadata that is there is replaced with consent only"
+    found = planned(tar, "datas3t-rebuild-metadata")
     source = FileSource(tar)
     before = tar.read_bytes()
     assert (found.edit, [beside.suffix for beside in found.beside]) == (None, [".metadata"])
     metadata = Path(f"{tar}.metadata")
-    metadata.unlink()
+    aside = metadata.rename(tmp_path / "aside")
     metadata.mkdir()
     with pytest.raises(SourceError):
         carry_out(found, source, "", Progress())
     metadata.rmdir()
+    aside.rename(metadata)
     carry_out(found, source, "", Progress())
     assert tar.read_bytes() == before
     assert check_location(str(folder), Progress()).state is State.SOUND

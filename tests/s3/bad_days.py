@@ -67,7 +67,7 @@ BAD_DAYS = (
         "answered with other bytes",
         "was replaced while it was open",
     ),
-    BadDay("no range", answering(Content_Range="bytes nonsense"), "does not say how many", "answered with other bytes"),
+    BadDay("no range", answering(Content_Range="bytes nonsense"), "does not say how many", "does not say which bytes"),
     BadDay("other ETag", answering(ETag='"another"'), "was replaced", "was replaced while it was open"),
     BadDay("ignored Range", ignoring("Range"), "The server ignores ranges", "The server ignores ranges"),
 )

@@ -45,7 +45,8 @@ class Reply:
     """An answer; with the status 0 there is none.
 
     Of the body, ``sent`` bytes are sent before the connection is closed; None: all of it.
-    ``gate``: after a first piece nothing more is sent until it is set. ``pause`` are seconds between two pieces.
+    ``gate``: after a first piece nothing more is sent until it is set. ``pause`` are seconds between two pieces, which
+    have ``piece`` bytes.
     """
 
     status: int
@@ -54,6 +55,7 @@ class Reply:
     sent: int | None = None
     gate: Event | None = None
     pause: float = 0
+    piece: int = PIECE
 
 
 Forward = Callable[..., Reply]
@@ -119,6 +121,27 @@ def cut(after: int) -> Fault:
     return fault
 
 
+def fewer(seen: Seen, forward: Forward) -> Reply:
+    """Half of the bytes that the headers promise, in an answer that ends as it should."""
+    reply = forward()
+    if seen.method == "GET" and not seen.listing:
+        reply.body = reply.body[: len(reply.body) // 2]
+    return reply
+
+
+def rangeless(seen: Seen, forward: Forward) -> Reply:
+    """A part of an object, and no word on which it is."""
+    reply = forward()
+    reply.headers = {name: value for name, value in reply.headers.items() if name.lower() != "content-range"}
+    return reply
+
+
+def web_page(seen: Seen, forward: Forward) -> Reply:
+    """A network that wants a sign-in first answers all that is asked with its own page."""
+    page = b"<!DOCTYPE html><html><head><title>Welcome</title></head><body><p>Sign in first.</p></body></html>"
+    return Reply(200, {"Content-Type": "text/html; charset=utf-8", "ETag": '"page"'}, page)
+
+
 def silent(seen: Seen, forward: Forward) -> Reply:
     """The connection is closed without an answer."""
     return Reply(0)
@@ -151,6 +174,13 @@ def slow(seen: Seen, forward: Forward) -> Reply:
     """Bytes come drop by drop."""
     reply = forward()
     reply.pause = PIECE / 4e6
+    return reply
+
+
+def dripping(seen: Seen, forward: Forward) -> Reply:
+    """One byte after another, so that the connection is never silent, and never done."""
+    reply = forward()
+    reply.pause, reply.piece = 0.05, 1
     return reply
 
 
@@ -290,8 +320,8 @@ class _Handler(BaseHTTPRequestHandler):
             reply.gate.wait(HELD)
             sent = sent[PIECE:]
         while reply.pause and sent:
-            self.wfile.write(sent[:PIECE])
-            sent = sent[PIECE:]
+            self.wfile.write(sent[: reply.piece])
+            sent = sent[reply.piece :]
             time.sleep(reply.pause)
         self.wfile.write(sent)
         self.close_connection = reply.sent is not None

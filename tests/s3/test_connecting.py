@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from inspector.__main__ import main
+from inspector.core.redaction import strip_credentials
 from inspector.core.source import SourceError
 from inspector.operations.open.opening import open_place
-from inspector.sources.s3.address import strip_credentials
 from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.log_redaction import LOGGERS, redacted
@@ -89,6 +90,28 @@ def test_no_credentials_are_a_sentence(store: Store, monkeypatch: pytest.MonkeyP
     assert store.proxy.log == []
 
 
+def test_an_endpoint_without_a_scheme_is_a_sentence() -> None:
+    with pytest.raises(SourceError, match=r"The endpoint localhost:9000 lacks the https:// or http://"):
+        open_place("s3://archives/x", Connection(endpoint="localhost:9000"))
+
+
+def test_a_configuration_with_a_mistake_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = tmp_path / "config"
+    config.write_text("[profile field\nregion = eu-west-3\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    with pytest.raises(SourceError, match=rf"a mistake in its syntax: .*{config.name}\. Correct it there"):
+        open_place("s3://archives/x", Connection(region="eu-west-4"))
+
+
+def test_a_program_for_credentials_that_fails_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = tmp_path / "config"
+    config.write_text(f'[profile field]\ncredential_process = "{sys.executable}" -c "raise SystemExit(3)"\n')
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    failing = Connection(profile="field", endpoint="http://127.0.0.1:9", region="eu-west-5")
+    with pytest.raises(SourceError, match=r"could not be had: .*custom-process\. Run what its configuration names"):
+        open_place("s3://archives/x", failing)
+
+
 def test_buckets_are_never_listed(store: Store) -> None:
     store.put("alone/x.caf", b"x")
     store.prefix(f"s3://{BUCKET}/alone/").entries()
@@ -143,12 +166,14 @@ def test_nothing_secret_is_said_even_when_all_is_logged(
         ("s3://bucket/a:b@c", "s3://bucket/a:b@c"),
         ("s3://AKIA1:se/cr+et@bucket/key", "s3://bucket/key"),
         ("http://host:80/a@b", "http://host:80/a@b"),
-        ("https://h/k?X-Amz-Signature=abc&x=1", "https://h/k?X-Amz-Signature=***&x=1"),
+        ("s3://h/k?X-Amz-Signature=abc&x=1", "s3://h/k?X-Amz-Signature=***&x=1"),
         (
-            "https://h/k?AWSAccessKeyId=abc&Signature=d%2F&Expires=1",
-            "https://h/k?AWSAccessKeyId=***&Signature=***&Expires=***",
+            "/k?AWSAccessKeyId=abc&Signature=d%2F&Expires=1",
+            "/k?AWSAccessKeyId=***&Signature=***&Expires=***",
         ),
-        ("https://h/k?a=1&X-Amz-Security-Token=t+t%3D=", "https://h/k?a=1&X-Amz-Security-Token=***"),
+        ("/k?a=1&X-Amz-Security-Token=t+t%3D=", "/k?a=1&X-Amz-Security-Token=***"),
+        ("at https://h/k?sig=abc&x=1#c and", "at https://h/k?*** and"),
+        ("'https:/h/k?sig=abc'", "'https:/h/k?***'"),
     ],
 )
 def test_credentials_are_taken_out_of_addresses(text: str, left: str) -> None:

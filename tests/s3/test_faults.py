@@ -9,6 +9,7 @@ from threading import Event
 
 import pytest
 
+from inspector.core import limits
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.open.opening import open_place
@@ -20,7 +21,21 @@ from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.source import LARGEST_WHOLE, TAIL, S3Source
 from tests.patience import PATIENCE
 from tests.s3.conftest import Store
-from tests.s3.proxy import Fault, Forward, Reply, Seen, answering, cut, ignoring, refuse, stalling
+from tests.s3.proxy import (
+    Fault,
+    Forward,
+    Reply,
+    Seen,
+    answering,
+    cut,
+    dripping,
+    fewer,
+    ignoring,
+    rangeless,
+    refuse,
+    stalling,
+    web_page,
+)
 
 DATA = Random(7).randbytes(2 * TAIL)
 
@@ -48,11 +63,16 @@ SENTENCES = [
     (refuse(418, "Teapot", "short and stout"), "refused to give .*: Teapot: short and stout"),
     (refuse(200, "Nonsense"), "replaced"),
     (answering(Content_Range=f"bytes 5-{BLOCK + 4}/{len(DATA)}"), "answered with other bytes"),
-    (answering(Content_Range="bytes nonsense"), "answered with other bytes"),
+    (answering(Content_Range="bytes nonsense"), "does not say which bytes"),
     (answering(Content_Range=f"bytes 0-{BLOCK - 1}/{len(DATA) + 1}"), "was replaced"),
     (answering(ETag='"another"'), "was replaced"),
     (cut(100), "broke off"),
     (cut(0), "broke off"),
+    (fewer, "broke off"),
+    (rangeless, "does not say which bytes"),
+    (web_page, "answered with a web page instead of s3://archives/faults.caf"),
+    (refuse(307, "TemporaryRedirect"), "sends the request in a circle"),
+    (refuse(429), r"asks to slow down \(429\)"),
 ]
 
 
@@ -74,7 +94,7 @@ def test_an_opening_that_fails_is_a_sentence(store: Store, fault: Fault, words: 
         store.open(location)
 
 
-@pytest.mark.parametrize("fault", [cut(100), cut(BLOCK // 2), refuse(503, "SlowDown"), refuse(500)])
+@pytest.mark.parametrize("fault", [cut(100), fewer, cut(BLOCK // 2), refuse(503, "SlowDown"), refuse(500)])
 def test_what_fails_once_or_twice_is_tried_again(store: Store, source: S3Source, fault: Fault) -> None:
     store.proxy.fail(fault, fault)
     assert source.read(0, 10) == DATA[:10]
@@ -100,6 +120,30 @@ def test_a_server_that_ignores_ranges_serves_small_objects_only(store: Store) ->
     assert source.ledger.requests()[-1].received == 0
 
 
+def test_a_range_of_an_object_whose_size_is_not_said_is_asked_for(store: Store) -> None:
+    """``bytes 0-9/*`` says which bytes they are, and not of how many: a request more does."""
+
+    def sizeless(_: Seen, forward: Forward) -> Reply:
+        reply = forward()
+        said = next((name for name in reply.headers if name.lower() == "content-range"), "")
+        if said:
+            reply.headers[said] = f"{reply.headers[said].partition('/')[0]}/*"
+        return reply
+
+    with store.proxy.failing(sizeless):
+        source = store.open(store.put("faults.caf", DATA))
+        store.proxy.reset()
+        assert (source.size, source.read(len(DATA) - 10, 10)) == (len(DATA), DATA[-10:])
+        assert store.proxy.log == []
+        assert source.read(0, 10) == DATA[:10]
+
+
+def test_a_web_page_that_is_an_object_is_read(store: Store) -> None:
+    location = store.put("page.html", b"<html></html>")
+    with store.proxy.failing(answering(Content_Type="text/html", x_amz_request_id="1")):
+        assert store.open(location).read(0, 6) == b"<html>"
+
+
 def test_a_server_that_gives_a_wrong_end_is_asked_again(store: Store) -> None:
     def head_for_tail(seen: Seen, forward: Forward) -> Reply:
         return forward("Range", Range=f"bytes=0-{TAIL - 1}") if seen.range.startswith("bytes=-") else forward()
@@ -113,7 +157,7 @@ def test_a_server_that_gives_a_wrong_end_is_asked_again(store: Store) -> None:
 
 def test_nothing_answers() -> None:
     nowhere = Connection(endpoint="http://127.0.0.1:9")
-    with closing(client_for(nowhere)), pytest.raises(SourceError, match=r"no connection to http://127\.0\.0\.1:9/"):
+    with closing(client_for(nowhere)), pytest.raises(SourceError, match=r"no connection to http://127\.0\.0\.1:9\. Is"):
         open_place("s3://archives/x.caf", nowhere)
 
 
@@ -125,6 +169,17 @@ def test_a_server_that_falls_silent(store: Store, monkeypatch: pytest.MonkeyPatc
         with pytest.raises(SourceError, match="sent nothing for 30 seconds"):
             open_place(location, impatient)
         gate.set()
+
+
+def test_a_server_that_drips_is_given_up(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client.Client, "read_timeout", 0.4)
+    location = store.put("faults.caf", DATA)
+    impatient = Connection(endpoint=store.proxy.url, region="eu-north-2")
+    with closing(client_for(impatient)), store.proxy.failing(dripping):
+        with pytest.raises(SourceError, match=r"sends less than 1,024 bytes a second of s3://archives/faults.caf"):
+            open_place(location, impatient)
+        monkeypatch.setenv(limits.SLOWEST.variable, "0")
+        assert client_for(impatient)._patience.slowest == 0
 
 
 def test_cancelling_closes_the_body_in_the_middle(store: Store, source: S3Source) -> None:

@@ -123,3 +123,30 @@ def test_a_mistake_in_the_program(
     assert "LookupError" in said
     assert "LookupError" in written(tmp_path)
     assert told(said + written(tmp_path)) == []
+
+
+SIGNED = "https://bucket.example/key.zip?X-Amz-Signature=canary&sig=canary&token=canary#canary"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *([name, SIGNED] for name in ("list", "dump", "check", "header", "repair", "audit")),
+        ["check", "--json", SIGNED],
+        ["check", SIGNED, SIGNED],
+        ["cat", SIGNED, "a"],
+        ["extract", SIGNED, "--to", "out"],
+        ["extract", "x.zip", "--to", SIGNED],
+        ["create", "caf", "new.caf", SIGNED],
+        ["repair", "x.zip", "--to", SIGNED],
+        ["find", SIGNED, "x"],
+    ],
+    ids=" ".join,
+)
+def test_the_query_of_a_signed_address_is_in_no_sentence(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(command) == 2
+    out, err = capfd.readouterr()
+    assert "canary" not in out + err

@@ -14,12 +14,14 @@ from inspector.__main__ import main
 from inspector.core.progress import Progress
 from inspector.operations.protocol.workshop_views import ArchiveKind, Draft
 from inspector.operations.worker.create_session import Workshop
+from inspector.sources.s3.address import Address
+from inspector.sources.s3.upload_notes import note
 from tests.operations.creations import plant
 from tests.patience import PATIENCE
 from tests.s3.conftest import BUCKET, Store, notes
 from tests.s3.proxy import Forward, Reply, Seen, refuse
 from tests.s3.test_writing_new import HERE, keys, small_parts
-from tests.s3.writing import MEBI, unfinished
+from tests.s3.writing import MEBI, taco, unfinished
 
 __all__ = ["small_parts"]
 
@@ -134,3 +136,22 @@ def test_one_that_someone_else_has_ended_is_forgotten(
     path.parent.write_bytes(b"in the way")
     assert main(arguments) == 0
     path.parent.unlink()
+
+
+@pytest.mark.parametrize("command", [["repair"], ["header", "--set", "0=157,30"], ["header"]], ids=" ".join)
+def test_what_was_left_is_removed_by_what_changes_an_object_where_it_is(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    location = store.put("left/here.taco", taco(tmp_path, [1000]))
+    key = "left/here.taco"
+    upload = store.client.create_multipart_upload(Bucket=BUCKET, Key=key)["UploadId"]
+    left = note(store.proxy.url, Address(BUCKET, key), upload)
+    assert left is not None
+    left.leave()
+    assert main([*command, location, *store.options]) == 0
+    said = capsys.readouterr().err
+    assert ("1 unfinished upload of a run that was killed was left" in said) == (command != ["header"])
+    assert unfinished(store) == [key]
+    assert main([*command, location, "--remove-unfinished", *store.options]) == 0
+    assert "1 unfinished upload of a run that was killed was removed" in capsys.readouterr().err
+    assert unfinished(store) == []

@@ -5,16 +5,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from random import Random
+from threading import Event
 
 import pytest
 
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.progress import Cancelled, Progress
+from inspector.sources.s3.abort import Patience
+from inspector.sources.s3.sender import Sender
 from inspector.sources.s3.source import S3Source
 from inspector.sources.s3.writing import write_object
 from inspector.sources.s3.writing_sentences import CannotCopyError
+from tests.s3.bad_days import BRIEFLY
 from tests.s3.conftest import BUCKET, SECRET, TOKEN, Store
-from tests.s3.proxy import Fault, Forward, Reply, Seen, ignoring, refuse, silent
+from tests.s3.proxy import HELD, Fault, Forward, Reply, Seen, answering, ignoring, refuse, silent, web_page
 from tests.s3.writing import MEBI, content, unfinished
 
 Which = Callable[[Seen], bool]
@@ -241,3 +245,91 @@ def test_nothing_secret_is_logged(
     for secret in (SECRET, TOKEN, "AKIACANARY"):
         assert secret not in caplog.text
         assert secret not in str(error.value)
+
+
+# ---- the answer to the request that counts --------------------------------------------------------------------------
+
+
+def lands(data: bytes) -> Which:
+    """The request that lets the changed object be there."""
+    return completes if len(data) > MEBI else is_part
+
+
+def landing(store: Store, data: bytes) -> int:
+    return sum(lands(data)(seen) for seen in store.proxy.log)
+
+
+@pytest.mark.parametrize("lost", [silent, refuse(500, "InternalError"), web_page], ids=["reset", "500", "web page"])
+def test_a_change_whose_answer_is_lost_is_not_made_again(
+    store: Store, source: S3Source, data: bytes, lost: Fault
+) -> None:
+    def losing(seen: Seen, forward: Forward) -> Reply:
+        forward()
+        return lost(seen, forward)
+
+    with store.proxy.failing(when(lands(data), losing)):
+        write_object(source, edit_of(data), Progress())
+    assert content(store, KEY) == changed(data)
+    assert landing(store, data) == 1, "what is there was looked at, and nothing was sent again"
+
+
+@pytest.mark.parametrize("lost", [silent, refuse(500, "InternalError")], ids=["reset", "500"])
+def test_a_change_that_did_not_come_is_made_again_when_that_is_known(
+    store: Store, source: S3Source, data: bytes, lost: Fault
+) -> None:
+    failed: list[Seen] = []
+
+    def once(seen: Seen, forward: Forward) -> Reply:
+        if failed or not lands(data)(seen):
+            return forward()
+        failed.append(seen)
+        return lost(seen, forward)
+
+    with store.proxy.failing(once):
+        write_object(source, edit_of(data), Progress())
+    assert content(store, KEY) == changed(data)
+    first = store.proxy.log.index(failed[0])
+    assert store.proxy.log[first + 1].method == "HEAD"
+    assert landing(store, data) == 2
+
+
+def test_an_etag_that_does_not_tell_is_said(store: Store, source: S3Source, data: bytes) -> None:
+    """Servers that encrypt give ETags that no one can foretell."""
+    landed: list[Seen] = []
+
+    def encrypting(seen: Seen, forward: Forward) -> Reply:
+        reply = forward()
+        if lands(data)(seen):
+            landed.append(seen)
+            return Reply(0)
+        return answering(ETag='"0123456789abcdef"')(seen, forward) if landed and seen.method == "HEAD" else reply
+
+    with (
+        store.proxy.failing(encrypting),
+        pytest.raises(EditError, match=r"It is not known whether .* another ETag than before"),
+    ):
+        write_object(source, edit_of(data), Progress())
+    assert content(store, KEY) == changed(data)
+    assert landing(store, data) == 1
+
+
+def test_a_server_that_takes_too_long_is_not_waited_for(
+    store: Store, source: S3Source, data: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    within = property(lambda self: Patience(self._look, within=BRIEFLY))
+    monkeypatch.setattr(Sender, "_patience", within)
+    gate = Event()
+
+    def hanging(_: Seen, _forward: Forward) -> Reply:
+        gate.wait(HELD)
+        return Reply(0)
+
+    try:
+        with (
+            store.proxy.failing(when(lands(data), hanging)),
+            pytest.raises(EditError, match=r"was not changed: .* took more than 300 seconds over"),
+        ):
+            write_object(source, edit_of(data), Progress())
+    finally:
+        gate.set()
+    assert landing(store, data) == 1

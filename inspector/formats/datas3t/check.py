@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from inspector.core.archive import Archive, Emitter
-from inspector.core.finding import Severity
+from inspector.core.finding import UNREADABLE, Severity
 from inspector.core.member import HAS_DIGEST, SPECIAL
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
@@ -29,13 +29,15 @@ _TELLING = SPECIAL | HAS_DIGEST
 
 _VERIFIED = VERDICTS.index(Verdict.VERIFIED)
 
-_COUNTED = frozenset((MISMATCH, ROW_MISSING))
-"""The codes of errors that a datapoint's verdict says already."""
+_COUNTED = frozenset((MISMATCH, ROW_MISSING, UNREADABLE))
+"""The codes of errors that a datapoint's verdict says already, or that are none of the range's bytes."""
 
 
 def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
     """See Format.check: every datapoint that has a metadata row is read once, neighbours together."""
     beside = archive.detail
+    if isinstance(beside, Beside) and beside.rows is None and beside.unread:
+        return ""  # nobody knows what was recorded
     if isinstance(beside, Beside) and beside.rows is not None:
         _Hashes(archive, emitter, progress, beside).run()
     else:

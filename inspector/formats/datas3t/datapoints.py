@@ -14,6 +14,7 @@ from inspector.core.kinds import Kind
 from inspector.core.member import HAS_DIGEST, Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped
+from inspector.core.source import Source, SourceError
 from inspector.core.span import Span
 from inspector.formats._tar.header import BLOCK, aligned
 from inspector.formats.datas3t.keys import datapoint_key
@@ -45,15 +46,20 @@ def rows_of(index: IndexRows, members: Members) -> Sequence[int]:
 class Beside:
     """What stands beside one tar, and which row belongs to which member. Filled in once the members are known.
 
-    ``metadata`` names the file of the metadata rows; ``row_of`` and ``index_rows`` are the rows of each member in the
-    metadata and in the index, NONE where it has none; ``computed`` are the hashes that checking computed where they are
-    not the recorded ones, by member.
+    ``rows`` and ``index`` are None where there are none that can be read. ``found`` are the files they stand in, by the
+    ends of their names; ``hidden`` says of which it is not told whether they are there, and ``unread`` is whether one
+    that counts could not be fetched. ``metadata`` names the file of the metadata rows; ``row_of`` and ``index_rows``
+    are the rows of each member in the metadata and in the index, NONE where it has none; ``computed`` are the hashes
+    that checking computed where they are not the recorded ones, by member.
     """
 
-    def __init__(self, rows: Rows | None, index: IndexRows | None, metadata: str) -> None:
-        self.rows = rows
-        self.index = index
-        self.metadata = metadata
+    def __init__(self) -> None:
+        self.rows: Rows | None = None
+        self.index: IndexRows | None = None
+        self.found: dict[str, Source] = {}
+        self.hidden: dict[str, SourceError] = {}
+        self.unread = False
+        self.metadata = ""
         self.members = Members()
         self.keys: list[int | None] = []
         self.row_of = array("q")

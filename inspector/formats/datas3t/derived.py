@@ -75,9 +75,10 @@ def mend_index(archive: Archive, beside: Beside, codes: set[str]) -> Iterator[Re
 
     title = f"Write the index anew from the tar, with {count(len(archive.members), 'row')}"
     mends = frozenset(codes & INDEX_CODES)
-    why = "All that an index says is in the tar."
+    claim = "That the tar is right and the index wrong where they differ: nothing in the range proves it."
+    old = beside.found.get(".index")
     yield Repair(
-        "datas3t-rebuild-index", title, mends, content=content, beside=".index", instead_of=".tar", lossless=why
+        "datas3t-rebuild-index", title, mends, (), claim, content=content, beside=".index", instead_of=".tar", old=old
     )
 
 

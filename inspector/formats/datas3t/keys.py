@@ -18,12 +18,13 @@ _DATAPOINT = re.compile(rb"(\d{1,40})(\.[^/]*)?")
 class RangeName(NamedTuple):
     """``<from>-<to>.tar``, or ``<from>-<to>-<counter>.tar`` in the later layout.
 
-    ``regular`` is whether both keys have 20 digits.
+    ``regular`` is whether both keys have 20 digits, ``counted`` whether a counter follows them.
     """
 
     first: int
     last: int
     regular: bool
+    counted: bool = False
 
 
 def last_part(name: str) -> str:
@@ -41,7 +42,7 @@ def range_name(name: str) -> RangeName | None:
     found = _OBJECT.fullmatch(last_part(name))
     if found is None or len(found[0]) > 200:
         return None
-    return RangeName(int(found[1]), int(found[2]), len(found[1]) == len(found[2]) == DIGITS)
+    return RangeName(int(found[1]), int(found[2]), len(found[1]) == len(found[2]) == DIGITS, bool(found[3]))
 
 
 def is_beyond(name: bytes) -> bool:

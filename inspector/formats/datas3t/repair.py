@@ -109,9 +109,10 @@ def _rebuild(archive: Archive, beside: Beside, codes: set[str]) -> Repair:
         title,
         frozenset(codes & REBUILT),
         _loses(beside, codes),
-        _claim_of_extra(beside),
+        " ".join(filter(None, (_claim_of_tar(beside, new), _claim_of_extra(beside)))),
         content=_content(archive, beside, lambda member: _has_row(beside, member)),
         beside=METADATA,
+        old=beside.found.get(METADATA),
     )
 
 
@@ -135,6 +136,7 @@ def _trust(archive: Archive, beside: Beside, codes: set[str]) -> Repair:
             lambda member: _has_row(beside, member) and archive.verdict(member) is not Verdict.MISMATCH,
         ),
         beside=METADATA,
+        old=beside.found.get(METADATA),
     )
 
 
@@ -160,6 +162,14 @@ def _other_hashes(beside: Beside) -> list[int]:
     return [
         key for row, (key, digest) in enumerate(pairs) if row not in rows.unreadable and kept.get(key, digest) != digest
     ]
+
+
+def _claim_of_tar(beside: Beside, new: int) -> str:
+    """What is assumed where the metadata that is there is replaced; ``new`` datapoints get a hash of their bytes."""
+    if METADATA not in beside.found:
+        return ""
+    bytes_too = f", and that the bytes of {count(new, 'datapoint')} are those that were written" if new else ""
+    return f"That the tar is right and the metadata wrong where they differ{bytes_too}: nothing in the range proves it."
 
 
 def _claim_of_extra(beside: Beside) -> str:

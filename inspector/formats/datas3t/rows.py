@@ -15,7 +15,7 @@ from typing import Any
 from inspector.core.member import LARGEST
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.core.source import Source
+from inspector.core.source import Source, SourceError
 from inspector.formats._zstd import ZstdError, decompress
 
 FILE_CAP = 256 * 1024 * 1024
@@ -96,10 +96,13 @@ def _number(value: object, base: int) -> int | None:
 
 
 def whole(source: Source) -> bytes:
-    """All bytes of a small object; raises RowsError when it is not small."""
+    """All bytes of a small object. Raises RowsError when it is not small, SourceError where not all can be had."""
     if source.size > FILE_CAP:
         raise RowsError(f"It has {in_bytes(source.size)}; more than {in_bytes(FILE_CAP)} are not read.")
-    return source.read(0, source.size)
+    data = source.read(0, source.size)
+    if len(data) < source.size:
+        raise SourceError(f"{visible(source.name)} became shorter while it was read: {in_bytes(len(data))} came.")
+    return data
 
 
 def metadata_json(data: bytes) -> bytes:

@@ -12,7 +12,7 @@ from inspector.core.member import Codec, Members
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import BLOCK as PIECE
-from inspector.core.source import Source
+from inspector.core.source import HiddenError, Source
 from inspector.core.span import Span
 from inspector.core.verdict import Verdict
 from inspector.formats._zstd import HEADER, MAGIC, frame_header
@@ -46,7 +46,7 @@ def decode_metadata(source: Source, emitter: Emitter, progress: Progress) -> Non
     """See Format.decode."""
     progress.begin("Reading metadata", source.size)
     emitter.begin_members(Members(codec=Codec.ZSTD, sizes=True))
-    if source.sibling("", ".metadata") is None:
+    if not _has_tar(source, "", ".metadata"):
         emitter.warning(
             "datas3t-metadata-orphan", "This metadata is an orphan: the tar that it describes is not beside it."
         )
@@ -66,6 +66,14 @@ def decode_metadata(source: Source, emitter: Emitter, progress: Progress) -> Non
     except RowsError as error:
         emitter.error("datas3t-metadata-damaged", f"The metadata cannot be read. {error}", (0, source.size))
     emitter.lay(fields)
+
+
+def _has_tar(source: Source, suffix: str, instead_of: str) -> bool:
+    """Whether the tar stands beside it; also where that is not told: nobody can say that it is missing then."""
+    try:
+        return source.sibling(suffix, instead_of) is not None
+    except HiddenError:
+        return True
 
 
 def _row_fields(rows: Rows) -> Field:
@@ -120,14 +128,18 @@ def probe_index(source: Source) -> Likeness:
         return Likeness.NO
     if source.read(0, 8) != bytes(8):
         return Likeness.NO
-    beside = source.sibling(".tar", INDEX_SUFFIX) is not None
-    return Likeness.CERTAIN if beside or range_name(name + ".tar") is not None else Likeness.NO
+    if range_name(name + ".tar") is not None:
+        return Likeness.CERTAIN
+    try:
+        return Likeness.CERTAIN if source.sibling(".tar", INDEX_SUFFIX) is not None else Likeness.NO
+    except HiddenError:
+        return Likeness.NO
 
 
 def decode_index(source: Source, emitter: Emitter, progress: Progress) -> None:
     """See Format.decode."""
     progress.begin("Reading index", source.size)
-    if source.sibling(".tar", INDEX_SUFFIX) is None:
+    if not _has_tar(source, ".tar", INDEX_SUFFIX):
         emitter.warning("datas3t-index-orphan", "This index is an orphan: the tar that it describes is not beside it.")
     count = source.size // INDEX_ROW
     stop = count * INDEX_ROW

@@ -37,7 +37,6 @@ class _BlockRoles(LazyRows[int]):
         return self._last - self._first
 
     def row(self, at: int) -> int:
-        """See LazyRows."""
         return _ROLES[self._types[self._first + at]]
 
 
@@ -51,7 +50,6 @@ class _SegmentRoles(LazyRows[int]):
         return len(self._blocks.segments)
 
     def row(self, at: int) -> int:
-        """See LazyRows."""
         first, last = self._blocks.segment(at)
         roles = 0
         for kind in set(self._blocks.types[first:last]):

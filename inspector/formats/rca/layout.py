@@ -101,5 +101,4 @@ class OuterStarts(LazyRows[int]):
         return len(self._numbers)
 
     def row(self, at: int) -> int:
-        """See LazyRows."""
         return self._layout.outer_start(self._numbers[at])

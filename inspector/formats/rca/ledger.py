@@ -23,7 +23,6 @@ class Ledger(LazyRows[Checksum]):
         return len(self.hashes)
 
     def row(self, at: int) -> Checksum:
-        """See LazyRows."""
         hashes = self.hashes
         convention = hashes.convention_of(at)
         segment = hashes.segment(at)

@@ -446,7 +446,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "ask_copy",
         "Archive",
-        "Save a Changed Co&py…",
+        "Save a Changed Cop&y…",
         (K.SaveAs,),
         "Write a changed copy; the file stays as it is",
         on=Target.WRITING,
@@ -454,7 +454,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "ask_export",
         "Archive",
-        "Expo&rt Patch…",
+        "Export &Patch…",
         tip="Write the pending changes to a patch file",
         on=Target.WRITING,
     ),

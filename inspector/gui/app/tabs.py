@@ -211,12 +211,10 @@ class TabBar(QTabBar):
         return QSize(wanted.width() - spared, wanted.height())
 
     def tabInserted(self, index: int) -> None:
-        """See QTabBar."""
         super().tabInserted(index)
         self.filled.emit()
 
     def tabRemoved(self, index: int) -> None:
-        """See QTabBar."""
         super().tabRemoved(index)
         self.filled.emit()
 

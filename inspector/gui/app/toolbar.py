@@ -142,7 +142,6 @@ class ToolBar(QToolBar):
         return sum(widths) + layout.spacing() * len(widths) + margins.left() + margins.right() + EDGES
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """See QWidget."""
         super().resizeEvent(event)
         self._fit()
 

@@ -174,16 +174,13 @@ class Window(QMainWindow):
             self.say("The clipboard holds no path to open.")
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """See QWidget."""
         if event.mimeData().hasUrls() or event.mimeData().hasText():
             take_copy(event)
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        """See QWidget."""
         take_copy(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """See QWidget."""
         found = from_mime(event.mimeData())
         if found and take_copy(event):
             self.making.take_dropped(found)
@@ -303,7 +300,6 @@ class Window(QMainWindow):
         self.tabs.list.open()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """See QWidget."""
         if not self._agreed and close_confirmation.waits(self, self.tabs.every(), self._close_now):
             event.ignore()
             return

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QVBoxLayout, QWidget
 
 from inspector.core.names import visible
+from inspector.core.redaction import strip_credentials
 from inspector.core.source import SourceError
 from inspector.gui.document.connections import Connections
 from inspector.gui.ipc.client import browse_client
@@ -15,7 +16,7 @@ from inspector.gui.kit.dropping import PathField, leave_drops
 from inspector.gui.kit.widgets import sentence_label
 from inspector.gui.panels.connection_form import ConnectionForm
 from inspector.operations.protocol.requests import ProfileRequests
-from inspector.sources.s3.address import SCHEME, is_s3, parse, strip_credentials
+from inspector.sources.s3.address import SCHEME, is_s3, parse
 
 if TYPE_CHECKING:
     from inspector.sources.s3.connection import Connection

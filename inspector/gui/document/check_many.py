@@ -7,11 +7,12 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
+from inspector.core.redaction import strip_credentials
 from inspector.gui.ipc.client import Client, check_client
 from inspector.operations.jobs.process_pool import DIED
 from inspector.operations.protocol.check_views import Outcome, Wanted, check_failed
 from inspector.operations.protocol.requests import CheckRequests
-from inspector.sources.s3.address import is_s3, strip_credentials
+from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 WORKERS = 2

@@ -6,10 +6,11 @@ import json
 from dataclasses import asdict, fields, replace
 from typing import Any
 
+from inspector.core.redaction import strip_credentials
 from inspector.core.source import SourceError
 from inspector.gui.kit import preferences
 from inspector.gui.kit.settings import Settings
-from inspector.sources.s3.address import is_s3, parse, strip_credentials
+from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 STORED = "connections"

@@ -34,7 +34,6 @@ class Note(Message):
         document.selected.connect(self._go_on)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """See QObject."""
         if event.type() is QEvent.Type.Resize and watched is self._over:
             self._place()
         return False

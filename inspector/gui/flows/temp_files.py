@@ -36,11 +36,9 @@ class MemberFiles(QMimeData):
         self._start(AT_ONCE)
 
     def formats(self) -> list[str]:
-        """See QMimeData."""
         return [FILES]
 
     def hasFormat(self, mime: str) -> bool:
-        """See QMimeData."""
         return mime == FILES
 
     def retrieveData(self, mime: str, kind: QMetaType | QMetaType.Type) -> object:  # noqa: ARG002 - Qt converts it

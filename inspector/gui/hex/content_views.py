@@ -105,7 +105,6 @@ class ImageView(QWidget):
         self.image.setMinimumSize(QSize(1, 1))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """See QWidget."""
         super().resizeEvent(event)
         self._fit()
 

@@ -65,7 +65,6 @@ class LayerBar(QWidget):
         self.refresh()
 
     def sizeHint(self) -> QSize:
-        """See QWidget."""
         return QSize(300, super().sizeHint().height())
 
     def _button(self, group: QButtonGroup, text: str, tip: str) -> QToolButton:

@@ -43,7 +43,6 @@ class FirstColumnFits(QObject):
             changed.connect(self._look_again)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """See QObject."""
         kind = event.type()
         if kind is QEvent.Type.Resize and watched is self._viewport:
             self._fit_again()

@@ -28,12 +28,10 @@ class PathField(QLineEdit):
     """A field for a path or another location: what is dropped on it is what it says then."""
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """See QWidget."""
         if not from_mime(event.mimeData()) or not take_copy(event):
             event.ignore()
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        """See QWidget."""
         take_copy(event)
 
     def dropEvent(self, event: QDropEvent) -> None:

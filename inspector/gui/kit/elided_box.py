@@ -11,7 +11,6 @@ class ElidedBox(QComboBox):
     """Leaves out the middle of the text that is chosen; whoever fills it says all of it in a tooltip."""
 
     def paintEvent(self, _: QPaintEvent) -> None:
-        """See QWidget."""
         option = QStyleOptionComboBox()
         self.initStyleOption(option)
         place = self.style().subControlRect(

@@ -21,19 +21,15 @@ class FlowLayout(QLayout):
             self.addWidget(widget)
 
     def addItem(self, item: QLayoutItem) -> None:
-        """See QLayout."""
         self._items.append(item)
 
     def count(self) -> int:
-        """See QLayout."""
         return len(self._items)
 
     def itemAt(self, at: int) -> QLayoutItem | None:
-        """See QLayout."""
         return self._items[at] if 0 <= at < len(self._items) else None
 
     def takeAt(self, at: int) -> QLayoutItem | None:
-        """See QLayout."""
         return self._items.pop(at) if 0 <= at < len(self._items) else None
 
     def expandingDirections(self) -> Qt.Orientation:
@@ -41,11 +37,9 @@ class FlowLayout(QLayout):
         return Qt.Orientation(0)
 
     def hasHeightForWidth(self) -> bool:
-        """See QLayout."""
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """See QLayout."""
         return self._place(QRect(0, 0, width, 0), move=False)
 
     def sizeHint(self) -> QSize:
@@ -54,7 +48,6 @@ class FlowLayout(QLayout):
         return QSize(width + 2 * self.contentsMargins().left(), self.minimumSize().height())
 
     def minimumSize(self) -> QSize:
-        """See QLayout."""
         size = QSize(0, 0)
         for item in self._items:
             size = size.expandedTo(item.minimumSize())
@@ -62,7 +55,6 @@ class FlowLayout(QLayout):
         return size + QSize(margin, margin)
 
     def setGeometry(self, rect: QRect) -> None:
-        """See QLayout."""
         super().setGeometry(rect)
         self._place(rect, move=True)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from inspector.sources.s3.address import strip_credentials
+from inspector.core.redaction import strip_credentials
 
 Said = tuple[tuple[str, str], ...]
 """Pairs of a field's name and what it says."""

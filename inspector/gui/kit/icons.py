@@ -90,17 +90,14 @@ class _Engine(QIconEngine):
         self._kept.append(self)
 
     def clone(self) -> QIconEngine:
-        """See QIconEngine."""
         return _Engine(self._name, self._mark)
 
     def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
-        """See QIconEngine."""
         device = painter.device()
         scale = device.devicePixelRatio() if device is not None else 1.0
         painter.drawPixmap(rect.topLeft(), self.scaledPixmap(rect.size(), mode, state, scale))
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
-        """See QIconEngine."""
         return self.scaledPixmap(size, mode, state, 1.0)
 
     def scaledPixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State, scale: float) -> QPixmap:  # noqa: ARG002
@@ -143,7 +140,6 @@ class Picture(QWidget):
         self.update()
 
     def paintEvent(self, _: QPaintEvent) -> None:
-        """See QWidget."""
         painter = QPainter(self)
         try:
             self._icon.paint(painter, self.rect())

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from inspector.core.names import visible
-from inspector.sources.s3.address import strip_credentials
+from inspector.core.redaction import strip_credentials
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from PySide6.QtCore import QMimeData, QUrl

@@ -41,7 +41,6 @@ class FixedTable(TitledTable):
         return self._rows[row].texts
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """See QAbstractItemModel."""
         if not index.isValid():
             return None
         row, column = self._rows[index.row()], index.column()

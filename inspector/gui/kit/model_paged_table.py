@@ -130,15 +130,12 @@ class PagedTable(Drags, QAbstractTableModel):
     # ---- overrides ---------------------------------------------------------------------------------------------
 
     def rowCount(self, parent: Index = NOWHERE) -> int:
-        """See QAbstractItemModel."""
         return 0 if parent.isValid() else self._total
 
     def columnCount(self, parent: Index = NOWHERE) -> int:
-        """See QAbstractItemModel."""
         return 0 if parent.isValid() else len(self.columns.titles)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """See QAbstractItemModel."""
         if not index.isValid():
             return None
         row = self._row(index.row())
@@ -147,7 +144,6 @@ class PagedTable(Drags, QAbstractTableModel):
         return self.columns.data(row, index.column(), role)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """See QAbstractItemModel."""
         if orientation is not Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.DisplayRole:

@@ -209,43 +209,35 @@ class PagedTree(Drags, QAbstractItemModel):
     # ---- overrides ---------------------------------------------------------------------------------------------
 
     def index(self, row: int, column: int, parent: Index = NOWHERE) -> QModelIndex:
-        """See QAbstractItemModel."""
         if not self.hasIndex(row, column, parent):
             return QModelIndex()
         return self.createIndex(row, column, self._at(parent).children[row])
 
     def parent(self, index: Index = NOWHERE) -> Any:
-        """See QAbstractItemModel."""
         if not index.isValid():
             return QModelIndex()
         return self._index(self._at(index).parent)
 
     def rowCount(self, parent: Index = NOWHERE) -> int:
-        """See QAbstractItemModel."""
         return 0 if parent.column() > 0 else len(self._at(parent).children)
 
     def columnCount(self, parent: Index = NOWHERE) -> int:  # noqa: ARG002 - the same everywhere
-        """See QAbstractItemModel."""
         return len(self.rows.titles)
 
     def hasChildren(self, parent: Index = NOWHERE) -> bool:
-        """See QAbstractItemModel."""
         node = self._at(parent)
         if parent.column() > 0:
             return False
         return bool(node.children) if node.here else not parent.isValid() or node.is_range or node.key is not None
 
     def canFetchMore(self, parent: Index) -> bool:
-        """See QAbstractItemModel."""
         return not self._at(parent).asked and self.hasChildren(parent)
 
     def fetchMore(self, parent: Index) -> None:
-        """See QAbstractItemModel."""
         if self.canFetchMore(parent):
             self._ask(parent.internalId() if parent.isValid() else 0)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """See QAbstractItemModel."""
         if not index.isValid():
             return None
         node = self._at(index)
@@ -258,7 +250,6 @@ class PagedTree(Drags, QAbstractItemModel):
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """See QAbstractItemModel."""
         if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
             return self.rows.titles[section]
         return None

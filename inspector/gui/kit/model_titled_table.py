@@ -27,15 +27,12 @@ class TitledTable(QAbstractTableModel):
     # ---- overrides ---------------------------------------------------------------------------------------------
 
     def rowCount(self, parent: Index = NOWHERE) -> int:
-        """See QAbstractItemModel."""
         return 0 if parent.isValid() else self.count
 
     def columnCount(self, parent: Index = NOWHERE) -> int:
-        """See QAbstractItemModel."""
         return 0 if parent.isValid() else len(self._titles)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """See QAbstractItemModel."""
         if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
             return self._titles[section]
         return None

@@ -43,7 +43,6 @@ class RowTable(QTableView):
         QGuiApplication.clipboard().setText("\n".join(map(self._line, rows)))
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """See QWidget."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if self.wanted is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from inspector.sources.s3.address import strip_credentials
+from inspector.core.redaction import strip_credentials
 
 T = TypeVar("T")
 
@@ -44,11 +44,9 @@ class Flag(Setting[bool]):
     """Something that is on or off."""
 
     def read(self, stored: str) -> bool:
-        """See Setting."""
         return {"yes": True, "no": False}.get(stored, self.default)
 
     def text(self, value: bool) -> str:
-        """See Setting."""
         return "yes" if value else "no"
 
 
@@ -62,7 +60,6 @@ class Number(Setting[int]):
     special: str = ""
 
     def read(self, stored: str) -> int:
-        """See Setting."""
         try:
             number = int(stored)
         except ValueError:
@@ -77,7 +74,6 @@ class Choice(Setting[str]):
     words: dict[str, str]
 
     def read(self, stored: str) -> str:
-        """See Setting."""
         return stored if stored in self.words else self.default
 
     def called(self, value: str) -> str:
@@ -92,7 +88,6 @@ class Text(Setting[str]):
     hint: str = ""
 
     def read(self, stored: str) -> str:
-        """See Setting."""
         return stored or self.default
 
 
@@ -101,7 +96,6 @@ class Address(Text):
     """The address of a server, of which nothing secret is kept."""
 
     def text(self, value: str) -> str:
-        """See Setting."""
         return strip_credentials(value.strip())
 
 

@@ -178,11 +178,9 @@ class ElidedLabel(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
     def minimumSizeHint(self) -> QSize:
-        """See QWidget."""
         return QSize(0, super().minimumSizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - all of it is painted
-        """See QWidget."""
         painter = QPainter(self)
         try:
             box = self.contentsRect()
@@ -218,14 +216,12 @@ class SelectableLabel(QLabel):
         QGuiApplication.clipboard().setText(whole(self.selectedText() or self.text()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """See QWidget."""
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         else:
             super().keyPressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """See QWidget."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction("Copy").triggered.connect(self.copy)
@@ -261,15 +257,12 @@ class Details(QScrollArea):
         return self.label.said()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """See QWidget."""
         super().resizeEvent(event)
         if event.oldSize().width() != event.size().width():
             self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        """See QWidget."""
         return QSize(0, self.label.heightForWidth(self.viewport().width()))
 
     def minimumSizeHint(self) -> QSize:
-        """See QWidget."""
         return QSize(0, min(self.sizeHint().height(), LEAST_LINES * self.fontMetrics().lineSpacing()))

@@ -56,7 +56,7 @@ class RcaOptionsPage(QWidget):
         self.convention.setAccessibleName("Hash convention")
         form = _form(self)
         form.addRow("Compression &level", self.level)
-        form.addRow("&Hash convention", self.convention)
+        form.addRow("Ha&sh convention", self.convention)
         self.level.valueChanged.connect(self.changed)
         self.convention.currentIndexChanged.connect(self.changed)
 

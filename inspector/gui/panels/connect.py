@@ -51,7 +51,6 @@ class ConnectDialog(QDialog):
         self._enable()
 
     def accept(self) -> None:
-        """See QDialog."""
         if self.use.isEnabled():
             self.chosen.emit(self.form.connection())
             super().accept()

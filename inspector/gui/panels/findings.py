@@ -85,7 +85,6 @@ class FindingsPanel(QWidget):
         return button
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """See QWidget."""
         super().resizeEvent(event)
         room = self.width() - WIDTHS[SEVERITY] - LEAST
         for column in (BYTES, MEMBER, CODE):

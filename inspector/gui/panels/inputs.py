@@ -50,9 +50,9 @@ class InputsPanel(QWidget):
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.add_files = QPushButton("Add F&iles…")
         self.add_folder = QPushButton("Add F&older…")
-        self.remove = QPushButton("&Remove")
+        self.remove = QPushButton("Remove Inpu&t")
         self.remove.setToolTip("Remove the selected rows, with the folder they were added with (Delete)")
-        self.clear = QPushButton("Remove A&ll")
+        self.clear = QPushButton("Remove All Inp&uts")
         self.sentence = SelectableLabel()
         self.sentence.setAccessibleName("Contents of the new archive")
         self.stack = Emptiable(self.table)
@@ -160,12 +160,10 @@ class InputsPanel(QWidget):
     # ---- dropping ----------------------------------------------------------------------------------------------
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """See QWidget."""
         if event.mimeData().hasUrls():
             take_copy(event)
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        """See QWidget."""
         take_copy(event)
 
     def dropEvent(self, event: QDropEvent) -> None:

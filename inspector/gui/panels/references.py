@@ -63,12 +63,10 @@ class Leads(QLabel):
         self.setVisible(bool(links))
 
     def showEvent(self, event: QShowEvent) -> None:
-        """See QWidget."""
         super().showEvent(event)
         self._colour_anew()
 
     def changeEvent(self, event: QEvent) -> None:
-        """See QWidget."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
             self._colour_anew()

@@ -76,7 +76,6 @@ class RequestsPanel(QWidget):
         watch.changed.connect(self._refresh)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """See QWidget."""
         super().showEvent(event)
         self._refresh()
 

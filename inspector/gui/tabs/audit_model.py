@@ -103,7 +103,6 @@ class AuditModel(PagedTable):
             self.refetch()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """See QAbstractItemModel."""
         if 0 <= column < len(SORTS):
             self.choose(sort=SORTS[column], descending=order is Qt.SortOrder.DescendingOrder)
 

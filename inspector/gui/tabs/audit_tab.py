@@ -149,12 +149,10 @@ class AuditTab(SideTab):
 
     @property
     def settled(self) -> bool:
-        """See SideTab."""
         return not self.running and not self.client.outstanding
 
     @property
     def kept(self) -> OpenTab | None:
-        """See SideTab."""
         return self.options.kept()
 
     def take_up(self, kept: OpenTab) -> None:
@@ -189,13 +187,11 @@ class AuditTab(SideTab):
             self._job.pause(paused)
 
     def cancel(self) -> None:
-        """See SideTab."""
         if self._job is not None and self.running:
             self._job.cancel()
             self.sentence.setText("Stopping…")
 
     def end(self) -> None:
-        """See SideTab."""
         self._looking.stop()
         self.client.close()
 

@@ -164,25 +164,20 @@ class BrowserModel(QAbstractItemModel):
     # ---- overrides ---------------------------------------------------------------------------------------------
 
     def index(self, row: int, column: int, parent: Index = NOWHERE) -> QModelIndex:
-        """See QAbstractItemModel."""
         if not self.hasIndex(row, column, parent):
             return QModelIndex()
         return self.createIndex(row, column, self._at(parent).children[row])
 
     def parent(self, index: Index = NOWHERE) -> Any:
-        """See QAbstractItemModel."""
         return self._index(self._at(index).parent) if index.isValid() else QModelIndex()
 
     def rowCount(self, parent: Index = NOWHERE) -> int:
-        """See QAbstractItemModel."""
         return 0 if parent.column() > 0 else len(self._at(parent).children)
 
     def columnCount(self, parent: Index = NOWHERE) -> int:  # noqa: ARG002 - the same everywhere
-        """See QAbstractItemModel."""
         return len(TITLES)
 
     def hasChildren(self, parent: Index = NOWHERE) -> bool:
-        """See QAbstractItemModel."""
         return parent.column() <= 0 and (bool(self._at(parent).children) or self._is_folder(parent))
 
     def canFetchMore(self, parent: Index) -> bool:
@@ -190,12 +185,10 @@ class BrowserModel(QAbstractItemModel):
         return not self._at(parent).asked and self._is_folder(parent)
 
     def fetchMore(self, parent: Index) -> None:
-        """See QAbstractItemModel."""
         if self.canFetchMore(parent):
             self._ask(parent.internalId())
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """See QAbstractItemModel."""
         if not index.isValid():
             return None
         node, column = self._at(index), index.column()
@@ -208,7 +201,6 @@ class BrowserModel(QAbstractItemModel):
         return _RIGHT if role == Qt.ItemDataRole.TextAlignmentRole and column == SIZE else None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """See QAbstractItemModel."""
         if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
             return TITLES[section]
         return None

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QProgressBar, QVBo
 
 from inspector.core.names import visible
 from inspector.core.numbers import plural
+from inspector.core.redaction import strip_credentials
 from inspector.core.source import SourceError
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import SIDES, OpenTab
@@ -25,7 +26,7 @@ from inspector.gui.tabs.side_tab import SideTab
 from inspector.operations.protocol.browse_views import Downloaded, EntryKind, RemoteEntry, RemotePage
 from inspector.operations.protocol.requests import BrowseRequests
 from inspector.operations.protocol.views import JobState
-from inspector.sources.s3.address import Address, parse, strip_credentials
+from inspector.sources.s3.address import Address, parse
 from inspector.sources.s3.connection import Connection
 
 WIDTHS = {NAME: 520, SIZE: 110, CHANGED: 170}
@@ -93,7 +94,6 @@ class BrowserTab(SideTab):
 
     @property
     def kept(self) -> OpenTab | None:
-        """See SideTab."""
         location = strip_credentials(self.location.text().strip())
         return OpenTab(location, side="browser") if location else None
 
@@ -151,16 +151,13 @@ class BrowserTab(SideTab):
 
     @property
     def settled(self) -> bool:
-        """See SideTab."""
         return not self._client.outstanding
 
     def cancel(self) -> None:
-        """See SideTab."""
         for job in self._client.jobs:
             job.cancel()
 
     def end(self) -> None:
-        """See SideTab."""
         self._client.close()
 
     # ---- listing -----------------------------------------------------------------------------------------------

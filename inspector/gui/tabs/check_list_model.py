@@ -93,13 +93,11 @@ class CheckListModel(TitledTable):
     # ---- overrides ---------------------------------------------------------------------------------------------
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """See QAbstractItemModel."""
         if role == Qt.ItemDataRole.TextAlignmentRole and section in _COUNTED:
             return _RIGHT
         return super().headerData(section, orientation, role)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """See QAbstractItemModel."""
         if not index.isValid():
             return None
         row, column = self._rows[index.row()], index.column()

@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayou
 
 from inspector.core.names import visible
 from inspector.core.numbers import grouped
+from inspector.core.redaction import strip_credentials
 from inspector.gui.document.check_many import ManyChecks
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel, push_button, table_view
 from inspector.gui.tabs.check_list_model import ERRORS, LOCATION, SENTENCE, STATE, WARNINGS, CheckListModel
 from inspector.gui.tabs.side_tab import SideTab
 from inspector.operations.protocol.check_views import Outcome, Wanted
-from inspector.sources.s3.address import strip_credentials
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 WIDTHS = {LOCATION: 320, STATE: 130, ERRORS: 70, WARNINGS: 80, SENTENCE: 500}
@@ -83,12 +83,10 @@ class CheckTab(SideTab):
 
     @property
     def settled(self) -> bool:
-        """See SideTab."""
         return not self.checks.running
 
     @property
     def kept(self) -> OpenTab:
-        """See SideTab."""
         places = tuple(map(strip_credentials, self._locations))
         return OpenTab(next(iter(places), ""), side="check", places=places)
 
@@ -100,7 +98,6 @@ class CheckTab(SideTab):
         self.sentence.setText("Checked in an earlier session, and not checked again automatically.")
 
     def cancel(self) -> None:
-        """See SideTab."""
         self.checks.cancel()
 
     def _started(self) -> None:

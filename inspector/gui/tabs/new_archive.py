@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.core.progress import CANCELLED
+from inspector.core.redaction import strip_credentials
 from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc.client import Job, create_client
@@ -38,7 +39,7 @@ from inspector.gui.tabs.side_tab import SideTab
 from inspector.operations.protocol.requests import CreateRequests
 from inspector.operations.protocol.views import JobState
 from inspector.operations.protocol.workshop_views import ArchiveKind, Draft, Made
-from inspector.sources.s3.address import is_s3, strip_credentials
+from inspector.sources.s3.address import is_s3
 
 KINDS = {
     ArchiveKind.CAF: "CAF, Chunk Archive",
@@ -138,7 +139,6 @@ class NewArchiveTab(SideTab):
 
     @property
     def settled(self) -> bool:
-        """See SideTab."""
         return self._job is None and self.inputs.settled
 
     def _fields(self) -> dict[str, QWidget]:
@@ -147,7 +147,6 @@ class NewArchiveTab(SideTab):
 
     @property
     def kept(self) -> OpenTab | None:
-        """See SideTab."""
         text, said = self.target.text().strip(), said_in(self._fields())
         draft = OpenTab(absolute(text) if text else "", side="draft", places=tuple(self.inputs.locations), said=said)
         return draft if text or draft.places or said != self._unsaid else None

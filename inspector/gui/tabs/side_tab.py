@@ -44,7 +44,6 @@ class SideTab(QWidget):
         self.cancel()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """See QWidget."""
         if event.key() == Qt.Key.Key_Escape:
             self.escape()
         else:

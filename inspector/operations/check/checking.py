@@ -9,10 +9,11 @@ from functools import partial
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.edit import EditError
-from inspector.core.finding import Finding, Severity
+from inspector.core.finding import UNREADABLE, Finding, Severity
 from inspector.core.format import Format
 from inspector.core.numbers import in_bytes
 from inspector.core.progress import Progress
+from inspector.core.redaction import strip_credentials
 from inspector.core.source import Source, SourceError, is_sparing
 from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.formats.datas3t.check import summary
@@ -22,11 +23,10 @@ from inspector.operations.check.repairable import mark_repairs
 from inspector.operations.jobs.subprogress import CHECKING, shares, together
 from inspector.operations.open.collection import OVERLAP
 from inspector.operations.open.location import Location, NoRangeError, open_location
-from inspector.operations.open.opening import UNREADABLE, Opened, decode_anew
+from inspector.operations.open.opening import Opened, decode_anew, not_read
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.journal_state import Kind
 from inspector.sources.local.recovery import pending
-from inspector.sources.s3.address import strip_credentials
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
@@ -203,7 +203,10 @@ def _report_interrupted(archive: Opened, emitter: Emitter) -> None:
     try:
         found = pending(archive.source.path)
     except EditError as error:
-        emitter.warning(INTERRUPTED, str(error))
+        if isinstance(error.__cause__, OSError):  # nobody knows what the journal says
+            emitter.error(UNREADABLE, str(error))
+        else:
+            emitter.warning(INTERRUPTED, str(error))
     else:
         if found is not None and found.kind is Kind.BUSY:
             emitter.info("change-under-way", found.story, *found.spans)
@@ -246,11 +249,6 @@ def report_of(location: str, opened: Location, sentence: str) -> Report:
 def judgement(state: State, why: str) -> str:
     """A sentence that says what an archive is, and why where that is known."""
     return f"{STATES[state]}: {why}" if why else f"{STATES[state]}."
-
-
-def not_read(archives: Iterable[Archive]) -> bool:
-    """Whether bytes of them could not be had."""
-    return any(finding.code == UNREADABLE for archive in archives for finding in archive.findings)
 
 
 def verdict_counts(archive: Archive) -> Counter[Verdict]:

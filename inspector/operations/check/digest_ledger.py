@@ -48,7 +48,6 @@ class Ledger(LazyRows[Checksum]):
         self._verdicts[at] = VERDICTS.index(verdict)
 
     def row(self, at: int) -> Checksum:
-        """See LazyRows."""
         wanted, verdict = self.wanted[at], VERDICTS[self._verdicts[at]]
         whole = wanted.member == WHOLE
         members = self._archive.members
@@ -75,7 +74,6 @@ class _Joined(LazyRows[Checksum]):
         return self._stops[-1]
 
     def row(self, at: int) -> Checksum:
-        """See LazyRows."""
         part = bisect_right(self._stops, at)
         return self._parts[part][at - (self._stops[part] - len(self._parts[part]))]
 

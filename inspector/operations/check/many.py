@@ -35,6 +35,8 @@ _AHEAD = 4
 
 def check_one(wanted: Wanted, kind: ReportKind, progress: Progress) -> Outcome:
     """Check one location; raises Cancelled."""
+    if wanted.why:
+        return _outcome(unreadable(wanted.location, wanted.why), kind)
     report = check_location(wanted.location, progress, wanted.connection, seen=wanted.seen, place=wanted.place)
     if wanted.found and report.no_archive:
         return Outcome(wanted.location, State.UNREADABLE, report.sentence, "", left_out=True)

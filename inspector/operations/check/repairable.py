@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from inspector.core.finding import Finding, Severity
+from inspector.core.finding import UNREADABLE, Finding, Severity
+from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source, SourceError
@@ -18,8 +19,14 @@ def left(archive: Opened) -> tuple[Finding, ...]:
 
 
 def offered(archive: Opened, progress: Progress) -> tuple[Repair, ...]:
-    """The ways of mending an archive that has been checked, the best first. Raises SourceError and Cancelled."""
-    if archive.decoder is None or archive.cut_short or not left(archive) or not _whole(archive.source):
+    """The repairs of an archive that has been checked, the best first. Raises Cancelled.
+
+    Raises SourceError where not all of it could be read: what is not known is no reason to write.
+    """
+    unread = next((each.message for each in archive.findings if each.code == UNREADABLE), "")
+    if unread:
+        raise SourceError(f"{visible(archive.source.name)} is not repaired, for not all of it could be read. {unread}")
+    if archive.decoder is None or not left(archive) or not _whole(archive.source):
         return ()
     return tuple(archive.decoder.repairs(archive, progress))
 

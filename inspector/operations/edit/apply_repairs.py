@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from inspector.core.archive import Archive
-from inspector.core.edit import Edit, EditError, Patch
+from inspector.core.edit import Edit
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.repair import Repair
-from inspector.core.source import Source, SourceError, blocks
+from inspector.core.source import SourceError
 from inspector.core.span import Span, Spans
 from inspector.core.verdict import State
 from inspector.operations.check.checking import state_of
 from inspector.operations.check.repairable import left
+from inspector.operations.edit.beside import files_of, name_of, see_that_it_is_free, write_beside, write_beside_copy
 from inspector.operations.edit.plan_repairs import Beside, Plan, Refusal
-from inspector.operations.edit.s3_writing import put_beside, put_copy, put_pieces, write_edit_to_s3
+from inspector.operations.edit.s3_writing import put_copy, put_pieces, write_edit_to_s3
 from inspector.operations.jobs.finding_summary import brief
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.edit_views import RepairPlan, RepairRow, WriteResult, done_sentence
 from inspector.sources.local.atomic import Replacing
-from inspector.sources.local.disk_calls import reason
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.in_place import patched_copy, write
-from inspector.sources.local.kept import keep_apart
 from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
-from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.source import S3Source
 
 _ORDER = tuple(State)
@@ -46,13 +43,18 @@ def described(plan: Plan, copy: str = "") -> RepairPlan:
         tuple(_row(plan, each) for each in plan.waiting),
         _row(plan, plan.salvage) if plan.salvage is not None else None,
         plan.edit,
-        () if saves else tuple(_path(Path(copy or plan.before.source.name), each).name for each in plan.beside),
+        () if saves else tuple(_name(copy or plan.before.source.name, each) for each in files_of(plan)),
         state_of((plan.before,)),
         plan.state,
         tuple(map(brief, left(plan.after))),
         _sentence(plan),
         plan.accepted,
     )
+
+
+def _name(archive: str, beside: Beside) -> str:
+    """What a file beside an archive is called, without its folder."""
+    return Path(name_of(archive, beside)).name
 
 
 def _row(plan: Plan, repair: Repair) -> RepairRow:
@@ -205,32 +207,29 @@ def carry_out(
 
 
 def _put_beside(plan: Plan, source: FileSource | S3Source, progress: Progress) -> tuple[str, ...]:
-    """Write the files beside the archive, and say what to know of them; the archive is repaired by then."""
+    """Write the files beside the archive; sentences on old ones that are kept, and on those that could not be written.
+
+    The archive is repaired by then.
+    """
     said: list[str] = []
-    for each in plan.beside:
+    for each in files_of(plan):
         try:
-            if isinstance(source, S3Source):
-                said += _kept_beside(_path(Path(source.name), each).name, source, each)
-                put_beside(source.address, source.connection, source.ledger, each, progress)
-            else:
-                said += _write_beside(source.path, (each,), progress)
-        except (SourceError, EditError, Cancelled) as error:
+            said.append(write_beside(plan, each, source, progress))
+        except (SourceError, Cancelled) as error:
             if plan.edit is None:
                 raise
             why = "that was cancelled" if isinstance(error, Cancelled) else str(error)
-            said.append(f"{_path(Path(source.name), each).name} was not written beside it: {why.rstrip('.')}.")
-    return tuple(said)
+            said.append(f"{_name(source.name, each)} was not written beside it: {why.rstrip('.')}.")
+    return tuple(filter(None, said))
 
 
 def _mend_copy(
     plan: Plan, source: FileSource | S3Source, copy: str, progress: Progress, *, over: bool, connection: Connection
 ) -> WriteResult:
+    if not over:
+        see_that_it_is_free(copy, files_of(plan), connection)
     save_copy(source, plan.edit or Edit("", (), source.size, source.size), copy, progress, over, connection)
-    if is_s3(copy):
-        for each in plan.beside:
-            put_beside(parse(copy), connection, Ledger(), each, progress)
-    else:
-        _write_beside(Path(copy), plan.beside, progress)
+    write_beside_copy(copy, files_of(plan), connection, progress, over=over)
     return WriteResult(f"The mended copy is {visible(copy)}.", _lost(plan.repairs))
 
 
@@ -264,44 +263,6 @@ def _see_that_it_is_another(source: FileSource | S3Source, copy: str) -> None:
         same = isinstance(source, FileSource) and target.exists() and target.samefile(source.path)
     if same:
         raise Refused(f"{visible(copy)} is the archive itself: choose another name.")
-
-
-def _write_beside(path: Path, files: tuple[Beside, ...], progress: Progress) -> list[str]:
-    """Write files beside an archive, after what they held was kept; gives sentences about that."""
-    said: list[str] = []
-    for each in files:
-        place = _path(path, each)
-        if place.is_file():
-            said += _kept_before(FileSource(place), each.content, os.path.realpath(place))
-        with Replacing(place, replace=True) as out:
-            for piece in blocks(each.content, 0, each.content.size):
-                out.write(piece)
-                progress.advance(0)
-    return said
-
-
-def _kept_beside(name: str, source: S3Source, beside: Beside) -> list[str]:
-    old = source.sibling(beside.suffix, beside.instead_of)
-    return _kept_before(old, beside.content, name) if old is not None else []
-
-
-def _kept_before(old: Source, new: Source, path: str) -> list[str]:
-    """Put what is written anew into the store of old bytes, and say where it is. Raises SourceError and EditError."""
-    had, has = old.read(0, old.size), new.read(0, new.size)
-    if had == has:
-        return []
-    shared = min(len(had), len(has))
-    name = visible(old.name.rpartition("/")[2])
-    edit = Edit(f"Write {name} anew", (Patch(0, had[:shared], has),), len(had), len(has))
-    try:
-        stored = keep_apart(path, edit, had[shared:])
-    except OSError as error:
-        raise EditError(f"{name} was not changed: what it holds cannot be kept ({reason(error)}).") from error
-    return [stored.warning] if stored.warning else [f"What {name} held before is kept in {visible(str(stored.entry))}."]
-
-
-def _path(path: Path, beside: Beside) -> Path:
-    return path.with_name(path.name.removesuffix(beside.instead_of) + beside.suffix)
 
 
 def save_salvage(

@@ -9,7 +9,6 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, plural, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
-from inspector.operations.edit.plan_repairs import Beside
 from inspector.operations.jobs.targets import new_archives, see_that_it_may_be_written
 from inspector.operations.protocol.edit_views import WriteResult, done_sentence
 from inspector.sources.local.disk_calls import Disk, reason
@@ -17,7 +16,6 @@ from inspector.sources.local.kept import SMALL, forget, keep_apart, thin_out
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import Connection
-from inspector.sources.s3.ledger import Ledger
 from inspector.sources.s3.pieces import Piece, joined, moved, pieces_of
 from inspector.sources.s3.source import S3Source
 
@@ -75,18 +73,6 @@ def write_edit_to_s3(source: S3Source, edit: Edit, progress: Progress, *, whole:
         words += f", {rounded(cut)} cut off, kept in {visible(stored.cut.path)}"
     warnings = (*sent.warnings, *filter(None, (stored.warning,)))
     return WriteResult(done_sentence(edit.label, words), warnings, edit.reverted(dropped), stored.cut)
-
-
-def put_beside(address: Address, connection: Connection, ledger: Ledger, beside: Beside, progress: Progress) -> None:
-    """Put a repaired file beside the object at an address. Raises SourceError and Cancelled."""
-    from inspector.sources.s3.new_objects import NewObjects  # loads boto3
-
-    key = address.key.removesuffix(beside.instead_of) + beside.suffix
-    with cancelling(progress), NewObjects(connection, replace=True, ledger=ledger) as objects:
-        out = objects.add(Address(address.bucket, key))
-        for piece in blocks(beside.content, 0, beside.content.size):
-            out.write(piece)
-            progress.advance(0)
 
 
 def put_copy(

@@ -9,7 +9,7 @@ from pathlib import Path
 from inspector.core.names import visible
 from inspector.core.numbers import plural, rounded
 from inspector.core.progress import Progress
-from inspector.core.source import Source
+from inspector.core.source import Source, SourceError
 from inspector.operations.extract.extraction_plan import Planner
 from inspector.operations.extract.extraction_wanted import Wanted
 from inspector.operations.extract.extraction_work import Work
@@ -114,9 +114,12 @@ class Extraction:
 def _identities(source: Source) -> Iterator[tuple[int, int]]:
     """Device and inode of the files that an archive is in."""
     if isinstance(source, FileSource):
-        for each in (source, *(source.sibling(*beside) for beside in _BESIDE)):
-            if isinstance(each, FileSource):
-                yield each.identity.device, each.identity.inode
+        yield source.identity.device, source.identity.inode
+        for beside in _BESIDE:
+            with contextlib.suppress(SourceError):  # decoding has said that it cannot be had
+                each = source.sibling(*beside)
+                if isinstance(each, FileSource):
+                    yield each.identity.device, each.identity.inode
     with contextlib.suppress(OSError, ValueError):  # another file may be there by now, or it is shown with changes
         status = Path(source.name).stat()
         yield status.st_dev, status.st_ino

@@ -41,6 +41,7 @@ class Work:
         self.damaged = Gathered()
         self.unproved = Gathered()
         self.stopped = ""
+        self._unread = ""
         self._planner = planner
         self._destination = destination
         self._options = options
@@ -59,6 +60,13 @@ class Work:
                 self._batch(batch, wrong)
         except SourceError as error:
             self.stopped = f"{error} {self._so_far(size)}"
+        else:
+            self.stopped = f"{self._unread} {self._so_far(size)}" if self._unread else ""
+
+    def _tell_unread(self, sentence: str) -> None:
+        """Take down that not all could be read; the first sentence on it is told, the others with their members."""
+        with self._lock:
+            self._unread = self._unread or sentence
 
     def _known(self, batch: Batch) -> Sequence[Finding]:
         """What tells whether the members of a batch are what was archived."""
@@ -95,7 +103,9 @@ class Work:
         if workers == 1:
             quiet = _Quiet(lambda: self._progress.advance(0))
             with self._destination() as destination:
-                self._lanes(batch, lanes, _Hand(archive, destination, errors, quiet, self._progress.advance))
+                self._lanes(
+                    batch, lanes, _Hand(archive, destination, errors, quiet, self._progress.advance, self._tell_unread)
+                )
         else:
             self._share(batch, lanes, errors, workers)
 
@@ -111,7 +121,7 @@ class Work:
             assert isinstance(archive, Opened)
             try:
                 with self._destination() as destination:
-                    hand = _Hand(archive, destination, errors, _Quiet(self._look), written.put)
+                    hand = _Hand(archive, destination, errors, _Quiet(self._look), written.put, self._tell_unread)
                     self._lanes(batch, lanes, hand)
             except SourceError:
                 self._stop.set()
@@ -207,8 +217,10 @@ class _Hand:
         errors: Errors,
         progress: Progress,
         written: Callable[[int], None],
+        unread: Callable[[str], None],
     ) -> None:
         self.destination = destination
+        self.unread = unread
         self._archive = archive
         self._errors = errors
         self._progress = progress
@@ -224,6 +236,9 @@ class _Hand:
                 part.write(piece)
                 given += len(piece)
                 self._written(len(piece))
+        except _UnreadError as error:
+            self.unread(str(error))
+            return Doubts((str(error),))
         except _ReadError as error:
             return Doubts((str(error),))
         if given < size:
@@ -241,6 +256,10 @@ class _ReadError(Exception):
     """A member cannot be read any further; the message is a sentence."""
 
 
+class _UnreadError(_ReadError):
+    """Its bytes cannot be had, which says nothing about them."""
+
+
 def _bounded(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
     """The pieces of a content that should have ``size`` bytes. Raises _ReadError where it has not, or cannot be had.
 
@@ -252,7 +271,9 @@ def _bounded(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
             piece = next(coming, None)
         except S3Error:
             raise  # says nothing about this member, and is as true of the next one
-        except (MemberError, SourceError) as error:
+        except SourceError as error:
+            raise _UnreadError(str(error)) from error
+        except MemberError as error:
             raise _ReadError(str(error)) from error
         if piece is None:
             return
@@ -274,5 +295,4 @@ class _Quiet(Progress):
         """See Progress."""
 
     def advance(self, count: int) -> None:  # noqa: ARG002 - see the class
-        """See Progress."""
         self._ask()

@@ -210,7 +210,6 @@ class _Pulse(Meter):
         self._beats = beats
 
     def advance(self, count: int) -> None:
-        """See Progress."""
         self._beats[self._place] += 1
         super().advance(count)
 

@@ -48,7 +48,6 @@ class Share(Progress):
         self._reach(self._stop)
 
     def begin(self, label: str, total: int, unit: str = "bytes") -> None:
-        """See Progress."""
         self._whole.label = label
         super().begin(label, total, unit)
 
@@ -59,7 +58,6 @@ class Share(Progress):
         self._whole.advance(0)
 
     def wait(self) -> None:
-        """See Progress."""
         self._whole.wait()
 
 

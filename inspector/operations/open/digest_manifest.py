@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import Protocol
 
 from inspector.core.names import visible
-from inspector.core.source import Source
+from inspector.core.source import HiddenError, Source
 from inspector.operations.protocol.digest_algorithms import ALGORITHMS, SUFFIXES, Algorithm
 
 LARGEST_LINE = 1 << 17
@@ -132,9 +132,12 @@ def _lines(source: Source) -> Iterator[bytes]:
 
 
 def manifests(source: Source) -> Iterator[Manifest]:
-    """The manifests beside a source."""
+    """The manifests beside a source, as far as it is told which there are. Raises SourceError."""
     for suffix, algorithm in SUFFIXES.items():
-        beside = source.sibling(suffix)
+        try:
+            beside = source.sibling(suffix)
+        except HiddenError:
+            continue  # nothing makes one likely
         if beside is not None:
             yield Manifest(beside, algorithm)
 

@@ -8,12 +8,14 @@ from itertools import chain
 from pathlib import Path
 
 from inspector.core.collection import Collection
+from inspector.core.names import visible
 from inspector.core.source import SourceError
 from inspector.formats import FORMATS
 from inspector.operations.open.collection import collection_in, open_collection
 from inspector.operations.open.opening import open_place
 from inspector.operations.protocol.check_views import Wanted
 from inspector.operations.protocol.digest_algorithms import SUFFIXES
+from inspector.sources.local.disk_calls import reason, unusable
 from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.prefix import S3Prefix
@@ -47,8 +49,8 @@ def expanded(
 def _in_folder(location: str, path: Path, passed: list[str] | None) -> Iterator[Wanted]:
     try:
         collection = open_collection(path)
-    except SourceError:
-        yield Wanted(location)  # opening it says what is wrong
+    except SourceError as error:
+        yield Wanted(location, why=str(error))
         return
     if collection is None:
         yield from beneath(path, passed)
@@ -78,22 +80,33 @@ def beneath(path: Path, passed: list[str] | None = None) -> Iterator[Wanted]:
         theirs = set(chain.from_iterable(beside.values()))
         for name in sorted(set(names) - theirs):
             file = Path(folder, name)
-            if file.is_file():
+            try:
+                regular = file.is_file()
+            except OSError as error:
+                yield Wanted(str(file), why=unusable(str(file), error))
+                continue
+            if regular:
                 yield Wanted(str(file), found=True, beside=tuple(str(Path(folder, other)) for other in beside[name]))
             elif passed is not None:
                 passed.append(str(file))
-    yield from (Wanted(str(error.filename)) for error in closed)
+    for each in closed:
+        name = visible(str(each.filename))
+        yield Wanted(str(each.filename), why=f"The folder {name} cannot be read: {reason(each)}.")
 
 
 def _on_s3(location: str, connection: Connection) -> Iterator[Wanted]:
-    place = _place(location, connection)
+    try:
+        place = _place(location, connection)
+    except SourceError as error:
+        yield Wanted(location, connection=connection, why=str(error))
+        return
     if not isinstance(place, S3Prefix):
         yield Wanted(location, connection=connection, place=place)
         return
     try:
         collection = collection_in(place)
-    except SourceError:
-        yield Wanted(location, connection=connection)  # opening it says what is wrong
+    except SourceError as error:
+        yield Wanted(location, connection=connection, why=str(error))
         return
     if collection is None:
         yield from beneath_prefix(place, connection)
@@ -123,13 +136,10 @@ def _among(locations: Iterable[str], prefix: S3Prefix, connection: Connection) -
 
 
 def _place(location: str, connection: Connection) -> S3Source | S3Prefix | None:
-    """What is at a location; None where opening it again says what there is."""
-    try:
-        if parse(location).suffix.lower() in _ENDINGS:
-            return None  # what is called an archive is opened when it is its turn
-        place = open_place(location, connection)
-    except SourceError:
+    """What is at a location; None where it is called an archive, and opened when it is its turn. Raises SourceError."""
+    if parse(location).suffix.lower() in _ENDINGS:
         return None
+    place = open_place(location, connection)
     return place if isinstance(place, (S3Source, S3Prefix)) else None
 
 

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.field import Field
-from inspector.core.finding import Finding
+from inspector.core.finding import UNREADABLE, Finding
 from inspector.core.format import Format
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
@@ -41,9 +41,6 @@ _DATASET = re.compile(rf"/(?:{'|'.join(ROOTS)})/[^/]+/?$")
 """How the location of a dataset ends."""
 
 UNKNOWN = "This is no archive format that is known here."
-UNREADABLE = "unreadable"
-"""The code of the finding that bytes could not be had, so that nobody knows whether they are as they should be."""
-
 AT_ONCE = 32 << 20
 """Bytes: what is larger is read twice, for its structure and its content, and is not kept from one to the other."""
 
@@ -146,6 +143,11 @@ def start(source: Source) -> Opened:
     note = "Not decoded yet."
     fields = (Field("bytes", Kind.BYTES, (span,), note=note),)
     return Opened(source, decoder.name, decoder.title, fields, decoder=decoder)
+
+
+def not_read(archives: Iterable[Archive]) -> bool:
+    """Whether bytes of them could not be had."""
+    return any(finding.code == UNREADABLE for archive in archives for finding in archive.findings)
 
 
 def decode(archive: Opened, progress: Progress) -> None:

@@ -20,7 +20,8 @@ class Wanted:
     """A location to be checked. ``found``: it was found in a folder, so nobody says that it is an archive.
 
     ``beside`` are the files that stand beside it and belong to it, as far as a folder was listed. ``seen`` is what a
-    listing on S3 told of it, ``place`` what it is where that was opened to see whether it stands for others.
+    listing on S3 told of it, ``place`` what it is where that was opened to see whether it stands for others. ``why``
+    says why it could not be seen what is in it, which makes it unreadable whatever comes later.
     """
 
     location: str
@@ -29,6 +30,7 @@ class Wanted:
     connection: Connection = DEFAULT
     seen: Seen | None = None
     place: Source | S3Prefix | None = field(default=None, compare=False)
+    why: str = ""
 
     @property
     def size(self) -> int | None:
@@ -37,7 +39,7 @@ class Wanted:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Whatever is open stays in its process."""
-        return Wanted, (self.location, self.found, self.beside, self.connection, self.seen)
+        return Wanted, (self.location, self.found, self.beside, self.connection, self.seen, None, self.why)
 
 
 @dataclass(frozen=True, slots=True)

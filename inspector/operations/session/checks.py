@@ -20,7 +20,6 @@ from inspector.operations.check.checking import (
     check_opened,
     forget_check,
     judgement,
-    not_read,
     report_of,
     state_of,
     verdict_counts,
@@ -28,6 +27,7 @@ from inspector.operations.check.checking import (
 from inspector.operations.check.report import write_report
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.location import Location
+from inspector.operations.open.opening import not_read
 from inspector.operations.protocol.report_kind import ReportKind
 from inspector.operations.protocol.views import CheckResult, ChecksumRow, FindingRow, Page
 from inspector.operations.session.archive_set import Shelf

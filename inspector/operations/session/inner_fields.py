@@ -80,5 +80,4 @@ class MovedStarts(LazyRows[int]):
         return len(self._starts)
 
     def row(self, at: int) -> int:
-        """See LazyRows."""
         return self._moving.position(self._starts[at])

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from inspector.core.source import Source, SourceError
 from inspector.sources.local.disk_calls import read_at, reason
 from inspector.sources.local.identity import Identity
+
+NOTHING_THERE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP))
+"""How the system says that no file has a name; anything else says that it cannot tell."""
 
 
 class FileSource:
@@ -49,12 +53,14 @@ class FileSource:
         beside = self.name.removesuffix(instead_of) + suffix
         # Asked for every kind of digest manifest of every archive that is checked, and seldom there. One look at the
         # whole folder would be quicker only while there is little in it.
-        if not os.path.isfile(beside):  # noqa: PTH113 - a Path takes longer than the look
-            return None
         try:
-            return FileSource(Path(beside))
-        except SourceError:
-            return None
+            found = os.stat(beside)  # noqa: PTH116 - a Path takes longer than the look
+        except OSError as error:
+            if error.errno in NOTHING_THERE:
+                return None
+            name = PurePath(beside).name
+            raise SourceError(f"Whether {name} is there cannot be found out: {reason(error)}.") from error
+        return FileSource(Path(beside)) if stat.S_ISREG(found.st_mode) else None
 
     def close(self) -> None:
         """Give the descriptor back."""

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from inspector.core.names import visible
 from inspector.core.source import Source, SourceError
-from inspector.sources.local.file import FileSource
+from inspector.sources.local.disk_calls import reason
+from inspector.sources.local.file import NOTHING_THERE, FileSource
 
 
 class Entry(NamedTuple):
@@ -52,13 +54,18 @@ class LocalFolder:
             with os.scandir(self._path) as found:
                 return sorted(entry for entry in map(_entry, found) if entry is not None)
         except OSError as error:
-            why = (error.strerror or str(error)).lower()
-            raise SourceError(f"The folder {self._path} cannot be read: {why}.") from error
+            raise self._unread(error) from error
 
     def inside(self, name: str) -> Folder | None:
         """See Folder.inside."""
         path = self._path / name
-        return LocalFolder(path) if path.is_dir() else None
+        try:
+            return LocalFolder(path) if path.is_dir() else None
+        except OSError as error:
+            raise self._unread(error) from error
+
+    def _unread(self, error: OSError) -> SourceError:
+        return SourceError(f"The folder {visible(self.location)} cannot be read: {reason(error)}.")
 
     def open(self, location: str) -> Source:
         """See Folder.open."""
@@ -66,11 +73,13 @@ class LocalFolder:
 
 
 def _entry(found: os.DirEntry[str]) -> Entry | None:
+    """What is of interest; None for anything else. Raises OSError where it cannot be told what it is."""
     try:
         if found.is_dir():
             return Entry(found.name, found.path, folder=True, size=0)
         if found.is_file():
             return Entry(found.name, found.path, folder=False, size=found.stat().st_size)
-    except OSError:
-        return None
+    except OSError as error:
+        if error.errno not in NOTHING_THERE:
+            raise
     return None

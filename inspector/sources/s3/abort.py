@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 
 from botocore.awsrequest import (
@@ -19,21 +21,75 @@ from botocore.awsrequest import (
 LOOKING = 0.2
 """Seconds between two looks at whether an answer is still wanted."""
 
-_wanted: ContextVar[Callable[[], None] | None] = ContextVar("wanted", default=None)
-
 
 class Stopped(BaseException):
     """An answer is not wanted any more, in a form that boto3 does not take for a broken connection."""
 
 
+class GivenUp(BaseException):
+    """An answer is not waited for any longer, in such a form too."""
+
+
+class TooSlow(GivenUp):
+    """Its bytes come too slowly."""
+
+
+class Overdue(GivenUp):
+    """It takes too long in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long an answer is waited for.
+
+    ``look`` is called meanwhile: what it raises as Stopped ends the request. Fewer than ``slowest`` bytes a second over
+    ``stretch`` seconds of waiting raise TooSlow (0: none do), and what is not there ``within`` so many seconds in all
+    raises Overdue (0: that may be any number).
+    """
+
+    look: Callable[[], None]
+    slowest: int = 0
+    stretch: float = 0
+    within: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is waited for by this thread; ``end`` is on the clock of time.monotonic."""
+
+    patience: Patience
+    end: float
+
+    def look(self) -> None:
+        """Raise what ends the request."""
+        self.patience.look()
+        self.look_at_the_clock()
+
+    def look_at_the_clock(self) -> None:
+        """Raise Overdue where it has taken too long; also while bytes come that keep a connection alive."""
+        if time.monotonic() >= self.end:
+            raise Overdue
+
+
+_wanted: ContextVar[_Wanted | None] = ContextVar("wanted", default=None)
+
+
 @contextmanager
-def while_wanted(look: Callable[[], None]) -> Iterator[None]:
-    """Let ``look`` be called while this thread waits for answers: what it raises as Stopped ends the request."""
-    token = _wanted.set(look)
+def while_wanted(patience: Patience) -> Iterator[None]:
+    """Wait so long for the answers that this thread asks for meanwhile, whichever number of tries they take."""
+    end = time.monotonic() + patience.within if patience.within else math.inf
+    token = _wanted.set(_Wanted(patience, end))
     try:
         yield
     finally:
         _wanted.reset(token)
+
+
+def look_at_the_clock() -> None:
+    """Raise Overdue where what this thread asks for has taken too long: while bytes are sent, too."""
+    wanted = _wanted.get()
+    if wanted is not None:
+        wanted.look_at_the_clock()
 
 
 class _Answer(io.RawIOBase):
@@ -42,16 +98,37 @@ class _Answer(io.RawIOBase):
     def __init__(self, sock: Any) -> None:
         self._socket = sock
         self._kept = sock.makefile("rb", buffering=0)
+        self._begun = False
+        self._waited = 0.0
+        self._came = 0
 
     def readable(self) -> bool:
-        """See io.RawIOBase."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """See io.RawIOBase; raises what a socket raises, after as many seconds as it should, and Stopped."""
-        look = _wanted.get()
-        if look is None:
+        """See io.RawIOBase; raises what a socket raises, after as many seconds as it should, Stopped and GivenUp."""
+        wanted = _wanted.get()
+        if wanted is None:
             return int(self._socket.recv_into(buffer))
+        began = time.monotonic()
+        wanted.look_at_the_clock()
+        came = self._receive(buffer, wanted.look)
+        self._see_how_fast(came, time.monotonic() - began, wanted.patience)
+        return came
+
+    def _see_how_fast(self, came: int, waited: float, patience: Patience) -> None:
+        """Raise TooSlow where so few bytes have come of late; until the first of them a server may think."""
+        if not self._begun:
+            self._begun = True
+            return
+        self._waited += waited
+        self._came += came
+        if patience.slowest and self._waited >= patience.stretch:
+            if self._came < patience.slowest * self._waited:
+                raise TooSlow
+            self._waited, self._came = 0.0, 0
+
+    def _receive(self, buffer: Any, look: Callable[[], None]) -> int:
         most = self._socket.gettimeout()
         end = None if most is None else time.monotonic() + most
         try:
@@ -68,7 +145,6 @@ class _Answer(io.RawIOBase):
             self._socket.settimeout(most)
 
     def close(self) -> None:
-        """See io.RawIOBase."""
         if not self.closed:
             self._kept.close()
         super().close()

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from inspector.core.names import visible
+from inspector.core.redaction import strip_credentials
 from inspector.core.source import SourceError
 
 SCHEME = "s3://"
-
-_USER = re.compile(r"(?<=://)(?:[^/?#\s@]*@|[^/:?#\s@]*:(?!\d+(?:/|$))[^?#\s@]*@)")
-"""A user before a host; secret keys may hold slashes, ports are numbers."""
-_SECRET = re.compile(
-    r"(?i)([?&;](?:X-Amz-[A-Za-z-]+|Signature|AWSAccessKeyId|Expires|security-token|x-amz-security-token)=)[^&;\s'\"]+"
-)
 
 
 def is_s3(location: str) -> bool:
@@ -75,8 +69,3 @@ def parse(location: str) -> Address:
             "key only, and a profile for the credentials."
         )
     return Address(bucket, key)
-
-
-def strip_credentials(text: str) -> str:
-    """The text without what lets others in: a user before a host, and the signed parts of a query."""
-    return _SECRET.sub(r"\1***", _USER.sub("", text))

@@ -12,19 +12,19 @@ from typing import Any
 import boto3
 from botocore import UNSIGNED
 from botocore.config import Config
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, IncompleteReadError
 
 from inspector.core import limits
 from inspector.core.progress import Cancelled
 from inspector.core.source import SourceError
-from inspector.sources.s3.abort import Stopped, watch, while_wanted
+from inspector.sources.s3.abort import GivenUp, Patience, Stopped, watch, while_wanted
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.cancelling import look
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger, Request, Why
 from inspector.sources.s3.log_redaction import keep_quiet
-from inspector.sources.s3.responses import Asked, Head, Page, crc32_of, head_of, page_of
-from inspector.sources.s3.sentences import Failure, sentence
+from inspector.sources.s3.responses import Asked, Head, Page, crc32_of, head_of, is_listing, is_web_page, page_of
+from inspector.sources.s3.sentences import Failure, ForeignAnswerError, WebPageError, sentence
 
 ATTEMPTS = 3
 CONNECTIONS = 8
@@ -37,7 +37,7 @@ Waiting = Callable[[], None]
 
 
 @dataclass(slots=True)
-class _Entry:
+class Entry:
     """A request that is being made, for the ledger."""
 
     status: int = 0
@@ -58,9 +58,18 @@ class Client:
         keep_quiet()
         watch()
         with _sentences(Failure(None)):
-            self._s3: Any = _s3(connection, self.read_timeout or limits.ANSWERING.value)
+            self._s3: Any = made_client(connection, self._silence)
         keep_quiet()  # of those that were made meanwhile, too
         self.endpoint = str(self._s3.meta.endpoint_url)
+
+    @property
+    def _silence(self) -> float:
+        """Seconds without a byte until a request is given up."""
+        return self.read_timeout or limits.ANSWERING.value
+
+    @property
+    def _patience(self) -> Patience:
+        return Patience(self._look, limits.SLOWEST.value, self._silence)
 
     def get(
         self,
@@ -90,9 +99,11 @@ class Client:
             with closing(answer["Body"]) as body:
                 if head.partial or head.length <= largest:
                     self._pour(body, into, entry, waiting)
+            if len(into) < head.stop - head.start:
+                raise IncompleteReadError(actual_bytes=len(into), expected_bytes=head.stop - head.start)
         return head
 
-    def _pour(self, body: Any, into: bytearray, entry: _Entry, waiting: Waiting) -> None:
+    def _pour(self, body: Any, into: bytearray, entry: Entry, waiting: Waiting) -> None:
         while piece := body.read(_PIECE):
             into += piece
             entry.received += len(piece)
@@ -126,6 +137,8 @@ class Client:
         with self._asking("LIST", Address(bucket, prefix), Asked(0), ledger, Why.LISTING) as entry:
             answer = self._s3.list_objects_v2(Bucket=bucket, Prefix=prefix, **options, **self._extra)
             self._note(entry, answer)
+            if not is_listing(answer):
+                raise ForeignAnswerError
             return page_of(answer)
 
     def buckets(self, ledger: Ledger) -> tuple[str, ...]:
@@ -140,16 +153,16 @@ class Client:
         self._s3.close()
 
     @contextmanager
-    def _asking(self, method: str, address: Address, asked: Asked, ledger: Ledger, why: Why) -> Iterator[_Entry]:
-        entry, when, before = _Entry(), time.time(), time.perf_counter()
+    def _asking(self, method: str, address: Address, asked: Asked, ledger: Ledger, why: Why) -> Iterator[Entry]:
+        entry, when, before = Entry(), time.time(), time.perf_counter()
         try:
-            with _sentences(Failure(address, asked.start, method, self.endpoint)), while_wanted(self._look):
+            with _sentences(Failure(address, asked.start, method, self.endpoint)), while_wanted(self._patience):
                 yield entry
         except Stopped as stop:
             raise Cancelled from stop
         except SourceError as error:
             if isinstance(error.__cause__, ClientError):
-                self._note(entry, error.__cause__.response)
+                self._note_status(entry, error.__cause__.response)
             raise
         finally:
             took = (time.perf_counter() - before) * 1000
@@ -175,7 +188,13 @@ class Client:
         except Cancelled as error:
             raise Stopped from error
 
-    def _note(self, entry: _Entry, answer: Any) -> None:
+    def _note(self, entry: Entry, answer: Any) -> None:
+        """Take down what an answer says of the request. Raises WebPageError where it is none of S3."""
+        self._note_status(entry, answer)
+        if is_web_page(answer):
+            raise WebPageError
+
+    def _note_status(self, entry: Entry, answer: Any) -> None:
         data = answer.get("ResponseMetadata") or {}
         entry.status = int(data.get("HTTPStatusCode") or 0)
         entry.attempts = 1 + int(data.get("RetryAttempts") or 0)
@@ -187,21 +206,22 @@ def client_for(connection: Connection) -> Client:
     return Client(connection)
 
 
-def _s3(connection: Connection, timeout: float) -> Any:
+def made_client(connection: Connection, timeout: float, attempts: int = ATTEMPTS) -> Any:
+    """A client of boto3; ``timeout`` is in seconds, ``attempts`` how often it makes a request that fails."""
     session = boto3.Session(profile_name=connection.profile or None, region_name=connection.region or None)
-    made = _made(session, connection, "auto", timeout)
+    made = _made(session, connection, "auto", timeout, attempts)
     host = str(made.meta.endpoint_url).partition("://")[2].partition("/")[0].partition(":")[0]
     if host.endswith((".amazonaws.com", ".amazonaws.com.cn", ".amazonaws.eu")):
         return made
     # Other servers seldom have a host name for each bucket.
-    return _made(session, connection, "path", timeout)
+    return _made(session, connection, "path", timeout, attempts)
 
 
-def _made(session: Any, connection: Connection, style: str, timeout: float) -> Any:
+def _made(session: Any, connection: Connection, style: str, timeout: float, attempts: int) -> Any:
     config = Config(
         connect_timeout=limits.CONNECTING.value,
         read_timeout=timeout,
-        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+        retries={"mode": "standard", "total_max_attempts": attempts},
         max_pool_connections=CONNECTIONS,
         s3={"addressing_style": style},
         # Some servers answer a range with the checksum of the whole object, which no range fits.
@@ -219,5 +239,5 @@ def _sentences(failure: Failure) -> Iterator[None]:
         yield
     except (SourceError, Cancelled):
         raise
-    except Exception as error:
+    except (Exception, GivenUp) as error:
         raise sentence(failure, error) from error

@@ -11,11 +11,8 @@ from inspector.sources.s3.address import Address
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection
-from inspector.sources.s3.new_objects import NewObjects
+from inspector.sources.s3.new_objects import NewObjects, type_of
 from inspector.sources.s3.prefix import S3Prefix
-
-_TYPES = {".tar": "application/x-tar", ".metadata": "application/zstd"}
-"""What the objects of a range are, by the ends of their keys."""
 
 
 class BucketObjects:
@@ -29,9 +26,8 @@ class BucketObjects:
 
     def put(self, key: str, content: Iterable[bytes]) -> None:
         """See Objects."""
-        kept = next(({"ContentType": kind} for ending, kind in _TYPES.items() if key.endswith(ending)), {})
         with cancelling(self._progress):
-            out = self._objects.add(Address(self._root.bucket, f"{self._root.prefix}{key}"), kept)
+            out = self._objects.add(Address(self._root.bucket, f"{self._root.prefix}{key}"), type_of(key))
             for piece in content:
                 out.write(piece)
 

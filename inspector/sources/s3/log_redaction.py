@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 
-from inspector.sources.s3.address import strip_credentials
+from inspector.core.redaction import strip_credentials
 
 LOGGERS = ("boto3", "botocore", "s3transfer", "urllib3")
 
@@ -31,7 +31,6 @@ class Redacting(logging.Filter):
     """Takes secrets out of what is logged, its exception's text included."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """See logging.Filter."""
         record.msg, record.args = redacted(record.getMessage()), None
         if record.exc_info:
             record.exc_text = redacted(logging.Formatter().formatException(record.exc_info))

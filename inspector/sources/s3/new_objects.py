@@ -28,28 +28,39 @@ from inspector.sources.s3.sender import (
     etag_of,
     knows_no_checksums,
     sender_for,
+    settled,
 )
-from inspector.sources.s3.sentences import S3Error
+from inspector.sources.s3.sentences import S3Error, replaced
 
 _HELD = 64 << 20
 """Bytes of small objects that are kept in memory until all take their places; further ones are sent as parts."""
 _MOST_PARTS = 10_000
 _GROWING = 1_000
 """After so many parts they become larger, so that no object needs more than are allowed."""
-_MISSING, _NOT_AS_BEFORE, _SERVER = 404, 412, 500
+_MISSING, _NOT_AS_BEFORE = 404, 412
 
 _Answer = TypeVar("_Answer")
+
+_TYPES = {".tar": "application/x-tar", ".metadata": "application/zstd"}
+"""What the objects of a range are, by the ends of their keys (S3 Storage Layout, Metadata Files)."""
+
+
+def type_of(key: str) -> Kept:
+    """What a new object gets beside its bytes by its key alone."""
+    return next(({"ContentType": kind} for ending, kind in _TYPES.items() if key.endswith(ending)), {})
 
 
 class NewObject:
     """An object that is sent in parts while it is written. NewObjects makes them.
 
-    ``size`` is how many bytes it has so far, ``etag`` is empty until it has its place. Its methods are those of
-    NewFile; each raises SourceError, and Cancelled where ``cancelling`` says so.
+    ``size`` is how many bytes it has so far, ``etag`` is empty until it has its place. ``instead_of`` is the ETag of
+    the object whose place it takes, empty for an empty place. Its methods are those of NewFile; each raises
+    SourceError, and Cancelled where ``cancelling`` says so.
     """
 
-    def __init__(self, address: Address, kept: Kept, sender: Sender, ledger: Ledger) -> None:
+    def __init__(self, address: Address, kept: Kept, sender: Sender, ledger: Ledger, instead_of: str = "") -> None:
         self.address = address
+        self.instead_of = instead_of
         self.size = 0
         self.etag = ""
         self.upload: Upload | None = None
@@ -111,32 +122,36 @@ class NewObject:
         self._waiting, self.upload = bytearray(), None
 
     def _let_it_be(self, condition: Kept) -> str:
-        try:
+        def request() -> str:
             if self.upload is None:
                 return self._sender.put(self.address, bytes(self._waiting), self._kept, condition, self._ledger)
             return self._sender.complete(self.upload, list(self._parts.values()), condition, self._ledger)
-        except S3Error as error:
-            if not self._is_there(error):
-                raise
+
+        return settled(request, self._found)
+
+    def _found(self, error: S3Error) -> str:
+        """See ``settled``: a request that was made once more finds the object in its way."""
+        if not error.is_lost and error.status != _NOT_AS_BEFORE and error.code != "NoSuchUpload":
+            return ""
+        try:
+            head, _ = self._sender.state(self.address, self._ledger)
+        except S3Error as unknown:
+            if unknown.status == _MISSING or not error.is_lost:
+                return ""
+            raise self._not_known(str(unknown)) from error
+        if (head.size, head.etag) == (self.size, self._expected()):
             if self.upload is not None:
                 self.upload.ended()
-            return self._expected()
+            return head.etag
+        if error.is_lost and head.etag != self.instead_of and head.size == self.size:
+            raise self._not_known("something of its size is there, and its ETag does not tell whether it is this")
+        return ""
 
-    def _is_there(self, error: S3Error) -> bool:
-        """Whether only the answer was lost: a request that was made once more then finds the object in its way."""
-        is_lost = not error.status or error.status >= _SERVER
-        if not is_lost and error.status != _NOT_AS_BEFORE and error.code != "NoSuchUpload":
-            return False
-        try:
-            found, _ = self._sender.state(self.address, self._ledger)
-        except S3Error as unknown:
-            if unknown.status == _MISSING or error.status:
-                return False
-            raise SourceError(
-                f"It is not known whether {visible(self.address.location)} was made: the last request got no answer "
-                f"({unknown}). Look whether it is there; if it is, it is whole."
-            ) from error
-        return found.etag == self._expected()
+    def _not_known(self, why: str) -> SourceError:
+        return SourceError(
+            f"It is not known whether {visible(self.address.location)} was made: the last request got no answer "
+            f"({why.rstrip('.')}). Look whether it is there; if it is, it is whole."
+        )
 
     def _expected(self) -> str:
         """The ETag that most servers give to it."""
@@ -215,15 +230,24 @@ class NewObjects:
         self._replace = replace
         self._objects: list[NewObject] = []
 
-    def add(self, address: Address, kept: Kept | None = None) -> NewObject:
+    def add(self, address: Address, kept: Kept | None = None, *, instead_of: str = "") -> NewObject:
         """Begin an object; ``kept`` is what it gets beside its bytes. The one before it is finished.
 
+        ``instead_of`` is the ETag of the one object whose place it may take, see ``still_there``.
         Servers that can are to keep a CRC-32 of all its bytes.
         """
         if sum(each.waiting for each in self._objects) > _HELD or (self._objects and self._objects[-1].upload):
             self._objects[-1].finish()
-        self._objects.append(NewObject(address, {**CHECKSUM, **(kept or {})}, self._sender, self.ledger))
-        return self._objects[-1]
+        made = NewObject(address, {**CHECKSUM, **(kept or {})}, self._sender, self.ledger, instead_of)
+        self._objects.append(made)
+        return made
+
+    def still_there(self, address: Address, etag: str) -> Kept:
+        """What is kept beside the bytes of the object with this ETag. Raises SourceError where another one is there."""
+        head, kept = self._sender.state(address, self.ledger)
+        if not etag or head.etag != etag:
+            raise SourceError(replaced(address.location))
+        return kept
 
     def see_that_it_is_free(self, address: Address) -> None:
         """Raise SourceError where there is something already, and ``replace`` was not said."""
@@ -261,7 +285,23 @@ class NewObjects:
             if left and isinstance(error, KeyboardInterrupt):
                 raise KeyboardInterrupt(" ".join(left)) from error
 
+    def _place_instead(self, each: NewObject) -> None:
+        """Let it take the place of one object, and of no other."""
+        # Ceph's radosgw 16 compares it with an ETag that has no quotes; some servers know no such condition at all.
+        for condition in ({"IfMatch": each.instead_of}, {"IfMatch": each.instead_of.strip('"')}, {}):
+            self.still_there(each.address, each.instead_of)
+            try:
+                each.place(condition)
+            except S3Error as error:
+                if error.status not in (NOT_IMPLEMENTED, _NOT_AS_BEFORE) or not condition:
+                    raise
+            else:
+                return
+
     def _place(self, each: NewObject) -> None:
+        if each.instead_of:
+            self._place_instead(each)
+            return
         condition = {} if self._replace else {"IfNoneMatch": "*"}
         try:
             if each.upload is not None and not self._sender.keeps_conditions:
@@ -282,7 +322,7 @@ class NewObjects:
         """Take away what can be taken away; sentences on what stays."""
         words = [each.discard() for each in self._objects]
         for each in self._objects:
-            if each.etag and self._replace:
+            if each.etag and (self._replace or each.instead_of):
                 words.append(f"{visible(each.address.location)} is new already.")
             elif each.etag:
                 with contextlib.suppress(SourceError):

@@ -68,7 +68,7 @@ def _listed(
         found = S3Prefix(client, Address(address.bucket, address.prefix), ledger, sparing=sparing)
         return found if found.hold(holders) else None
     except S3Error as error:
-        if not error.status:
+        if not error.is_refusal:
             raise
         return None
 

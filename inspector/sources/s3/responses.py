@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
+_PARTIAL = 206
+"""The status of an answer that has some of the bytes."""
 _RANGE = re.compile(r"bytes (\d{1,19})-(\d{1,19})/(\d{1,19}|\*)")
+_PAGES = ("text/html", "application/xhtml")
+_OF_OBJECTS = ("x-amz-", "x-goog-", "x-rgw-", "x-minio-")
 
 
 class Asked(NamedTuple):
@@ -27,8 +31,9 @@ class Asked(NamedTuple):
 class Head:
     """What is known of an object. ``size`` is in bytes, -1 where the answer does not say.
 
-    ``[start, stop)`` are the bytes of the body that came with it, if it is ``partial``; ``length`` is how many the
-    body has. ``etag`` stands as it came, with its quotes; ``modified`` is in seconds since 1970, 0 where unknown.
+    ``[start, stop)`` are the bytes of the body that came with it, if it is ``partial``, and empty where the answer does
+    not say which they are; ``length`` is how many the body has. ``etag`` stands as it came, with its quotes;
+    ``modified`` is in seconds since 1970, 0 where unknown.
     """
 
     size: int
@@ -92,7 +97,8 @@ def head_of(answer: Any) -> Head:
     version = str(answer.get("VersionId") or "").replace("null", "")
     modified = _seconds(answer.get("LastModified"))
     said = answer.get("ContentRange")
-    if said is None:
+    status = (answer.get("ResponseMetadata") or {}).get("HTTPStatusCode")
+    if said is None and status != _PARTIAL:
         return Head(length, etag, version, modified, length=length)
     found = _RANGE.fullmatch(str(said).strip())
     if found is None:
@@ -100,6 +106,21 @@ def head_of(answer: Any) -> Head:
     first, last, total = found.groups()
     size = -1 if total == "*" else int(total)
     return Head(size, etag, version, modified, True, int(first), int(last) + 1, length)
+
+
+def is_web_page(answer: Any) -> bool:
+    """Whether a web page came in the place of an answer: the sign-in page of a network, perhaps.
+
+    Objects may be web pages too, and are given with headers that only servers of objects send.
+    """
+    headers: Any = (answer.get("ResponseMetadata") or {}).get("HTTPHeaders") or {}
+    kind = str(headers.get("content-type") or "").lower()
+    return kind.startswith(_PAGES) and not any(str(name).lower().startswith(_OF_OBJECTS) for name in headers)
+
+
+def is_listing(answer: Any) -> bool:
+    """Whether the answer to a list is one: other XML would be read as an empty listing."""
+    return any(name in answer for name in ("Name", "KeyCount", "IsTruncated", "Contents"))
 
 
 def crc32_of(answer: Any) -> int | None:

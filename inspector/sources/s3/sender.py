@@ -5,24 +5,25 @@ from __future__ import annotations
 import hashlib
 import io
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from isal.isal_zlib import crc32
 
+from inspector.core import limits
 from inspector.core.progress import Cancelled
-from inspector.sources.s3.abort import Stopped
+from inspector.sources.s3.abort import Patience, Stopped, look_at_the_clock
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.cancelling import look
-from inspector.sources.s3.client import Client
+from inspector.sources.s3.client import ATTEMPTS, Client, Entry, made_client
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Ledger, Why
-from inspector.sources.s3.responses import Asked, Begun, Head, begun_of, crc32_of, head_of
-from inspector.sources.s3.sentences import S3Error
+from inspector.sources.s3.responses import Asked, Begun, Head, begun_of, crc32_of, head_of, is_web_page
+from inspector.sources.s3.sentences import ForeignAnswerError, S3Error, WebPageError
 from inspector.sources.s3.upload_notes import Note, note
 from inspector.sources.s3.writing_sentences import writing_error
 
@@ -90,6 +91,23 @@ class Upload:
             self.note.forget()
 
 
+def settled(request: Callable[[], str], found: Callable[[S3Error], str]) -> str:
+    """The ETag of the object that a request lets be there.
+
+    Where its answer is lost, ``found`` looks for the object: it gives its ETag, empty where what was there before still
+    is, and raises where nobody can know. Only then, or where the server has put it off, is the request made again.
+    """
+    for left in reversed(range(ATTEMPTS)):
+        try:
+            return request()
+        except S3Error as error:
+            if not error.is_put_off and (etag := found(error)):
+                return etag
+            if not left or error.code == "Overdue" or not (error.is_put_off or error.is_lost):
+                raise
+    raise AssertionError("the last try returns or raises")
+
+
 def knows_no_checksums(error: S3Error) -> bool:
     """Whether a server that answers so may do the same without a checksum."""
     return error.status in (400, NOT_IMPLEMENTED) and error.code in _NO_CHECKSUMS
@@ -100,6 +118,7 @@ class _Body(io.BytesIO):
 
     def read(self, size: int | None = -1, /) -> bytes:
         """See io.BytesIO."""
+        look_at_the_clock()
         try:
             look()
         except Cancelled as error:
@@ -110,8 +129,24 @@ class _Body(io.BytesIO):
 class Sender(Client):
     """One way of writing to S3. Every method raises S3Error, and those that send bytes Cancelled."""
 
-    read_timeout = 300
-    """A server that copies gigabytes may be silent for a while."""
+    @property
+    def _silence(self) -> float:
+        return limits.WRITING.value
+
+    @property
+    def _patience(self) -> Patience:
+        return Patience(self._look, within=limits.WRITING.value)
+
+    @cached_property
+    def _once(self) -> Any:
+        """For requests that let an object be there: what came of one is looked at before it is made again."""
+        return made_client(self.connection, self._silence, 1)
+
+    def close(self) -> None:
+        """See Client."""
+        super().close()
+        if "_once" in self.__dict__:
+            self._once.close()
 
     @property
     def keeps_conditions(self) -> bool:
@@ -124,6 +159,8 @@ class Sender(Client):
         with self._writing("HEAD", address, Asked(0), ledger) as entry:
             answer = self._s3.head_object(Bucket=address.bucket, Key=address.key, ChecksumMode="ENABLED", **self._extra)
             self._note(entry, answer)
+            if is_web_page(answer):
+                raise WebPageError
         kept = {name: answer[name] for name in _KEPT if answer.get(name)}
         return head_of(answer), kept if crc32_of(answer) is None else kept | CHECKSUM
 
@@ -133,6 +170,7 @@ class Sender(Client):
             with self._writing("GET", address, Asked(0), ledger) as entry:
                 answer = self._s3.get_object_tagging(Bucket=address.bucket, Key=address.key, **self._extra)
                 self._note(entry, answer)
+                _see_that_it_has(answer, "TagSet")
         except S3Error as error:
             if error.status in _NO_TAGS:
                 return ""
@@ -154,17 +192,19 @@ class Sender(Client):
         if len(given) < len(kept):
             given |= {"ChecksumAlgorithm": "CRC32", "ChecksumCRC32": _crc32(data)}
         with self._sending("PUT", address, Asked(0, len(data)), ledger, data) as (entry, body):
-            answer = self._s3.put_object(
+            answer = self._once.put_object(
                 Bucket=address.bucket, Key=address.key, Body=body, **given, **condition, **self._extra
             )
             self._note(entry, answer)
-        return str(answer.get("ETag") or "")
+            _see_that_it_took(answer, data)
+        return str(answer["ETag"])
 
     def begin(self, address: Address, kept: Kept, ledger: Ledger) -> Upload:
         """Begin to make an object of parts."""
         with self._writing("POST", address, Asked(0), ledger) as entry:
             answer = self._s3.create_multipart_upload(Bucket=address.bucket, Key=address.key, **kept, **self._extra)
             self._note(entry, answer)
+            _see_that_it_has(answer, "UploadId")
         upload = str(answer["UploadId"])
         return Upload(address, upload, "ChecksumType" in kept, note(self.endpoint, address, upload))
 
@@ -183,6 +223,7 @@ class Sender(Client):
                 **self._extra,
             )
             self._note(entry, answer)
+            _see_that_it_took(answer, data)
         return Part(number, str(answer["ETag"]), crc)
 
     def copy(self, upload: Upload, number: int, source: Address, head: Head, asked: Asked, ledger: Ledger) -> Part:
@@ -216,7 +257,7 @@ class Sender(Client):
         address = upload.address
         whole = {"ChecksumType": "FULL_OBJECT"} if upload.checksum else {}
         with self._writing("POST", address, Asked(0), ledger) as entry:
-            answer = self._s3.complete_multipart_upload(
+            answer = self._once.complete_multipart_upload(
                 Bucket=address.bucket,
                 Key=address.key,
                 UploadId=upload.id,
@@ -226,6 +267,7 @@ class Sender(Client):
                 **self._extra,
             )
             self._note(entry, answer)
+            _see_that_it_has(answer, "ETag", "Key", "Location")
         upload.ended()
         return str(answer.get("ETag") or "") or etag_of(parts)
 
@@ -251,6 +293,7 @@ class Sender(Client):
         with self._asking("LIST", folder, Asked(0), ledger, Why.LISTING) as entry:
             answer = self._s3.list_multipart_uploads(Bucket=folder.bucket, Prefix=folder.key, **self._extra)
             self._note(entry, answer)
+            _see_that_it_has(answer, "Bucket", "IsTruncated", "Uploads")
             return begun_of(answer)
 
     def remove(self, address: Address, ledger: Ledger) -> None:
@@ -258,6 +301,10 @@ class Sender(Client):
         with self._writing("DELETE", address, Asked(0), ledger) as entry:
             answer = self._s3.delete_object(Bucket=address.bucket, Key=address.key, **self._extra)
             self._note(entry, answer)
+
+    def _note(self, entry: Entry, answer: Any) -> None:
+        """See Client; servers call what they answer to requests that write a web page, too, so it is looked into."""
+        self._note_status(entry, answer)
 
     def _look(self) -> None:
         """Whether it was done is only known when the answer has come, so that is waited for."""
@@ -277,6 +324,19 @@ class Sender(Client):
         with self._writing(method, address, asked, ledger) as entry, _Body(data) as body:
             yield entry, body
             entry.sent = len(data)
+
+
+def _see_that_it_has(answer: Any, *names: str) -> None:
+    """Raise ForeignAnswerError where an answer has nothing of what S3 answers: then nobody knows what was done."""
+    if not any(name in answer for name in names):
+        raise ForeignAnswerError
+
+
+def _see_that_it_took(answer: Any, data: bytes) -> None:
+    """The same of an answer to bytes that were sent; a web page may have an ETag of its own."""
+    _see_that_it_has(answer, "ETag")
+    if is_web_page(answer) and str(answer["ETag"]).strip('"') != hashlib.md5(data, usedforsecurity=False).hexdigest():
+        raise WebPageError
 
 
 def _crc32(data: bytes) -> str:

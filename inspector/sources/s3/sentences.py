@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from inspector.core import limits
 from inspector.core.hints import Way, by
 from inspector.core.names import visible
-from inspector.core.numbers import count
+from inspector.core.numbers import count, in_bytes
 from inspector.core.source import SourceError
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.ledger import Ledger
@@ -23,6 +23,19 @@ def ways() -> dict[str, str]:
 def replaced(what: str) -> str:
     """What is said of an object in whose place another one is."""
     return _REPLACED.format(what=visible(what), **ways())
+
+
+_TOO_MANY, _SERVER, _NOT_IMPLEMENTED = 429, 500, 501
+_NEVER_SENT = (
+    "NoCredentialsError",
+    "PartialCredentialsError",
+    "CredentialRetrievalError",
+    "EndpointConnectionError",
+    "ConnectTimeoutError",
+    "ProxyConnectionError",
+    "ParamValidationError",
+)
+"""What ends a request before it is sent."""
 
 
 class Failure(NamedTuple):
@@ -43,6 +56,31 @@ class S3Error(SourceError):
         self.code = code
         self.ledger: Ledger | None = None
         """What was asked for until then, where nothing could be opened."""
+
+    @property
+    def is_put_off(self) -> bool:
+        """Whether the server did nothing, and may do it when it is asked again."""
+        return self.status == _TOO_MANY or self.code in ("SlowDown", "ServiceUnavailable")
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether nobody knows what the server has done: it failed, or the answer did not come."""
+        if not self.status:
+            return self.code not in _NEVER_SENT
+        return self.status >= _SERVER and self.status != _NOT_IMPLEMENTED and not self.is_put_off
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the server will not do it however often it is asked: it may not be allowed, or not be known there."""
+        return (400 <= self.status < 500 and self.status != _TOO_MANY) or self.status == _NOT_IMPLEMENTED
+
+
+class WebPageError(Exception):
+    """A web page came in the place of an answer."""
+
+
+class ForeignAnswerError(Exception):
+    """An answer is none that S3 gives."""
 
 
 _REPLACED = (
@@ -83,6 +121,8 @@ _BY_STATUS: Mapping[int, str] = {
     403: _BY_CODE["AccessDenied"],
     404: _BY_CODE["NoSuchKey"],
     412: _REPLACED,
+    307: "The server at {where} sends the request elsewhere{region} (307). Name the region of the bucket{by_region}.",
+    429: "The server at {where} asks to slow down (429). Try again later.",
     416: "{what} has no byte {at:,}: it is smaller than it was said to be. Open it again{by_again} to see.",
     503: "The server at {where} is not available now, and was not after {tries} either. Try again later.",
 }
@@ -109,6 +149,10 @@ _BY_NAME: Mapping[str, str] = {
         "{where} did not answer within {connecting}. Is there a network, and is the endpoint right{by_endpoint}?"
     ),
     "ReadTimeoutError": "{where} sent nothing for {answering} while {what} was read at byte {at:,}. Try again.",
+    "TooSlow": (
+        "{where} sends less than {slowest} a second of {what}, so it was given up at byte {at:,}. Try again later."
+    ),
+    "Overdue": "{where} took more than {writing} over {what}, so it was not waited for any longer.",
     "ConnectionClosedError": "{where} closed the connection without an answer. Try again.",
     "IncompleteReadError": "The connection to {where} broke off while {what} was read at byte {at:,}. Try again.",
     "ResponseStreamingError": "The connection to {where} broke off while {what} was read at byte {at:,}. Try again.",
@@ -116,27 +160,46 @@ _BY_NAME: Mapping[str, str] = {
     "SSLError": "The connection to {where} is not trustworthy: {error}.",
     "ParamValidationError": "{what} is no address that S3 can have: {error}.",
     "ResponseParserError": "What {where} answered is not what S3 answers. Is the endpoint right{by_endpoint}?",
+    "ForeignAnswerError": "What {where} answered is not what S3 answers. Is the endpoint right{by_endpoint}?",
+    "WebPageError": (
+        "{where} answered with a web page instead of {what}. Does this network want a sign-in first, or is the "
+        "endpoint another one{by_endpoint}?"
+    ),
     "SSOTokenLoadError": "There is no valid sign-in for this profile. Sign in (aws sso login), then try again.",
     "UnauthorizedSSOTokenError": "The sign-in of this profile has expired. Sign in (aws sso login), then try again.",
     "TokenRetrievalError": "The sign-in of this profile has expired. Sign in (aws sso login), then try again.",
-    "CredentialRetrievalError": "The credentials of this profile could not be had: {error}.",
+    "CredentialRetrievalError": (
+        "The credentials of this profile could not be had: {error}. Run what its configuration names "
+        "(credential_process, perhaps) by itself, or name another profile{by_profile}."
+    ),
     "RecursionError": (
         "{where} sends the request in a circle: the bucket {bucket} may be in another region, or the endpoint wrong."
     ),
-    "ConfigParseError": "The configuration of AWS on this machine cannot be read: {error}.",
+    "ConfigParseError": (
+        "The configuration of AWS on this machine has a mistake in its syntax: {error}. Correct it there; no request "
+        "can be made before."
+    ),
+    "EndpointError": (
+        "The endpoint {endpoint} lacks the https:// or http:// that an address begins with. Put the right one before "
+        "it{by_endpoint}."
+    ),
 }
 """By the names of exceptions, or of those they are made from."""
+_NO_SCHEME = "Invalid endpoint: "
+"""How botocore begins to say that an endpoint has no scheme."""
 _HEADER = (
     "No request could be made: a key or a token has a character in it that none can have, a line break perhaps. Look "
     "at the environment, or at the profile{by_profile}."
 )
 
 
-def sentence(failure: Failure, error: Exception) -> S3Error:
+def sentence(failure: Failure, error: BaseException) -> S3Error:
     """The sentence about what ended a request."""
     response: Any = getattr(error, "response", None)
     if not isinstance(response, dict):
         names = [each.__name__ for each in type(error).__mro__]
+        if str(error).startswith(_NO_SCHEME):
+            names = ["EndpointError"]
         known = _HEADER if is_about_a_header(str(error)) else _known(names)
         return S3Error(_filled(known or _unknown(failure), failure, error), 0, names[0])
     status = int((response.get("ResponseMetadata") or {}).get("HTTPStatusCode") or 0)
@@ -159,13 +222,13 @@ def _unknown(failure: Failure) -> str:
     return "No connection to S3 can be made: {error}." if failure.address is None else "{what} cannot be read: {error}."
 
 
-def _filled(template: str, failure: Failure, error: Exception) -> str:
+def _filled(template: str, failure: Failure, error: BaseException) -> str:
     words = _words(failure, error)
     words["denied"] = _DENIED.format(**words)
     return template.format(**words)
 
 
-def _words(failure: Failure, error: Exception) -> dict[str, Any]:
+def _words(failure: Failure, error: BaseException) -> dict[str, Any]:
     address = failure.address or Address("", "")
     response: Any = getattr(error, "response", None) or {}
     details: Any = response.get("Error") or {}
@@ -175,18 +238,27 @@ def _words(failure: Failure, error: Exception) -> dict[str, Any]:
     return {
         "what": visible(address.location) if address.bucket else "S3",
         "bucket": visible(address.bucket),
-        "where": visible(redacted(str(words.get("endpoint_url") or details.get("Endpoint") or failure.where))),
+        "where": visible(redacted(_server(str(words.get("endpoint_url") or details.get("Endpoint") or failure.where)))),
+        "endpoint": visible(redacted(str(error).removeprefix(_NO_SCHEME))),
         "region": f", {visible(region)}" if region else "",
         "at": max(0, failure.at),
         "tries": _TRIES,
         "connecting": count(limits.CONNECTING.value, "second"),
         "answering": count(limits.ANSWERING.value, "second"),
+        "writing": count(limits.WRITING.value, "second"),
+        "slowest": in_bytes(limits.SLOWEST.value),
         "error": visible(redacted(_short(details, error))),
     } | ways()
 
 
-def _short(details: Any, error: Exception) -> str:
+def _server(url: str) -> str:
+    """The server in an address, without what is asked of it."""
+    scheme, there, rest = url.partition("://")
+    return f"{scheme}://{rest.partition('/')[0]}" if there else url
+
+
+def _short(details: Any, error: BaseException) -> str:
     """What the server or the library says, as the end of a sentence."""
     code, message = str(details.get("Code") or ""), str(details.get("Message") or "")
     text = ": ".join(filter(None, (code, message))) or str(error) or type(error).__name__
-    return " ".join(text.split())[:300].rstrip(".")
+    return " ".join(text.split())[:300].rstrip(".: ")

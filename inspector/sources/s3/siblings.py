@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from inspector.core.source import Source
+from inspector.core.names import visible
+from inspector.core.source import HiddenError, Source
 from inspector.sources.cache import Blocks
 from inspector.sources.s3.address import Address, parse
 from inspector.sources.s3.ledger import Ledger, Why
@@ -14,6 +15,12 @@ from inspector.sources.s3.sentences import S3Error
 
 if TYPE_CHECKING:
     from inspector.sources.s3.client import Client
+
+_DENIED, _MISSING = 403, 404
+
+
+class NotToldError(S3Error, HiddenError):
+    """Whether an object exists is not told: S3 answers 403 for what is missing, too, where listing is not allowed."""
 
 
 class Beside:
@@ -27,6 +34,7 @@ class Beside:
         self.sources: dict[Address, Source] = {}
         """Those that were wanted beside another one: what was read of them need not be read again."""
         self._known: dict[Address, Head | None] = {}
+        self._hidden: dict[Address, NotToldError] = {}
         self._listed: dict[Address, str] = {}
         """Prefixes of which all keys up to this one are known."""
 
@@ -55,10 +63,13 @@ class Beside:
         return self.known(address)
 
     def find(self, address: Address, near: Address) -> Head | None:
-        """What is known of the object, None where there is none or it cannot be told. Raises SourceError.
+        """What is known of the object, None where there is none.
 
-        It is looked up in a listing; where there is none, that of all names like ``near`` is asked for.
+        It is looked up in a listing; where there is none, that of all names like ``near`` is asked for. Raises
+        S3Error, NotToldError where neither listing nor asking for it is allowed.
         """
+        if address in self._hidden:
+            raise self._hidden[address]
         if address in self._known:
             return self._known[address]
         prefix = self._listing(address)
@@ -86,7 +97,7 @@ class Beside:
         try:
             page = self._client.list(prefix.bucket, prefix.key, self._ledger)
         except S3Error as error:
-            if not error.status:
+            if not error.is_refusal:
                 raise
             self._listed[prefix] = "\0"  # listing is not allowed: each is asked for
             return
@@ -98,9 +109,17 @@ class Beside:
         try:
             return self._client.head(address, self._ledger, Why.BESIDE)
         except S3Error as error:
-            if not error.status:
+            if error.status == _MISSING and error.code != "NoSuchBucket":
+                return None
+            if error.status != _DENIED:
                 raise
-            return None
+            self._hidden[address] = NotToldError(
+                f"Whether {visible(address.location)} exists is not told (403): the credentials may neither list the "
+                "bucket nor read it, if it is there.",
+                error.status,
+                error.code,
+            )
+            raise self._hidden[address] from error
 
 
 def _stem(key: str) -> str:

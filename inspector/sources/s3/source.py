@@ -169,17 +169,18 @@ def open_object(
         # An empty object has no range to give.
         head = client.head(address, ledger, Why.OPENING)
         return S3Source(client, address, head, ledger, beside, sparing=sparing)
+    known = head
     if head.size < 0:
-        head = client.head(address, ledger, Why.OPENING)
-    if head.size < 0:
+        known = client.head(address, ledger, Why.OPENING)
+    if known.size < 0:
         raise S3Error(
             f"The server does not say how many bytes {visible(address.location)} has, so nothing of it can be found. "
             "Download the object, and open it here."
         )
-    source = S3Source(client, address, head, ledger, beside, sparing=sparing)
+    source = S3Source(client, address, known, ledger, beside, sparing=sparing)
     if not head.partial:
         source.put(0, _of_whole(address, head, data))
-    elif head.stop - head.start == len(data) and head.stop <= head.size and _is_wanted(head, tail):
+    elif head.etag == known.etag and head.stop - head.start == len(data) and _is_wanted(head, known.size, tail):
         source.put(head.start, data)
     source.sparing = sparing and source.cached() != (Span(0, head.size),)  # of a small one, all is there already
     return source
@@ -234,11 +235,11 @@ def _asked(
     raise AssertionError("the last try returns or raises")
 
 
-def _is_wanted(head: Head, tail: bool) -> bool:
-    """Whether a range is the one that was asked for; some servers give a wrong one for the end of an object."""
+def _is_wanted(head: Head, size: int, tail: bool) -> bool:
+    """Whether a range of an object of ``size`` bytes is the one asked for: some servers give a wrong end."""
     if tail:
-        return head.start == max(0, head.size - TAIL) and head.stop == head.size
-    return head.start == 0 and head.stop == min(FIRST, head.size)
+        return head.start == max(0, size - TAIL) and head.stop == size
+    return head.start == 0 and head.stop == min(FIRST, size)
 
 
 def _of_whole(address: Address, head: Head, data: bytes) -> bytes:
@@ -251,6 +252,11 @@ def _of_whole(address: Address, head: Head, data: bytes) -> bytes:
 
 
 def _wrong_range(address: Address, start: int, stop: int, head: Head) -> S3Error:
+    if head.stop <= head.start:
+        return S3Error(
+            f"The server does not say which bytes of {visible(address.location)} it answered with, where it was asked "
+            f"for [{start:,}, {stop:,}). Nothing of that answer is used."
+        )
     return S3Error(
         f"The server answered with other bytes of {visible(address.location)} than it was asked for: [{head.start:,}, "
         f"{head.stop:,}) instead of [{start:,}, {stop:,}). Nothing of that answer is used."

@@ -16,8 +16,9 @@ from pathlib import Path
 
 import platformdirs
 
+from inspector.core.redaction import strip_credentials
 from inspector.sources.local.disk_calls import Disk, read_all, write_all
-from inspector.sources.s3.address import Address, strip_credentials
+from inspector.sources.s3.address import Address
 
 _LARGEST = 1 << 14
 """Bytes of a note; a key has at most 1,024."""

@@ -7,6 +7,7 @@ still the same; until then an upload leaves nothing that others see, and it is a
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from inspector.sources.s3.cancelling import cancelling, look
 from inspector.sources.s3.ledger import Why
 from inspector.sources.s3.pieces import SENT, Piece, pieces_of
 from inspector.sources.s3.responses import Asked, Head
-from inspector.sources.s3.sender import NOT_IMPLEMENTED, Kept, Part, Sender, Upload, etag_of, sender_for
+from inspector.sources.s3.sender import NOT_IMPLEMENTED, Kept, Part, Sender, Upload, etag_of, sender_for, settled
 from inspector.sources.s3.sentences import S3Error
 from inspector.sources.s3.source import LARGEST_WHOLE, S3Source
 from inspector.sources.s3.writing_sentences import CannotCopyError
@@ -124,7 +125,12 @@ class _Writing:
         if len(data) != self._after.size:
             raise self._not_changed("it ends early.")
         address, ledger = self._source.address, self._source.ledger
-        etag = self._on_condition(lambda condition: self._sender.put(address, data, kept, condition, ledger))
+        made = f'"{hashlib.md5(data, usedforsecurity=False).hexdigest()}"'
+        etag = self._on_condition(
+            lambda condition: settled(
+                lambda: self._sender.put(address, data, kept, condition, ledger), lambda error: self._found(made, error)
+            )
+        )
         self._progress.advance(len(data))
         return etag
 
@@ -208,28 +214,34 @@ class _Writing:
         return self._sender.send(upload, number, data, self._source.ledger)
 
     def _complete(self, upload: Upload, parts: Sequence[Part]) -> str:
-        ledger = self._source.ledger
-        try:
-            return self._on_condition(lambda condition: self._sender.complete(upload, parts, condition, ledger))
-        except S3Error as error:
-            etag = self._completed(parts, error)
-            if not etag:
-                raise
-            upload.ended()
-            return etag
+        ledger, made = self._source.ledger, etag_of(parts)
+        etag = self._on_condition(
+            lambda condition: settled(
+                lambda: self._sender.complete(upload, parts, condition, ledger), lambda error: self._found(made, error)
+            )
+        )
+        upload.ended()
+        return etag
 
-    def _completed(self, parts: Sequence[Part], error: S3Error) -> str:
-        """The new object's ETag where it is there in spite of an answer that was lost."""
-        if error.status and error.status < 500 and error.code != "NoSuchUpload":
+    def _found(self, made: str, error: S3Error) -> str:
+        """See ``settled``; ``made`` is the ETag that most servers give to the new object."""
+        if not error.is_lost and error.code != "NoSuchUpload":
             return ""
         try:
             head, _ = self._sender.state(self._source.address, self._source.ledger)
         except SourceError as unknown:
-            raise EditError(
-                f"It is not known whether {self.name} was changed: the last request got no answer ({unknown}). Open it "
-                "again and look; it is either as it was, or as it was to be."
-            ) from error
-        return head.etag if head.etag == etag_of(parts) else ""
+            raise self._not_known(str(unknown)) from error
+        if (head.size, head.etag) == (self._edit.new_size, made):
+            return head.etag
+        if error.is_lost and head.etag != self._source.etag:
+            raise self._not_known("what is there now has another ETag than before, and none that tells") from error
+        return ""
+
+    def _not_known(self, why: str) -> EditError:
+        return EditError(
+            f"It is not known whether {self.name} was changed: the last request got no answer ({why.rstrip('.')}). "
+            f"Open it again{by(Way.AGAIN)} and look; it is either as it was, or as it was to be."
+        )
 
     def _on_condition(self, request: Callable[[Kept], str]) -> str:
         """Make the request that lets the new object be there, only in the place of the one that was shown."""

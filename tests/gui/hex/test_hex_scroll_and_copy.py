@@ -237,7 +237,7 @@ def test_too_much_is_refused_in_words(show: Show, qtbot: QtBot) -> None:
     with qtbot.waitSignal(shown.view.said) as told:
         shown.view.copy()
 
-    assert told.args == ["4,194,305 bytes are too many for the clipboard: at most 4,194,304 bytes are copied at once."]
+    assert told.args == ["4,194,305 bytes are too much for the clipboard: at most 4,194,304 bytes can be copied."]
     assert clipboard() == "before"
 
 

@@ -95,7 +95,6 @@ class RequestsModel(TitledTable):
     # ---- overrides ---------------------------------------------------------------------------------------------
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """See QAbstractItemModel."""
         if not index.isValid():
             return None
         text, request = self._texts[index.row()][index.column()], self._rows[index.row()]
