@@ -68,7 +68,7 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
         expect(source, 0, source.size)
     reading, found = layers(source, progress), len(emitter.archive.findings)
     _decode(source, reading.layout, emitter, progress)
-    if reading.hashes is None and reading.layout.damaged:
+    if reading.hashes is None and reading.layout.damaged and len(reading.layout.blocks.segments) > 1:
         # Blocks may have been lost without a sign of it: a search tells more.
         searched = layers(source, progress, search=True)
         if searched.layout.lost or searched.layout.varints:

@@ -3,8 +3,8 @@
 A block says only how long it is, so behind a varint that is wrong nothing is where it seems. But every segment can be
 told by its hash: from where one begins its blocks are followed and hashed. Where the hash becomes the one that stands
 behind the next two bytes, a reset block follows and the segment is proved, whatever those two bytes are.
-Where the blocks cease to make sense a varint may be wrong: if exactly one value of it makes the hash right, that is what
-stood there. Else the next segment is searched for by the zstd frame that it begins with, and is one only if a hash
+Where the blocks cease to make sense a varint may be wrong: if exactly one value of it makes the hash right, that stood
+there. Else the next segment is searched for by the zstd frame that it begins with, and is one only if a hash
 proves it.
 
 All of this takes time that is linear in the bytes searched: each byte is followed, decoded and hashed a bounded number
@@ -34,6 +34,8 @@ _FREE = 1 << 20
 """Bytes that are followed in any case, however small the archive."""
 _EXTRA = 256
 """The furthest that a reset block is looked for before the blob block that follows it, in bytes."""
+_ENDS = 4096
+"""The most zstd blocks of one blob whose varint is looked for: 512 MiB of content."""
 _TRIALS = 64
 """The most values of one varint that are tried."""
 
@@ -49,9 +51,9 @@ class Fix(NamedTuple):
 class _Segment:
     """How far a segment can be followed.
 
-    ``closed`` is where a hash proves that it ends; else ``reset`` is where a reset block follows all the same, or
-    ``lost`` where the blocks cease to make sense. ``last`` are where the last blocks begin that were told, the first
-    of the segment among them.
+    ``closed`` is where a hash proves that it ends; else ``reset`` is where a reset block or the end of the stream
+    follows all the same, and ``lost`` where the blocks cease to make sense: with ``reset`` the first block that hardly
+    any writer makes, if there is one. ``last`` are where blocks begin whose varints may be wrong.
     """
 
     closed: int | None = None
@@ -118,19 +120,21 @@ class Search:
             elif found.lost is not None:
                 self.fix = self._restored(at, found.last)
                 if self.fix is None:
-                    following = self._behind(found.lost, stop)
+                    following = self._behind(found.lost, stop, found.reset or self._next_reset(found.lost))
 
-    def _behind(self, lost: int, stop: int) -> int | None:
+    def _behind(self, lost: int, stop: int, goes_on: int | None) -> int | None:
         """Where the next segment begins behind where the blocks cease to make sense; None if there is none.
 
-        Where they seem to go on, a segment is hidden only if all from it to there is proved: what else looks like one
-        may be part of an archive inside a blob.
+        Where they seem to go on, at ``goes_on``, a segment is hidden only if all from it to there is proved: what else
+        looks like one may be part of an archive inside a blob.
         """
-        goes_on = self._next_reset(lost)
         hidden = self._hidden(lost, stop, goes_on)
-        if hidden is None:
+        if hidden is None and goes_on is not None:
             return goes_on
-        self.lost.append(Lost(lost, hidden))
+        if hidden is None and stop < self._inner.size:
+            hidden = stop  # where a segment begins that is proved
+        if hidden is not None:
+            self.lost.append(Lost(lost, hidden))
         return hidden
 
     # ---- following blocks ------------------------------------------------------------------------------------------
@@ -197,22 +201,27 @@ class Search:
 
     def _follow(self, at: int) -> _Segment:
         """Follow a segment from ``at`` on, hashing and decoding it, to where it is closed or ends otherwise."""
-        digests, stream, edge, last = self._digests(at), Stream(), at, [at]
+        # The first block, the last, and the first odd one: a varint that is wrong is one of theirs, or of what follows.
+        digests, stream, edge, last = self._digests(at), Stream(), at, [at, at]
+        odd: int | None = None
         while edge < self._inner.size:
             block = self._block(edge)
             if block is None or not self._spend(block[2] - edge):
-                return _Segment(lost=edge, last=(*last, edge))
+                return _Segment(lost=edge if odd is None else odd, last=(*last, edge))
             kind, payload, stop = block
             if kind == RESET and edge > at:
-                return _Segment(reset=edge)
+                return _Segment(reset=edge, lost=odd, last=tuple(last))
             if kind == BLOB and not self._decodes(stream, payload, stop):
-                return _Segment(lost=edge, last=(*last, edge))
+                return _Segment(lost=edge if odd is None else odd, last=(*last, edge))
+            if odd is None and (not stream.aligned if kind == BLOB else kind != RESET):
+                odd = edge
+                last.append(odd)
             self._hash(digests, edge, stop)
-            last = [at, edge]
+            last[1:2] = [edge]
             edge = stop
             if self._closes(edge, [digest.value for digest in digests]):
                 return _Segment(closed=edge)
-        return _Segment(last=tuple(last))
+        return _Segment(reset=edge, lost=odd, last=tuple(last))
 
     def _decodes(self, stream: Stream, payload: int, stop: int) -> bool:
         try:
@@ -292,7 +301,7 @@ class Search:
         found: set[Fix] = set()
         for suspect in sorted(set(suspects), reverse=True):
             digests: list[_Digest] | None = None
-            for trial, (head, following) in enumerate(self._values(suspect, first=suspect == at)):
+            for trial, (head, following) in enumerate(self._values(suspect, opens=suspect == at)):
                 if trial >= _TRIALS:
                     break
                 end = self._segment_end(following)
@@ -328,33 +337,31 @@ class Search:
             at = block[2]
         return at if self._ends else None
 
-    def _values(self, at: int, *, first: bool) -> Iterator[tuple[bytes, int]]:
+    def _values(self, at: int, *, opens: bool) -> Iterator[tuple[bytes, int]]:
         """What the varint at ``at`` may have been, and where the next block begins then.
 
-        The first block of a segment may be the reset block that opens it. A blob ends where a zstd block does.
+        The block that ``opens`` a segment may be a reset block. A blob ends where a zstd block does.
         """
-        if first and at:
+        if opens and at:
             yield RESET_HEAD, at + len(RESET_HEAD) + HASH
         there = self._inner.read(at, 5)
         for length in range(1, 6):
             payload = at + length
-            for stop in self._zstd_ends(payload, first=first):
+            for stop in self._zstd_ends(payload):
                 head = _varint(stop - payload << 1)
                 if len(head) == length and head != there[:length]:
                     yield head, stop
 
-    def _zstd_ends(self, at: int, *, first: bool) -> Iterator[int]:
-        """Where zstd blocks end that begin at ``at``, behind a frame header if they are the ``first``."""
-        if first:
-            head = self._inner.read(at, HEADER)
-            if not head.startswith(MAGIC) or len(head) <= len(MAGIC):
-                return
+    def _zstd_ends(self, at: int) -> Iterator[int]:
+        """Where zstd blocks end that begin at ``at``, behind a frame header if there is one."""
+        head = self._inner.read(at, HEADER)
+        if head.startswith(MAGIC) and len(head) > len(MAGIC):
             at += header_size(head[len(MAGIC)])
-        while True:
+        for _ in range(_ENDS):
             head = self._near.read(at, at + BLOCK_HEADER)
             number = int.from_bytes(head, "little")
             kind, size = number >> 1 & 3, number >> 3
-            if len(head) < BLOCK_HEADER or kind == RESERVED or size > BLOCK or not self._spend(BLOCK_HEADER):
+            if len(head) < BLOCK_HEADER or kind == RESERVED or not 0 < size <= BLOCK or not self._spend(BLOCK_HEADER):
                 return
             at += BLOCK_HEADER + (1 if kind == RLE else size)
             if at > self._inner.size:
