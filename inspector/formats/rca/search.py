@@ -8,12 +8,13 @@ there. Else the next segment is searched for by the zstd frame that it begins wi
 proves it.
 
 All of this takes time that is linear in the bytes searched: each byte is followed, decoded and hashed a bounded number
-of times (``BUDGET``), whatever the bytes are.
+of times (``BUDGET`` and a quarter more for what varints may have been), whatever the bytes are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2s
 from typing import NamedTuple
@@ -30,13 +31,15 @@ RESET_HEAD = b"\x81\x04"
 """How a reset block begins whose payload is a hash and nothing more."""
 BUDGET = 16
 """How often a byte is followed at most, on average."""
+_STEP = 32
+"""What looking at a block costs, in bytes that are followed."""
 _FREE = 1 << 20
 """Bytes that are followed in any case, however small the archive."""
 _EXTRA = 256
 """The furthest that a reset block is looked for before the blob block that follows it, in bytes."""
 _ENDS = 4096
 """The most zstd blocks of one blob whose varint is looked for: 512 MiB of content."""
-_TRIALS = 64
+_TRIALS = 32
 """The most values of one varint that are tried."""
 
 
@@ -81,6 +84,8 @@ class Search:
         self._near = Near(layout.inner)
         self._progress = progress
         self._budget = _FREE + BUDGET * layout.inner.size
+        self._trying = False
+        self._tried = 0
 
     def run(self) -> Search:
         """Search all there is, or up to a fix."""
@@ -139,11 +144,23 @@ class Search:
 
     # ---- following blocks ------------------------------------------------------------------------------------------
 
+    @contextmanager
+    def _tentative(self) -> Iterator[None]:
+        """What is followed meanwhile may be of no use: it is counted apart, so that segments are found all the same."""
+        self._trying = True
+        try:
+            yield
+        finally:
+            self._trying = False
+
     def _spend(self, size: int) -> bool:
         """Count bytes that are about to be followed; False where that is too many."""
         self.work += size
         self._progress.advance(0)
-        return self.work <= self._budget
+        if self._trying:
+            self._tried += size
+            return self._tried <= self._budget // 4
+        return self.work - self._tried <= self._budget
 
     def _block(self, at: int) -> tuple[int, int, int] | None:
         """The type of the block at ``at``, where its payload begins and where it ends; None for what is none."""
@@ -152,7 +169,7 @@ class Search:
         kind, payload = typed(value)
         stop = at + length + payload
         # A blob has at least the 0 byte that ends its name: an empty one is never written.
-        if not length or stop > size or (kind == BLOB and not payload) or not self._spend(length):
+        if not length or stop > size or (kind == BLOB and not payload) or not self._spend(_STEP + length):
             return None
         return kind, at + length, stop
 
@@ -236,18 +253,19 @@ class Search:
 
     def _next_reset(self, at: int) -> int | None:
         """Where the next segment begins if the blocks from ``at`` on are what they seem."""
-        first = at
-        while at < self._inner.size:
-            block = self._block(at)
-            if block is None:
-                return None
-            if block[0] == RESET and at > first:
-                following = self._block(block[2])
-                if following is None or following[0] != BLOB:
+        with self._tentative():
+            first = at
+            while at < self._inner.size:
+                block = self._block(at)
+                if block is None:
                     return None
-                return at if self._near.read(following[1], following[1] + len(MAGIC)) == MAGIC else None
-            at = block[2]
-        return None
+                if block[0] == RESET and at > first:
+                    following = self._block(block[2])
+                    if following is None or following[0] != BLOB:
+                        return None
+                    return at if self._near.read(following[1], following[1] + len(MAGIC)) == MAGIC else None
+                at = block[2]
+            return None
 
     # ---- what is hidden --------------------------------------------------------------------------------------------
 
@@ -298,21 +316,26 @@ class Search:
 
     def _restored(self, at: int, suspects: Iterable[int]) -> Fix | None:
         """The varint in the segment that begins at ``at`` of which exactly one other value makes the hash right."""
+        with self._tentative():
+            found = (self._value(at, suspect) for suspect in sorted(set(suspects), reverse=True))
+            return next(filter(None, found), None)
+
+    def _value(self, at: int, suspect: int) -> Fix | None:
+        """The only other varint at ``suspect`` that makes the hash of the segment right, if there is exactly one."""
         found: set[Fix] = set()
-        for suspect in sorted(set(suspects), reverse=True):
-            digests: list[_Digest] | None = None
-            for trial, (head, following) in enumerate(self._values(suspect, opens=suspect == at)):
-                if trial >= _TRIALS:
-                    break
-                end = self._segment_end(following)
-                if end is None or not self._spend(end - at):
-                    continue
-                if digests is None:
-                    digests = self._digests(at)
-                    self._hash(digests, at, suspect)
-                if self._fits(digests, suspect, head, end):
-                    found.add(Fix(suspect, head))
-            if found:
+        digests: list[_Digest] | None = None
+        trials = 0
+        for head, following in self._values(suspect, opens=suspect == at):
+            end = self._segment_end(following)
+            if end is None or not self._spend(end - at):
+                continue
+            if digests is None:
+                digests = self._digests(at)
+                self._hash(digests, at, suspect)
+            if self._fits(digests, suspect, head, end):
+                found.add(Fix(suspect, head))
+            trials += 1
+            if trials == _TRIALS:
                 break
         return found.pop() if len(found) == 1 else None
 
