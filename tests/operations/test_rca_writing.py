@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +16,8 @@ from inspector.core.edit import EditError
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.formats import rca
-from inspector.formats.rca import layers
 from inspector.formats.rca.hashes import Convention
+from inspector.formats.rca.layers import layers
 from inspector.operations.create import rca_writing
 from inspector.operations.create.creating import NewArchive
 from inspector.operations.create.rca_writing import DISCARD, RcaOptions, create_rca, make
@@ -253,7 +254,7 @@ def test_a_first_append_that_was_interrupted_is_begun_again(path: Path) -> None:
 
 def test_a_large_archive_is_looked_at_as_far_as_its_end_needs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rca_writing, "HASHED", 0)
-    monkeypatch.setattr(layers, "HASHED", 0)
+    monkeypatch.setattr(sys.modules[layers.__module__], "HASHED", 0)
     monkeypatch.setattr(rca, "HASHED", 0)
     path.write_bytes(build.archive(ONE, TWO, THREE, convention=build.RCARCH))
     append(path, SMALL)

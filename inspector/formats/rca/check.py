@@ -1,8 +1,8 @@
 """The check of an RCA archive: all hashes are compared, and every blob is judged by that of its segment.
 
 A blob is verified when it decodes and the hash of its segment is right. Where that hash is wrong, missing or cannot be
-compared, a blob that decodes is not checkable, for the hash covers the segment as a whole; one that does not decode is
-a mismatch whatever the hash says.
+compared, a blob that decodes is doubtful, for the hash covers the segment as a whole; one that does not decode is a
+mismatch whatever the hash says.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _judge(hashes: Hashes, row: int, emitter: Emitter, progress: Progress) -> in
     # A blob of which only the beginning decodes is the last that is listed of its segment.
     damaged = layout.damaged.get(segment)
     broken = damaged is not None and starts[last - 1] >= layout.blocks.edges[damaged]
-    verdict = Verdict.VERIFIED if hashes.proved(row) else Verdict.NOT_CHECKABLE
+    verdict = Verdict.VERIFIED if hashes.proved(row) else Verdict.DOUBTFUL
     for member in range(first, last):
         emitter.judge(member, verdict)
     if broken:
