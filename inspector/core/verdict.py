@@ -9,12 +9,16 @@ from inspector.core.span import Spans
 
 
 class Verdict(StrEnum):
-    """Whether bytes are those that were written. What was not read is never called verified."""
+    """Whether bytes are those that were written. What was not read is never called verified.
+
+    Not checkable: no digest is recorded. Doubtful: a digest over these bytes and others does not fit, or is lost.
+    """
 
     NOT_CHECKED = "not checked"
     VERIFIED = "verified"
     MISMATCH = "mismatch"
     NOT_CHECKABLE = "not checkable"
+    DOUBTFUL = "doubtful"
 
 
 VERDICTS: tuple[Verdict, ...] = tuple(Verdict)

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from inspector.core.edit import EditError
+from inspector.operations.create.rca_writing import DISCARD, RcaOptions
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, ONE, THREE, full_chunk, noisy
 from tests.operations.rca_appends import append, held, mended
@@ -70,7 +71,7 @@ def goes_on(path: Path, before: bytes) -> bool:
     mended(path)  # where the header that makes it all count is the one thing that was not written
     whole = held(path.read_bytes(), [GARBAGE])
     assert whole in (found, [*first, *ADDED])
-    append(path, THREE)
+    append(path, THREE, options=RcaOptions(accept=frozenset({DISCARD})))  # what only decodes is not wanted
     assert held(path.read_bytes()) == [*whole, *THREE]
     return found != first
 

@@ -112,7 +112,14 @@ class _Explanation:
             yield Severity.WARNING, "rca-hash-conventions", message, ()
         elif Convention.RCARCH in met:
             message = (
-                "The hashes cover the reset blocks' hash bytes too, as rcarch writes them; the specification does not."
+                "The hashes follow the convention of rcarch: they cover the reset blocks' hash bytes too. rcarch "
+                "accepts the archive; a reader that keeps to the specification does not."
+            )
+            yield Severity.INFO, "rca-hash-convention", message, ()
+        elif met:
+            message = (
+                "The hashes follow the convention of the specification: they leave out the reset blocks' hash bytes. "
+                "A reader that keeps to the specification accepts the archive; rcarch does not."
             )
             yield Severity.INFO, "rca-hash-convention", message, ()
 

@@ -130,7 +130,8 @@ class Hashes:
 
     def comparable(self, row: int) -> bool:
         """Whether the bytes that a hash covers and all of the hash itself are there."""
-        return not self.layout.chunks.truncated if self.final(row) else not self._cut_off[row]
+        chunks = self.layout.chunks
+        return not (chunks.truncated or chunks.open) if self.final(row) else not self._cut_off[row]
 
     def certain(self, row: int) -> bool:
         """Whether it is certain that a stored hash is that of the segment: the end may not be where it seems."""

@@ -85,7 +85,7 @@ def _unverified(report: Report) -> list[str]:
     """
     kinds = [Verdict.MISMATCH]
     if report.verdicts.get(Verdict.VERIFIED):
-        kinds += [Verdict.NOT_CHECKABLE, Verdict.NOT_CHECKED]
+        kinds += [Verdict.DOUBTFUL, Verdict.NOT_CHECKABLE, Verdict.NOT_CHECKED]
     total = sum(report.verdicts.get(kind, 0) for kind in kinds)
     judged = chain.from_iterable(_judged(report, kind) for kind in kinds)
     lines = [f"{kind}: {name}" for kind, name in islice(judged, _NAMED)]
