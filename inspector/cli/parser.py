@@ -27,7 +27,7 @@ COMMANDS = {
     "append": "more blobs for an RCA archive, in place",
     "find": "where a member is, from a catalogue that create keeps",
     "header": "show a TACO header, or edit it in place",
-    "repair": "the plan of mending an archive, and then the mending",
+    "repair": "the plan of repairing an archive, and then the repairing",
     "formats": "the formats that are known, and their limitations",
 }
 """The sub-commands and what each does."""
@@ -135,7 +135,7 @@ def _add_extract(command: argparse.ArgumentParser) -> None:
 def _add_repair(command: argparse.ArgumentParser) -> None:
     add_unfinished(command)
     command.add_argument(
-        "--to", type=_some_path, metavar="COPY", help="write a mended copy, or save there what is whole"
+        "--to", type=_some_path, metavar="COPY", help="write a repaired copy, or save there what is whole"
     )
     command.add_argument(
         "--accept",

@@ -1,4 +1,4 @@
-"""``repair``: the plan of mending an archive, then the mending, in place or to a copy."""
+"""``repair``: the plan of repairing an archive, then the repairing, in place or to a copy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from inspector.sources.s3.source import S3Source
 
 
 def run(options: argparse.Namespace) -> int:
-    """Mend what is at ``options.location`` and give the exit status.
+    """Repair what is at ``options.location`` and give the exit status.
 
     Raises SourceError where there is no archive, EditError and Refused where it cannot be written.
     """
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     with Lines() as out:
         for part in opened:
             try:
-                status = max(status, _mend(part, options, out))
+                status = max(status, _repair(part, options, out))
             except SourceError as error:
                 complain(str(error))
                 status = UNREADABLE
@@ -108,7 +108,7 @@ def _recover(found: Interrupted, options: argparse.Namespace) -> None:
     complain(recover(options.location, WayOut.FINISH if found.finish else WayOut.FORGET))
 
 
-def _mend(part: Part, options: argparse.Namespace, out: Lines) -> int:
+def _repair(part: Part, options: argparse.Namespace, out: Lines) -> int:
     with ProgressBar(Progress(), logged=options.progress) as progress:
         planned = plan(part.archive, progress, options.accept, in_place=not options.to)
     shown = described(planned, options.to or "")
@@ -132,7 +132,7 @@ def _mend(part: Part, options: argparse.Namespace, out: Lines) -> int:
     elif written is not None:
         out.write("".join(f"  {visible(sentence)}\n" for sentence in (written.sentence, *written.warnings)))
     if options.to and written is None and not options.dry_run:
-        complain(f"{options.to} was not written: there is nothing to mend or to save.")
+        complain(f"{options.to} was not written: there is nothing to repair or to save.")
     return _status(planned, options)
 
 
@@ -148,7 +148,7 @@ def _write(planned: Plan, part: Part, options: argparse.Namespace, progress: Pro
     source, copy, reached = writable(part.archive), options.to, connection_of(options)
     if copy and not planned.state.fine and planned.salvage is not None:
         return save_salvage(planned, source, copy, progress, connection=reached)
-    if not planned.mends:
+    if not planned.has_repairs:
         return None
     return carry_out(planned, source, copy, progress, whole=options.whole, connection=reached)
 
@@ -183,15 +183,20 @@ def _places(spans: Spans) -> str:
     return "".join(f", bytes 0x{span.start:X}..0x{span.stop:X}" for span in spans)
 
 
+def _row_object(row: RepairRow) -> dict[str, Any]:
+    """A row for programs, which know the codes that it answers as ``mends``."""
+    return {"mends" if name == "fixes" else name: value for name, value in asdict(row).items()}
+
+
 def _json(label: str, shown: RepairPlan, old: OldBytes, written: WriteResult | None) -> str:
     kept = written.kept if written is not None else None
     found: dict[str, Any] = {
         "source": label,
         "before": str(shown.before),
         "after": str(shown.after),
-        "repairs": [asdict(row) for row in shown.repairs],
-        "waiting": [asdict(row) for row in shown.waiting],
-        "salvage": asdict(shown.salvage) if shown.salvage is not None else None,
+        "repairs": [_row_object(row) for row in shown.repairs],
+        "waiting": [_row_object(row) for row in shown.waiting],
+        "salvage": _row_object(shown.salvage) if shown.salvage is not None else None,
         "writes": [*write_objects(shown.edit), *old.cut(kept)] if shown.edit is not None else [],
         "size": shown.edit.new_size if shown.edit is not None else None,
         "kept": asdict(kept) if kept is not None else None,

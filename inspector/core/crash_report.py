@@ -39,7 +39,7 @@ class Report:
 
 
 def report(error: BaseException, where: str, versions: Mapping[str, str] | None = None) -> str:
-    """What went wrong, for those who can mend it; ``where`` is a part of the program, such as ``window``."""
+    """What went wrong, for those who can repair it; ``where`` is a part of the program, such as ``window``."""
     return "\n".join((*_head(where, versions or {}), "", *_told(error)))
 
 

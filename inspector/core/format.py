@@ -30,7 +30,7 @@ def structure_only(archive: Archive, emitter: Emitter, progress: Progress) -> st
     return ""
 
 
-def nothing_to_mend(archive: Archive, progress: Progress) -> Sequence[Repair]:  # noqa: ARG001 - a Format's function
+def nothing_to_repair(archive: Archive, progress: Progress) -> Sequence[Repair]:  # noqa: ARG001 - a Format's function
     """The repairs of a format that has none."""
     return ()
 
@@ -85,7 +85,7 @@ class Format:
     moment and run again from the start; it raises nothing but SourceError and Cancelled. ``torn`` are the codes of
     findings that one interrupted write explains.
 
-    ``repairs`` gives the ways of mending an archive that has been decoded and checked, the best first: edits that lose
+    ``repairs`` gives the repairs of an archive that has been decoded and checked, the best first: edits that lose
     nothing, then others, a salvage last. Each is planned for the archive as it is; when one has been made, what is left
     is planned anew. It reads little beyond what checking knows, and raises nothing but SourceError and Cancelled.
 
@@ -106,7 +106,7 @@ class Format:
     read: Callable[[Archive, int, Progress], Iterator[bytes]]
     check: Callable[[Archive, Emitter, Progress], str] = structure_only
     torn: frozenset[str] = frozenset()
-    repairs: Callable[[Archive, Progress], Sequence[Repair]] = nothing_to_mend
+    repairs: Callable[[Archive, Progress], Sequence[Repair]] = nothing_to_repair
     traits: Callable[[Archive, int], Traits] = no_traits
     lane: Callable[[Archive, int], int] = one_lane
     apart: Callable[[Archive], Archive] = itself

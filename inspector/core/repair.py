@@ -19,7 +19,7 @@ class Repair:
     """One way of repairing.
 
     ``code`` is stable (``rca-drop-garbage``), ``title`` says in the imperative what it does and to which bytes
-    (``Cut off the 312 bytes of garbage behind the last chunk``), ``mends`` are the codes of the findings it answers.
+    (``Cut off the 312 bytes of garbage behind the last chunk``), ``fixes`` are the codes of the findings it answers.
     ``claim`` is empty where the archive itself proves that this is right; otherwise it says what is only assumed.
 
     ``loses`` say in sentences what will be lost. Where nothing is, ``lossless`` says in a sentence why: what shows that
@@ -36,7 +36,7 @@ class Repair:
 
     code: str
     title: str
-    mends: frozenset[str]
+    fixes: frozenset[str]
     loses: tuple[str, ...] = ()
     claim: str = ""
     edit: Edit | None = None

@@ -36,7 +36,7 @@ class State(StrEnum):
 
     @property
     def fine(self) -> bool:
-        """Whether nothing of it needs mending: sound, perhaps with warnings."""
+        """Whether nothing of it needs repairing: sound, perhaps with warnings."""
         return self in (State.SOUND, State.WARNING)
 
 

@@ -110,7 +110,7 @@ def test_what_cannot_be_edited_is_said_and_nothing_is_written(
     assert path.read_bytes() == before
 
 
-def test_repair_plans_then_mends(copy: Copy, run: Run) -> None:
+def test_repair_plans_then_fixes(copy: Copy, run: Run) -> None:
     path = copy("torn-at-boundary.rca")
     before = path.read_bytes()
     status, out, _ = run("repair", path, "--dry-run")
@@ -139,7 +139,7 @@ def test_a_sound_archive_is_left_alone(copy: Copy, run: Run) -> None:
     assert "nothing to repair" in out
 
 
-def test_what_is_not_mended_exits_with_1(copy: Copy, run: Run) -> None:
+def test_what_is_not_repaired_exits_with_1(copy: Copy, run: Run) -> None:
     path = copy("flipped-blob-byte.rca")
     before = path.read_bytes()
     status, out, _ = run("repair", path)

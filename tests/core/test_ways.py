@@ -51,12 +51,12 @@ def test_every_option_is_one(word: str, capsys: pytest.CaptureFixture[str]) -> N
 
 def test_only_the_options_of_the_sub_command_are_named() -> None:
     makes = command_parser().parse_args(["create", "caf", "new.caf", "tree"])
-    mends = command_parser().parse_args(["repair", "old.caf", "--to", "new.caf"])
+    fixes = command_parser().parse_args(["repair", "old.caf", "--to", "new.caf"])
     with speaking(words_for(makes)):
         assert taken("new.caf") == (
             "new.caf is there already. Choose another name, or ask for it to be overwritten (--overwrite)."
         )
-    with speaking(words_for(mends)):
+    with speaking(words_for(fixes)):
         assert taken("new.caf", "key") == "new.caf is there already. Choose another key."
         assert by(Way.WHOLE) == " (--whole)"
 

@@ -1,4 +1,4 @@
-"""Archives of any format opened, checked and planned to be mended, and what holds of all of them."""
+"""Archives of any format opened, checked and planned to be repaired, and what holds of all of them."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from inspector.operations.create.rca_writing import DISCARD, RcaOptions
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, noisy, opened
-from tests.operations.rca_appends import append, held, mended
+from tests.operations.rca_appends import append, held, repaired
 from tests.sources.disks import Watched
 from tests.sources.kill_driver import KILLED, child, ended, ending, killed
 
@@ -48,7 +48,7 @@ def every(folder: Path) -> None:
             found = held(path.read_bytes(), [GARBAGE])
             assert found in (before, [*before, *added(0)])
             garbage += _ends_with_garbage(path.read_bytes())
-            if mended(path):
+            if repaired(path):
                 found = held(path.read_bytes())
                 assert found == [*before, *added(0)]
             append(path, added(1), options=DISCARDING)
@@ -68,7 +68,7 @@ def at_random(folder: Path, count: int, seed: int) -> None:
         if not number:
             path.write_bytes(b"")
         number += killed(lambda at: append(path, added(at), options=DISCARDING), number, chance, 2)
-        mended(path)
+        repaired(path)
         data = path.read_bytes()
         found = held(data, [GARBAGE])
         expected = [blob for each in range(number + 1) for blob in added(each)]

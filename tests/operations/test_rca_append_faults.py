@@ -17,7 +17,7 @@ from inspector.core.edit import EditError
 from inspector.operations.create.rca_writing import DISCARD, RcaOptions
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, ONE, THREE, full_chunk, noisy
-from tests.operations.rca_appends import append, held, mended
+from tests.operations.rca_appends import append, held, repaired
 from tests.sources.disks import Act, Stingy, Stopped, Watched, failing
 
 KILLS = int(os.environ.get("INSPECTOR_KILLS", "30"))
@@ -68,7 +68,7 @@ def goes_on(path: Path, before: bytes) -> bool:
     first = held(before, [GARBAGE])
     found = held(path.read_bytes(), [GARBAGE])
     assert found in (first, [*first, *ADDED])
-    mended(path)  # where the header that makes it all count is the one thing that was not written
+    repaired(path)  # where the header that makes it all count is the one thing that was not written
     whole = held(path.read_bytes(), [GARBAGE])
     assert whole in (found, [*first, *ADDED])
     append(path, THREE, options=RcaOptions(accept=frozenset({DISCARD})))  # what only decodes is not wanted

@@ -21,7 +21,7 @@ from inspector.sources.local.identity import Identity
 from inspector.sources.local.journal import Journal, save
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, ONE, THREE, TWO, full_chunk, noisy, opened
-from tests.operations.rca_appends import Given, append, create, given, held, mended
+from tests.operations.rca_appends import Given, append, create, given, held, repaired
 from tests.sources.disks import Watched
 
 GARBAGE = "rca-trailing-garbage"
@@ -251,14 +251,14 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 
 
 @pytest.mark.parametrize("size", [2, 10])
-def test_a_first_header_whose_chunk_a_hash_proves_is_mended_and_not_overwritten(path: Path, size: int) -> None:
+def test_a_first_header_whose_chunk_a_hash_proves_is_repaired_and_not_overwritten(path: Path, size: int) -> None:
     """Two chunks are there, and the second one's hash covers the first one's bytes too."""
     whole = build.archive(noisy(9_000, 6))
     path.write_bytes(bytes(size) + whole[size:])
 
     refused(path, EditError, r"repair it first\. The size 0 in the chunk header at byte 0 is wrong")
 
-    assert mended(path)
+    assert repaired(path)
     append(path, TWO)
     assert held(path.read_bytes()) == [*noisy(9_000, 6), *TWO]
 

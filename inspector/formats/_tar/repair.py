@@ -1,4 +1,4 @@
-"""Mending a tar: the zeros at its end, and single fields of its headers.
+"""Repairing a tar: the zeros at its end, and single fields of its headers.
 
 POSIX.1-2017, pax, ustar Interchange Format.
 """
@@ -39,7 +39,7 @@ _SHARED = {
 """The fields that all headers of an archive usually have in common."""
 
 
-def mend_end(archive: Archive, whole: bool) -> Iterator[Repair]:
+def repair_end(archive: Archive, whole: bool) -> Iterator[Repair]:
     """Write the two blocks of zeros; ``whole`` says whether it is proved that no member is missing before them."""
     found = next((each for each in archive.findings if each.code in _ENDS), None)
     if found is None or not len(archive.members) or any(_leaves_open(archive, each) for each in archive.findings):
@@ -59,7 +59,7 @@ def mend_end(archive: Archive, whole: bool) -> Iterator[Repair]:
     yield Repair("tar-write-end", title, frozenset((found.code,)), loses, claim, edit, lossless=lossless)
 
 
-def mend_headers(archive: Archive, digits: Callable[[int], bytes] = lambda _: b"") -> Iterator[Repair]:
+def repair_headers(archive: Archive, digits: Callable[[int], bytes] = lambda _: b"") -> Iterator[Repair]:
     """Headers whose checksum does not fit, where a change of one field explains it.
 
     ``digits`` are what the name of a member is known to begin with, empty where nothing is known.

@@ -67,7 +67,7 @@ _ANSWERED = frozenset(
     }
 )
 _MOST = 1_000
-"""The most members whose headers are set right at once; those after them follow when these are mended."""
+"""The most members whose headers are set right at once; those after them follow when these are repaired."""
 _METHODS = {STORED: Codec.STORED, DEFLATED: Codec.DEFLATE}
 _DESCRIPTOR = 28
 """Bytes to look at for a data descriptor: the longest, and the signature of what follows."""
@@ -95,7 +95,7 @@ class _Form(NamedTuple):
     crc: int = -1
 
 
-def mend_headers(archive: Archive, directory: Directory, progress: Progress) -> Iterator[Repair]:
+def repair_headers(archive: Archive, directory: Directory, progress: Progress) -> Iterator[Repair]:
     """Set what headers say of members to what their content proves; names, one way or the other, on the user's word.
 
     Raises SourceError and Cancelled.
@@ -104,15 +104,15 @@ def mend_headers(archive: Archive, directory: Directory, progress: Progress) -> 
         return
     search = _Search(archive, directory, progress)
     patches: list[Patch] = []
-    mended: set[int] = set()
+    repaired: set[int] = set()
     for member in _disputed(archive):
         found = search.patches(member)
         patches += found
-        mended |= {member} if found else set()
+        repaired |= {member} if found else set()
     if patches:
         fields = count(len(patches), "field")
-        title = f"Set {fields} in headers of {count(len(mended), 'member')} to what the content proves"
-        codes = {each.code for each in archive.findings if each.member in mended}
+        title = f"Set {fields} in headers of {count(len(repaired), 'member')} to what the content proves"
+        codes = {each.code for each in archive.findings if each.member in repaired}
         edit, why = in_place(archive, title, patches), "Only fields are written that the content contradicts."
         yield Repair("zip-set-headers", title, frozenset(codes & _ANSWERED), edit=edit, lossless=why)
     for member in named_by(archive.findings, "zip-local-name")[:MOST_CLAIMS]:

@@ -45,7 +45,7 @@ _CLAIMED = frozenset({"zip-overlap", "zip-local-name", "zip-local-size"})
 _WITHOUT_DIRECTORY = frozenset({"zip-member-cut-off", "zip-size-unknown"})
 _RECORDS = frozenset({"zip-local-crc", "zip-descriptor-differs", "zip-crc-field-wrong"})
 MOST_CLAIMS = 16
-"""The most members whose CRC-32 is offered to be set at once; those after them follow when these are mended."""
+"""The most members whose CRC-32 is offered to be set at once; those after them follow when these are repaired."""
 
 Remarks = Callable[[Rebuilt], Sequence[str]]
 """What else is lost where the end is written anew, as sentences."""
@@ -56,7 +56,9 @@ def no_remarks(rebuilt: Rebuilt) -> Sequence[str]:  # noqa: ARG001 - a Remarks
     return ()
 
 
-def mend_end(archive: Archive, directory: Directory, progress: Progress, remarks: Remarks = no_remarks) -> list[Repair]:
+def repair_end(
+    archive: Archive, directory: Directory, progress: Progress, remarks: Remarks = no_remarks
+) -> list[Repair]:
     """Write the central directory and the end records anew, where a finding speaks of them."""
     codes = {finding.code for finding in archive.findings}
     left_out = "zip-orphan" in codes and bool(shared_heads(directory))
@@ -68,18 +70,18 @@ def mend_end(archive: Archive, directory: Directory, progress: Progress, remarks
         return []
     if rebuilt.rest.size and _missing(rebuilt, directory) > 0:
         return []  # the directory that stands there knows more members than the new one would
-    mends = codes & ENDS
+    fixes = codes & ENDS
     if "zip-no-central-directory" in codes:
-        mends |= codes & _WITHOUT_DIRECTORY
-    mends |= codes & {_MISLED, "zip-orphan"}
-    mends |= codes & _CLAIMED if left_out else set()
+        fixes |= codes & _WITHOUT_DIRECTORY
+    fixes |= codes & {_MISLED, "zip-orphan"}
+    fixes |= codes & _CLAIMED if left_out else set()
     loses = (*_losses(rebuilt), *remarks(rebuilt))
     title = _title(rebuilt)
     edit = Edit(title, rebuilt.edit.patches, rebuilt.edit.old_size, rebuilt.edit.new_size)
     lossless = "" if loses else "Every entry of the directory stays, and no byte of a member changes."
     buried = max(0, edit.old_size - rebuilt.cut.begin) if rebuilt.cut is not None else 0
     doubt = _doubt(rebuilt)
-    return [Repair("zip-rebuild-end", title, frozenset(mends), loses, doubt, edit, lossless=lossless, buried=buried)]
+    return [Repair("zip-rebuild-end", title, frozenset(fixes), loses, doubt, edit, lossless=lossless, buried=buried)]
 
 
 def shared_heads(directory: Directory) -> frozenset[int]:
@@ -153,7 +155,7 @@ def _doubt(rebuilt: Rebuilt) -> str:
     )
 
 
-def mend_records(archive: Archive, directory: Directory) -> list[Repair]:
+def repair_records(archive: Archive, directory: Directory) -> list[Repair]:
     """Set CRC-32 values to what the content gives: proved where a record says the same, else a claim."""
     if not directory.computed:
         return []
@@ -194,8 +196,8 @@ def _claimed(archive: Archive, directory: Directory) -> Iterator[Repair]:
             f"The content of {name} is assumed to be right as it is and its CRC-32 to be wrong. Nothing in the archive "
             "shows that; afterwards nothing shows any more that it was damaged."
         )
-        mends = frozenset({"zip-crc-mismatch"})
-        yield Repair(f"zip-accept-content-{member}", title, mends, (), claim, in_place(archive, title, patches))
+        fixes = frozenset({"zip-crc-mismatch"})
+        yield Repair(f"zip-accept-content-{member}", title, fixes, (), claim, in_place(archive, title, patches))
 
 
 def _crc_patches(archive: Archive, directory: Directory, member: int) -> list[Patch]:

@@ -173,8 +173,8 @@ def _shift_ends(case: Case) -> Repair:
         "become one byte longer."
     )
     edit = replace_tail(case.source, index.span.start, b"".join(index_pieces(entries)), title)
-    mends = frozenset((INCLUSIVE, REVERSED) if backward == empty else (INCLUSIVE,)) & case.codes
-    return Repair("caf-shift-ends", title, mends, case.unwritten, claim, edit)
+    fixes = frozenset((INCLUSIVE, REVERSED) if backward == empty else (INCLUSIVE,)) & case.codes
+    return Repair("caf-shift-ends", title, fixes, case.unwritten, claim, edit)
 
 
 def _move_ranges(case: Case) -> Repair:

@@ -1,4 +1,4 @@
-"""Mending a Chunk Archive: its footer, its index, and, where that is not enough, a new archive of what is whole.
+"""Repairing a Chunk Archive: its footer, its index, and, where that is not enough, a new archive of what is whole.
 
 CAF.md, "File Structure". The data section is never touched. The format records no checksums, so what is kept is what
 lies where the index says; whether its bytes are right cannot be told.
@@ -54,7 +54,7 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     errors = {each.code for each in archive.findings if each.severity is Severity.ERROR}
     if TWO_ARCHIVES in errors:
         return found  # what a new archive would be made of are not the members' bytes
-    if errors and not any(errors <= each.mends and not each.loses and not each.claim for each in found):
+    if errors and not any(errors <= each.fixes and not each.loses and not each.claim for each in found):
         last = salvage(archive, {index.positions[entry] for entry in case.broken()})
         found += [last] if last is not None else []
     return found
@@ -63,11 +63,11 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
 def _edits(case: Case) -> Iterator[Repair]:
     """The changes in place, of those that do the same only the smallest."""
     if case.malformed():
-        mended = _cut_behind(case) or _close(case) or _rewrite(case)
-        yield from [mended] if mended is not None else []
+        repaired = _cut_behind(case) or _close(case) or _rewrite(case)
+        yield from [repaired] if repaired is not None else []
         return
     if FOOTER in case.codes:
-        yield _mend_footer(case)
+        yield _repair_footer(case)
     if LAX in case.codes:
         strict = _make_strict(case) or _rewrite(case)
         yield from [strict] if strict is not None else []
@@ -75,7 +75,7 @@ def _edits(case: Case) -> Iterator[Repair]:
         yield from claimed(case)
 
 
-def _mend_footer(case: Case) -> Repair:
+def _repair_footer(case: Case) -> Repair:
     """The footer of an index that was found and can be followed to its end."""
     span = case.index.span
     right = footer(span.size)

@@ -1,4 +1,4 @@
-"""The ways of mending an RCA archive, planned from what checking has found."""
+"""The ways of repairing an RCA archive, planned from what checking has found."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.formats.rca.ledger import Ledger
 from inspector.formats.rca.repair_end import cut_back, drop_garbage, finish
-from inspector.formats.rca.repair_hash import mend_hashes
+from inspector.formats.rca.repair_hash import repair_hashes
 from inspector.formats.rca.repair_read import put_right
 from inspector.formats.rca.salvage import salvages
 
@@ -34,4 +34,4 @@ def _edits(archive: Archive, ledger: Ledger, progress: Progress) -> Iterator[Rep
     for repair in (drop_garbage(source, hashes), cut_back(archive, hashes, progress)):
         if repair is not None:
             yield repair
-    yield from mend_hashes(source, hashes, progress)
+    yield from repair_hashes(source, hashes, progress)

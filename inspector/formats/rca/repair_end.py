@@ -1,4 +1,4 @@
-"""Mending where an RCA archive ends: garbage behind it, and an end that is cut off or cannot be read."""
+"""Repairing where an RCA archive ends: garbage behind it, and an end that is cut off or cannot be read."""
 
 from __future__ import annotations
 
@@ -123,10 +123,10 @@ def cut_back(archive: Archive, hashes: Hashes, progress: Progress) -> Repair | N
         claim = "The last blob is not wanted: only its beginning can be read."
     found = {finding.code for finding in archive.findings}
     ends = _ENDS if end.kept == len(layout.blocks) or layout.damaged.keys() - _last(layout) else _ENDS | {"rca-zstd"}
-    mends = frozenset(found & (ends | {"rca-metadata-hash-mismatch"}))
+    fixes = frozenset(found & (ends | {"rca-metadata-hash-mismatch"}))
     loses = _loses(archive, layout, end.kept)
     lossless = "" if loses or claim else "No part of a blob is among them, only what was to open the next segment."
-    return Repair("rca-cut-back", edit.label, mends, loses, claim, edit, lossless=lossless)
+    return Repair("rca-cut-back", edit.label, fixes, loses, claim, edit, lossless=lossless)
 
 
 def _ends_badly(layout: Layout, source: Source) -> bool:

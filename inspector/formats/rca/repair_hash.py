@@ -1,4 +1,4 @@
-"""Mending RCA's stored hashes (specification: "Reset blocks (block type 0)").
+"""Repairing RCA's stored hashes (specification: "Reset blocks (block type 0)").
 
 By rcarch's convention a hash covers the one before it, so a hash that is put right may make the next one wrong: all
 that follow from it are put right with it, in one Edit.
@@ -31,7 +31,7 @@ def own_convention(hashes: Hashes) -> Convention:
     return hashes.convention or Convention.RCARCH
 
 
-def mend_hashes(source: Source, hashes: Hashes, progress: Progress) -> list[Repair]:
+def repair_hashes(source: Source, hashes: Hashes, progress: Progress) -> list[Repair]:
     """The repairs of hashes that are wrong while their segments decode, those that are proved first."""
     wrong = [row for row in range(len(hashes)) if _mendable(hashes, row)]
     proved = {row for row in wrong if not hashes.final(row) and _proved(hashes, row)}
@@ -77,12 +77,12 @@ def _mendable(hashes: Hashes, row: int) -> bool:
     wrong = hashes.verdict(row) is Verdict.MISMATCH
     if hashes.final(row) and whole_blocks(hashes.layout.blocks) < len(hashes.layout.blocks):
         return False  # what the hash covers is not known
-    return wrong and hashes.segment(row) not in hashes.layout.damaged and row - 1 not in hashes.mended
+    return wrong and hashes.segment(row) not in hashes.layout.damaged and row - 1 not in hashes.repaired
 
 
 def _proved(hashes: Hashes, row: int) -> bool:
     """Whether a wrong reset hash is known to be all that is wrong."""
-    if hashes.segment(row) < 0 or row in hashes.mended or hashes.witnessed(row):
+    if hashes.segment(row) < 0 or row in hashes.repaired or hashes.witnessed(row):
         return True
     # The wrong one was written so, which only a wrong resume does at this place.
     return explain.resumed_wrongly(hashes, row) and _written(hashes, row)

@@ -1,4 +1,4 @@
-"""Mending a TACO archive: an update of its header that was cut off (TACO_HEADER.md, "Update process"), and its ZIP."""
+"""Repairing a TACO archive: an interrupted header update (TACO_HEADER.md, "Update process"), and its ZIP."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.formats._zip.header_consensus import mend_headers
+from inspector.formats._zip.header_consensus import repair_headers
 from inspector.formats._zip.rebuild import Rebuilt
 from inspector.formats._zip.records import Local
-from inspector.formats._zip.repair import in_place, mend_end, mend_records
+from inspector.formats._zip.repair import in_place, repair_end, repair_records
 from inspector.formats._zip.salvage import copied, has_whole, salvage
 from inspector.formats._zip.scan import read_local
 from inspector.formats.taco.decode import TacoDetail
@@ -57,11 +57,15 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
         return ()
     header, directory = detail.header, detail.directory
     remarks = partial(_lost_targets, detail)
-    found = [*mend_headers(archive, directory, progress), *mend_records(archive, directory)]
+    found = [*repair_headers(archive, directory, progress), *repair_records(archive, directory)]
     if len(archive.members) > 1 or directory.ending is not None:  # the header alone is what a range request brings
-        found = [*mend_end(archive, directory, progress, remarks), *found]
+        found = [*repair_end(archive, directory, progress, remarks), *found]
     if header is not None:
-        own = (*_mend_header(archive, header), *_mend_padding(archive, header), *_mend_name(archive, detail, header))
+        own = (
+            *_repair_header(archive, header),
+            *_repair_padding(archive, header),
+            *_repair_name(archive, detail, header),
+        )
         found = [*own, *found]
     errors = any(each.severity is Severity.ERROR or each.code in _TORN for each in archive.findings)
     if errors and len(archive.members) > 1 and has_whole(archive):
@@ -69,7 +73,7 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     return found
 
 
-def _mend_name(archive: Archive, detail: TacoDetail, header: TacoHeader) -> Iterator[Repair]:
+def _repair_name(archive: Archive, detail: TacoDetail, header: TacoHeader) -> Iterator[Repair]:
     """One of the header's two names is another one of the same length: its payload shows which is right."""
     proved = header.sensible and header.crc == header.local_crc == header.central_crc
     wrong = [
@@ -84,29 +88,29 @@ def _mend_name(archive: Archive, detail: TacoDetail, header: TacoHeader) -> Iter
         if len(old) == len(_NAME) and old != _NAME:
             title = f"Set the name of the header at {grouped(start)} to {_NAME.decode()}, as its other record has it"
             edit = in_place(archive, title, [Patch(start, old, _NAME)])
-            mends, why = frozenset({"zip-local-name", "taco-layout"}), "The other record has this name."
-            yield Repair("taco-set-name", title, mends, edit=edit, lossless=why)
+            fixes, why = frozenset({"zip-local-name", "taco-layout"}), "The other record has this name."
+            yield Repair("taco-set-name", title, fixes, edit=edit, lossless=why)
 
 
-def _mend_header(archive: Archive, header: TacoHeader) -> Iterator[Repair]:
+def _repair_header(archive: Archive, header: TacoHeader) -> Iterator[Repair]:
     """What the three CRCs of the header allow; see the finding of decoding that speaks of them."""
-    mends = _TORN & {finding.code for finding in archive.findings}
-    if not mends or header.payload.size != PAYLOAD_SIZE:
+    fixes = _TORN & {finding.code for finding in archive.findings}
+    if not fixes or header.payload.size != PAYLOAD_SIZE:
         return
     central = header.central_crc_offset
     if header.crc == header.local_crc and central is not None:
         title = (
             f"Finish the update of the TACO header: write its CRC-32 into the central directory at {grouped(central)}"
         )
-        yield _set_crcs(archive, header, "taco-finish-update", title, mends)
+        yield _set_crcs(archive, header, "taco-finish-update", title, fixes)
     elif header.crc == header.central_crc:
         title = f"Set the CRC-32 of the TACO header in its local header, at {LOCAL_CRC_OFFSET}, to what its bytes give"
-        yield _set_crcs(archive, header, "taco-set-local-crc", title, mends)
+        yield _set_crcs(archive, header, "taco-set-local-crc", title, fixes)
     else:
-        yield from _mend_payload(archive, header, mends)
+        yield from _repair_payload(archive, header, fixes)
 
 
-def _mend_padding(archive: Archive, header: TacoHeader) -> Iterator[Repair]:
+def _repair_padding(archive: Archive, header: TacoHeader) -> Iterator[Repair]:
     """Padding that was written so: the CRC-32 fits, and only the specification ("Payload structure") is not kept."""
     whole = header.crc == header.local_crc == header.central_crc
     if not any(header.padding) or not whole or header.count > MOST_ENTRIES or why_not(archive):
@@ -128,7 +132,7 @@ def _mend_padding(archive: Archive, header: TacoHeader) -> Iterator[Repair]:
     )
 
 
-def _mend_payload(archive: Archive, header: TacoHeader, mends: frozenset[str]) -> Iterator[Repair]:
+def _repair_payload(archive: Archive, header: TacoHeader, fixes: frozenset[str]) -> Iterator[Repair]:
     """The payload fits neither CRC: it is new and they are old, or it is damaged."""
     changed = _changed_byte(archive.source, header)
     if changed is not None:
@@ -138,13 +142,13 @@ def _mend_payload(archive: Archive, header: TacoHeader, mends: frozenset[str]) -
         title = f"Set the TACO header back to what its CRC-32 was made for: {words}"
         size = archive.source.size
         why = "Of all changes of one byte only this one fits the CRC-32 that is recorded."
-        yield Repair("taco-restore-payload", title, mends, edit=Edit(title, (changed,), size, size), lossless=why)
+        yield Repair("taco-restore-payload", title, fixes, edit=Edit(title, (changed,), size, size), lossless=why)
     if not header.sensible:
         return  # no program writes such a count or such padding, so there is nothing to finish
     title = "Finish the update of the TACO header: write the CRC-32 of its entries over the old one"
     claim = _claim(archive, header, restorable=changed is not None)
     lost = "What the header held before: its bytes are overwritten, so the update cannot be rolled back."
-    yield _set_crcs(archive, header, "taco-finish-update", title, mends, () if changed is not None else (lost,), claim)
+    yield _set_crcs(archive, header, "taco-finish-update", title, fixes, () if changed is not None else (lost,), claim)
 
 
 def _set_crcs(
@@ -152,7 +156,7 @@ def _set_crcs(
     header: TacoHeader,
     code: str,
     title: str,
-    mends: frozenset[str],
+    fixes: frozenset[str],
     loses: tuple[str, ...] = (),
     claim: str = "",
 ) -> Repair:
@@ -166,7 +170,7 @@ def _set_crcs(
     )
     size = archive.source.size
     lossless = "" if loses or claim else "Only checksums are written; the bytes they are of stay."
-    return Repair(code, title, mends, loses, claim, Edit(title, patches, size, size), lossless=lossless)
+    return Repair(code, title, fixes, loses, claim, Edit(title, patches, size, size), lossless=lossless)
 
 
 def _changed_byte(source: Source, header: TacoHeader) -> Patch | None:

@@ -12,7 +12,7 @@ from inspector.core.source import Source
 from inspector.formats import _tar
 from inspector.formats._tar.check import check_padding, headers_sentence
 from inspector.formats._tar.metadata import traits
-from inspector.formats._tar.repair import mend_end, mend_headers
+from inspector.formats._tar.repair import repair_end, repair_headers
 
 
 def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
@@ -29,7 +29,7 @@ def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
 def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     """See Format.repairs: nothing tells whether members are missing at the end, so the end waits for a word."""
     progress.begin("Planning repairs", len(archive.members), "members")
-    return (*mend_headers(archive), *mend_end(archive, whole=False))
+    return (*repair_headers(archive), *repair_end(archive, whole=False))
 
 
 FORMAT = Format(

@@ -1,4 +1,4 @@
-"""Mending a plain ZIP archive."""
+"""Repairing a plain ZIP archive."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.formats._zip.directory import Directory
-from inspector.formats._zip.header_consensus import mend_headers
-from inspector.formats._zip.repair import mend_end, mend_records
+from inspector.formats._zip.header_consensus import repair_headers
+from inspector.formats._zip.repair import repair_end, repair_records
 from inspector.formats._zip.salvage import has_whole, salvage
 
 
@@ -20,9 +20,9 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     if not isinstance(directory, Directory):
         return ()
     found = [
-        *mend_end(archive, directory, progress),
-        *mend_headers(archive, directory, progress),
-        *mend_records(archive, directory),
+        *repair_end(archive, directory, progress),
+        *repair_headers(archive, directory, progress),
+        *repair_records(archive, directory),
     ]
     if has_whole(archive) and any(finding.severity is Severity.ERROR for finding in archive.findings):
         found.append(salvage(archive, directory))

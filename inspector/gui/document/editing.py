@@ -12,7 +12,7 @@ from inspector.core.numbers import count, hexadecimal, in_bytes, plural
 from inspector.gui.document.document import Document
 from inspector.gui.document.edit_history import EditHistory
 from inspector.gui.ipc.client import Job
-from inspector.operations.protocol.edit_views import Mended, OnlyWhole, WriteResult
+from inspector.operations.protocol.edit_views import OnlyWhole, Repaired, WriteResult
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import Connection
@@ -99,7 +99,7 @@ class Editing(QObject):
             "undo": self.history.can_undo,
             "redo": self.history.can_redo,
             "take_back": self.can_take_back and not pending,
-            **dict.fromkeys(("discard", "write", "mend_checksums", "ask_copy", "ask_export"), pending),
+            **dict.fromkeys(("discard", "write", "repair_checksums", "ask_copy", "ask_export"), pending),
         }
 
     def edit_bytes(self) -> None:
@@ -172,23 +172,23 @@ class Editing(QObject):
 
     # ---- what long work does -----------------------------------------------------------------------------------
 
-    def mend_checksums(self) -> None:
+    def repair_checksums(self) -> None:
         """Make the checksums that depend on what is pending part of it."""
         edit = self.pending
         if edit is None:
             return
 
-        def take(mended: Mended) -> None:
+        def take(repaired: Repaired) -> None:
             if self.pending is not edit:
                 return
-            if mended.checksums:
-                self.put(mended.edit)
-                done, names = count(len(mended.checksums), "checksum"), named(mended.checksums)
+            if repaired.checksums:
+                self.put(repaired.edit)
+                done, names = count(len(repaired.checksums), "checksum"), named(repaired.checksums)
                 self._document.said.emit(f"{done} fixed, not written yet: {names}.")
             else:
                 self._document.said.emit("No recorded checksum covers the changed bytes, or all of them match.")
 
-        self._document.start(ArchiveRequests.mend_checksums, edit).then(take)
+        self._document.start(ArchiveRequests.repair_checksums, edit).then(take)
 
     def write(self) -> None:
         """Write what is pending: into a file at once, to S3 when the user has agreed to what will be sent."""

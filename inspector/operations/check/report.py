@@ -216,11 +216,11 @@ def _range_table(report: Report) -> str:
 
 def _row(told: _Told) -> str:
     severity = told.finding.severity
-    mends = f"<br>repair: {_escaped(told.finding.repair)}" if told.finding.repair else ""
+    fixes = f"<br>repair: {_escaped(told.finding.repair)}" if told.finding.repair else ""
     return (
         f'<tr><td class="{severity}">{severity}</td><td>{_escaped(told.message)}</td>'
         f'<td class="bytes">{told.place.replace(" ", "<br>")}</td>'
-        f"<td>{_escaped(told.member or '')}</td><td>{_escaped(told.finding.code)}{mends}</td></tr>\n"
+        f"<td>{_escaped(told.member or '')}</td><td>{_escaped(told.finding.code)}{fixes}</td></tr>\n"
     )
 
 

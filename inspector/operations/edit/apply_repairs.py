@@ -65,7 +65,7 @@ def _row(plan: Plan, repair: Repair) -> RepairRow:
     return RepairRow(
         repair.code,
         repair.title,
-        tuple(sorted(repair.mends)),
+        tuple(sorted(repair.fixes)),
         repair.loses,
         repair.claim,
         spans,
@@ -100,7 +100,7 @@ def _not_made(refusal: Refusal) -> str:
 
 def _outcome(plan: Plan) -> str:
     before, after = state_of((plan.before,)), plan.state
-    if plan.mends:
+    if plan.has_repairs:
         was = "archive" if before is State.WARNING else f"{before} archive"
         will = "usable, with warnings" if after is State.WARNING else after
         repairs = count(len(plan.repairs), "repair")
@@ -116,7 +116,7 @@ def _outcome(plan: Plan) -> str:
 
 
 def _rest(plan: Plan) -> str:
-    """What could be done about what no repair mends."""
+    """What could be done about what no repair fixes."""
     ways = []
     if plan.waiting:
         more = count(len(plan.waiting), "more repair", "more repairs")
@@ -195,10 +195,10 @@ def carry_out(
     ``whole`` is as in write_edit, ``connection`` says how the copy's bucket is reached. Raises Refused and EditError
     where nothing was written, SourceError and Cancelled.
     """
-    if not plan.mends:
+    if not plan.has_repairs:
         raise Refused(_sentence(plan))
     if copy:
-        return _mend_copy(plan, source, copy, progress, over=over, connection=connection)
+        return _repair_copy(plan, source, copy, progress, over=over, connection=connection)
     result = WriteResult(done_sentence(plan.repairs[0].title))
     if plan.edit is not None:
         result = write_edit(source, plan.edit, progress, whole=whole)
@@ -223,14 +223,14 @@ def _put_beside(plan: Plan, source: FileSource | S3Source, progress: Progress) -
     return tuple(filter(None, said))
 
 
-def _mend_copy(
+def _repair_copy(
     plan: Plan, source: FileSource | S3Source, copy: str, progress: Progress, *, over: bool, connection: Connection
 ) -> WriteResult:
     if not over:
         see_that_it_is_free(copy, files_of(plan), connection)
     save_copy(source, plan.edit or Edit("", (), source.size, source.size), copy, progress, over, connection)
     write_beside_copy(copy, files_of(plan), connection, progress, over=over)
-    return WriteResult(f"The mended copy is {visible(copy)}.", _lost(plan.repairs))
+    return WriteResult(f"The repaired copy is {visible(copy)}.", _lost(plan.repairs))
 
 
 def save_copy(

@@ -73,7 +73,7 @@ class Plan:
         return state_of((self.after,))
 
     @property
-    def mends(self) -> bool:
+    def has_repairs(self) -> bool:
         """Whether there is anything to write."""
         return bool(self.repairs)
 

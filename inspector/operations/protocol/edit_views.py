@@ -20,7 +20,7 @@ class RepairRow:
 
     code: str
     title: str
-    mends: tuple[str, ...]
+    fixes: tuple[str, ...]
     loses: tuple[str, ...]
     claim: str
     spans: Spans
@@ -30,7 +30,7 @@ class RepairRow:
 
 @dataclass(frozen=True, slots=True)
 class RepairPlan:
-    """How an archive would be mended; nothing has been written.
+    """How an archive would be repaired; nothing has been written.
 
     ``repairs`` would be made in their order, ``waiting`` only after consent; ``salvage`` would write a new archive;
     ``accepted`` are the codes that were consented to. ``edit`` is what changes in the archive itself, ``beside`` names
@@ -50,8 +50,8 @@ class RepairPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
-    """An edit with the checksums that depend on it: ``checksums`` are the names of those that were mended."""
+class Repaired:
+    """An edit with the checksums that depend on it: ``checksums`` are the names of those that were repaired."""
 
     edit: Edit
     checksums: tuple[str, ...]

@@ -12,7 +12,7 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import Source, SourceError
 from inspector.operations.edit import patch_file
 from inspector.operations.edit.apply_repairs import carry_out, described, save_copy, save_salvage, write_edit
-from inspector.operations.edit.dependents import broken, mend_checksums
+from inspector.operations.edit.dependents import broken, repair_checksums
 from inspector.operations.edit.interrupted import interrupted, recover, take_back
 from inspector.operations.edit.patch_file import see_that_it_fits
 from inspector.operations.edit.plan_repairs import Plan, plan
@@ -22,7 +22,7 @@ from inspector.operations.edit.taco_header import preview as preview_header
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.location import Location
 from inspector.operations.open.opening import Opened, decode, start
-from inspector.operations.protocol.edit_views import Interrupted, Mended, OnlyWhole, RepairPlan, WayOut, WriteResult
+from inspector.operations.protocol.edit_views import Interrupted, OnlyWhole, Repaired, RepairPlan, WayOut, WriteResult
 from inspector.operations.protocol.header_draft import Entry, HeaderDraft, HeaderView
 from inspector.operations.protocol.views import Stage
 from inspector.operations.session.session import Session
@@ -83,9 +83,9 @@ class Workbench(Taking):
             raise Refused("There is no file to change.")
         return source
 
-    def mend_checksums(self, progress: Progress, edit: Edit) -> Mended:
+    def repair_checksums(self, progress: Progress, edit: Edit) -> Repaired:
         """The edit with all checksums that depend on what it changes. Raises Refused and Cancelled."""
-        return mend_checksums(self._file(), edit, progress)
+        return repair_checksums(self._file(), edit, progress)
 
     # ---- the TACO header ---------------------------------------------------------------------------------------
 
@@ -248,7 +248,7 @@ class Workbench(Taking):
     # ---- repairs -----------------------------------------------------------------------------------------------
 
     def plan_repairs(self, progress: Progress, accepted: Collection[str]) -> RepairPlan:
-        """How the archive on disk can be mended. Raises Refused, SourceError and Cancelled."""
+        """How the archive on disk can be repaired. Raises Refused, SourceError and Cancelled."""
         with self._turns.one(progress):
             self._file()
             checks = self._disk.checks
@@ -277,21 +277,21 @@ class Workbench(Taking):
         over: bool = True,
         s3: Connection = DEFAULT,
     ) -> WriteResult | OnlyWhole:
-        """Mend it, in place or, where ``copy`` is one, to that file or object, ``over`` what is there.
+        """Repair it, in place or, where ``copy`` is one, to that file or object, ``over`` what is there.
 
         ``whole`` is as in write_edit; ``s3`` says how the copy's bucket is reached.
 
         Raises Refused and EditError where nothing was written, SourceError and Cancelled.
         """
 
-        def mend(source: FileSource | S3Source) -> WriteResult:
+        def repair(source: FileSource | S3Source) -> WriteResult:
             shown = self._plan_for(progress, accepted)
             return carry_out(shown, source, copy, progress, over=over, whole=whole, connection=s3)
 
         if not copy:
-            return self._write(progress, mend)
+            return self._write(progress, repair)
         with self._turns.one(progress):
-            return mend(self._file())
+            return repair(self._file())
 
     def salvage(
         self,

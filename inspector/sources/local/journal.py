@@ -208,7 +208,7 @@ def _check_regular(place: Path, mode: int) -> None:
         what = "a folder" if stat.S_ISDIR(mode) else "a symbolic link" if stat.S_ISLNK(mode) else "no regular file"
         raise EditError(
             f"{visible(str(place))} stands where the journal of a change would, but it is {what} and no journal of "
-            "this program. Nothing can be changed or mended there until it is moved away."
+            "this program. Nothing can be changed or repaired there until it is moved away."
         )
 
 

@@ -14,7 +14,7 @@ from inspector.core.progress import Progress
 from inspector.core.span import Span
 from inspector.formats.caf import FORMAT
 from inspector.formats.caf.resume import first_entry
-from tests.formats.caf.mending import checked, codes, contents, edits, mended, salvaged
+from tests.formats.caf.repairing import checked, codes, contents, edits, repaired, salvaged
 from tests.samples.writers import index_json, ranges_of
 
 Build = Callable[..., bytes]
@@ -69,7 +69,7 @@ def test_a_wrong_comma_between_entries_costs_nothing(old: bytes, new: bytes, dec
     archive = decoded(with_index(INDEX.replace(old, new)))
     assert is_wrong(archive)
     assert contents(archive) == WHOLE
-    after = mended(archive)
+    after = repaired(archive)
     assert contents(after) == WHOLE
     assert not codes(after)
 
@@ -96,7 +96,7 @@ def test_members_are_listed_although_the_frame_around_them_is_damaged(
 @pytest.mark.parametrize(("old", "new"), [frame[:2] for frame in FRAMES])
 def test_members_of_an_index_with_a_damaged_frame_are_saved(old: bytes, new: bytes) -> None:
     before = checked(with_index(INDEX.replace(old, new)))
-    after = mended(before) if edits(before) else salvaged(before)
+    after = repaired(before) if edits(before) else salvaged(before)
     assert after is not None
     assert contents(after) == WHOLE
     assert not codes(after)
@@ -140,7 +140,7 @@ def test_a_footer_of_zeros_and_zeros_behind_it_do_not_hide_the_index(decoded: De
     archive = decoded(DATA + INDEX + b"\0" * 512)
     assert is_wrong(archive)
     assert contents(archive) == WHOLE
-    assert not codes(mended(archive))
+    assert not codes(repaired(archive))
 
 
 @pytest.mark.parametrize("behind", [b"\n", b"\0" * 9, b"HTTP/1.1 200 OK"])
@@ -157,7 +157,7 @@ def test_an_index_is_found_by_where_its_members_end(footer: bytes, behind: bytes
     archive = decoded(DATA + INDEX + footer + behind)
     assert is_wrong(archive)
     assert contents(archive) == WHOLE
-    after = mended(archive)
+    after = repaired(archive)
     assert contents(after) == WHOLE
     assert not codes(after)
 
@@ -191,4 +191,4 @@ def test_an_index_that_is_not_strict_in_two_ways_is_made_strict_at_once() -> Non
     before = checked(with_index(INDEX.replace(b'"b.two"', b'"b\ttwo"').replace(b"}}}", b"},}}")))
     (repair,) = edits(before)
     assert repair.code == "caf-rewrite-index"
-    assert codes(mended(before)) == ["caf-name-hazard"]
+    assert codes(repaired(before)) == ["caf-name-hazard"]

@@ -6,7 +6,7 @@ import pytest
 
 from tests.formats.archives import codes
 from tests.formats.caf.conftest import build_archive
-from tests.formats.caf.mending import checked, contents, edits, mended, salvaged
+from tests.formats.caf.repairing import checked, contents, edits, repaired, salvaged
 from tests.samples.writers import index_json, ranges_of
 
 
@@ -26,7 +26,7 @@ def test_members_of_the_second_archive_are_found_where_they_are(first: bytes) ->
     assert before.findings[0].spans == ((0, len(first)),)
     (repair,) = edits(before)
     assert repair.claim
-    after = mended(before, claims=True)
+    after = repaired(before, claims=True)
     assert codes(after) == ["caf-gap"]
     assert contents(after) == MEMBERS
 

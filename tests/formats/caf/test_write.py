@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from inspector.formats.caf import write
 from inspector.formats.caf.write import WriteError, Writer, index_pieces, quoted
 from tests.formats.archives import codes
-from tests.formats.caf.mending import checked, contents
+from tests.formats.caf.repairing import checked, contents
 
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=30).map(str.encode)
 FILES = st.dictionaries(NAMES, st.binary(max_size=200), max_size=12)

@@ -96,9 +96,9 @@ def test_a_count_that_is_asked_for_is_written(data: bytes) -> None:
 @pytest.mark.parametrize("writes", [1, 2])
 def test_an_edit_makes_a_torn_header_whole(data: bytes, writes: int) -> None:
     broken = torn(data, writes)
-    mended = opened(after(broken, header_edit(opened(broken), [(197, 50)])))
-    check_archive(mended, Progress())
-    assert state_of([mended]) is State.SOUND
+    repaired = opened(after(broken, header_edit(opened(broken), [(197, 50)])))
+    check_archive(repaired, Progress())
+    assert state_of([repaired]) is State.SOUND
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Mending TACO archives: an update that was cut off, a damaged header, a lost directory, salvage."""
+"""Repairing TACO archives: an update that was cut off, a damaged header, a lost directory, salvage."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_a_truncated_archive_is_whole_again(sample: Callable[[str], Path]) -> No
     assert tacozip.read_header(after(result)) == tacozip.read_header(broken)
 
 
-def test_an_archive_cut_off_anywhere_behind_its_first_member_is_mended(data: bytes) -> None:
+def test_an_archive_cut_off_anywhere_behind_its_first_member_is_repaired(data: bytes) -> None:
     for size in range(AT_A[0] + len(A), len(data)):
         result = planned(data[:size])
         assert result.state is State.SOUND, size
@@ -186,7 +186,7 @@ def test_an_entry_that_leads_to_a_lost_member_is_named(data: bytes) -> None:
     assert "entry 0" not in losses
 
 
-def test_a_truncated_archive_with_a_torn_header_is_mended_in_both(data: bytes) -> None:
+def test_a_truncated_archive_with_a_torn_header_is_repaired_in_both(data: bytes) -> None:
     torn = updated(data, NEW, local=False, central=False)
     result = planned(torn[: data.index(b"PK\1\2")])
     assert codes(result.repairs) == ["taco-finish-update", "zip-rebuild-end"]
@@ -194,7 +194,7 @@ def test_a_truncated_archive_with_a_torn_header_is_mended_in_both(data: bytes) -
     assert unzipped(after(result))["TACO_HEADER"] == NEW
 
 
-def test_the_header_alone_is_no_archive_to_be_mended(data: bytes) -> None:
+def test_the_header_alone_is_no_archive_to_be_repaired(data: bytes) -> None:
     """As one range request brings it."""
     result = planned(data[:157])
     assert (result.repairs, result.waiting, result.salvage) == ((), (), None)
@@ -253,7 +253,7 @@ def test_whatever_is_wrong_ends_in_words(data: bytes, choice: st.DataObject) -> 
     assert len(everything.repairs) < 20
     for repair in (*everything.repairs, *result.waiting):
         assert repair.title
-        assert repair.mends
+        assert repair.fixes
     if result.salvage is not None:
         new = checked(salvaged(result))
         assert state_of([new]) in (State.SOUND, State.WARNING)
@@ -281,14 +281,14 @@ def test_padding_that_was_written_so_is_cleared_with_its_crcs(data: bytes) -> No
     result = planned(data[:14] + crc + data[18:41] + payload + data[157:at] + crc + data[at + 4 :])
 
     assert codes(result.repairs) == ["taco-clear-padding"]
-    assert result.repairs[0].mends == {"taco-padding"}
+    assert result.repairs[0].fixes == {"taco-padding"}
     assert "00 07 00, which depart from the specification only" in result.repairs[0].loses[0]
     assert (result.state, after(result)) == (State.SOUND, data)
 
 
 @pytest.mark.parametrize("lost", [1, 4, 40])
 @pytest.mark.parametrize("at", [41, 60, 116])
-def test_a_header_that_lost_bytes_is_not_mended_with_those_of_the_member_behind_it(
+def test_a_header_that_lost_bytes_is_not_repaired_with_those_of_the_member_behind_it(
     data: bytes, at: int, lost: int
 ) -> None:
     torn = data[:at] + data[at + lost :]

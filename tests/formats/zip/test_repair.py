@@ -1,4 +1,4 @@
-"""Mending records of ZIP members, and the salvage of what is whole."""
+"""Repairing records of ZIP members, and the salvage of what is whole."""
 
 from __future__ import annotations
 

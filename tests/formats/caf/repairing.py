@@ -31,8 +31,8 @@ def edits(archive: Archive) -> list[Repair]:
     return [repair for repair in plans(archive) if repair.edit is not None]
 
 
-def mended(archive: Archive, *, claims: bool = False) -> Archive:
-    """The archive after one edit after another, each of which mends what it says; only claims wait for a word."""
+def repaired(archive: Archive, *, claims: bool = False) -> Archive:
+    """The archive after one edit after another, each of which fixes what it says; only claims wait for a word."""
     for _ in range(MOST):
         todo = [repair for repair in edits(archive) if claims or not repair.claim]
         if not todo:
@@ -40,7 +40,7 @@ def mended(archive: Archive, *, claims: bool = False) -> Archive:
         repair = todo[0]
         assert repair.edit is not None
         after = checked(OverlaySource(archive.source, repair.edit))
-        assert repair.mends.isdisjoint(codes(after)), repair.code
+        assert repair.fixes.isdisjoint(codes(after)), repair.code
         archive = after
     raise AssertionError("The repairs never end.")
 
