@@ -290,7 +290,9 @@ def test_a_patch_of_another_file_is_refused(
     edited: tuple[Tab, Path], copied: Copied, window: Window, qtbot: QtBot, tmp_path: Path
 ) -> None:
     tab, _ = edited
-    tab.writing._said("export_patch", tab.editing.pending, str(tmp_path / "a.json"))
+    pending = tab.editing.pending
+    assert pending is not None
+    tab.writing._export(pending, str(tmp_path / "a.json"))
     settle(qtbot, window)
     other, _ = copied("journey.caf")
     other.writing.import_patch(str(tmp_path / "a.json"))

@@ -44,10 +44,10 @@ WRITES_FILES = {
     *("ArchiveRequests.export", "ArchiveRequests.write_manifest", "ArchiveRequests.extract", "ArchiveRequests.lend"),
     *("ArchiveRequests.lend_one", "ArchiveRequests.write", "ArchiveRequests.append", "ArchiveRequests.save_copy"),
     *("ArchiveRequests.export_patch", "ArchiveRequests.recover", "ArchiveRequests.make_repairs"),
-    *("ArchiveRequests.salvage", "CreateRequests.create", "BrowseRequests.download"),
+    *("ArchiveRequests.take_back", "ArchiveRequests.salvage", "CreateRequests.create", "BrowseRequests.download"),
     *("AuditRequests.audit", "AuditRequests.export"),
 }
-CHANGES_ARCHIVE = {"write", "append", "recover", "make_repairs"}
+CHANGES_ARCHIVE = {"write", "take_back", "append", "recover", "make_repairs"}
 
 
 def types_of(function: Callable[..., Any]) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def test_nothing_is_asked_for_by_a_string() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
-        and node.func.attr in {"ask", "start", "call", "job", "send"}
+        and (node.func.attr in {"ask", "start", "call", "job", "send", "carry_out"} or node.func.attr.startswith("_"))
         and node.args
         and isinstance(node.args[0], ast.Constant)
         and node.args[0].value in names
