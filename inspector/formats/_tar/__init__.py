@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from inspector.core.archive import Archive, Emitter
-from inspector.core.format import Likeness, MemberError
+from inspector.core.format import MemberError, ProbeResult
 from inspector.core.member import SPECIAL, Members
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes
@@ -18,19 +18,19 @@ from inspector.formats._tar.ledger import header_ledger
 from inspector.formats._tar.walk import list_members
 
 
-def likeness(source: Source) -> Likeness:
+def probe(source: Source) -> ProbeResult:
     """How much ``source`` looks like a tar, from its first two blocks.
 
-    Zeros are an empty tar, but much else may begin with them too: without a tar's name they are no likeness.
+    Zeros are an empty tar, but much else may begin with them too: without a tar's name they are no match.
     """
     data = source.read(0, 2 * BLOCK)
     if len(data) < BLOCK:
-        return Likeness.NO
+        return ProbeResult.NO
     if not any(data):
         named = source.name.lower().endswith(".tar")
-        return Likeness.POSSIBLE if named and len(data) == 2 * BLOCK else Likeness.NO
+        return ProbeResult.POSSIBLE if named and len(data) == 2 * BLOCK else ProbeResult.NO
     found = parse(data[:BLOCK])
-    return Likeness.CERTAIN if found.fits or found.ustar else Likeness.NO
+    return ProbeResult.CERTAIN if found.fits or found.ustar else ProbeResult.NO
 
 
 def decode(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from inspector.core.archive import Archive
-from inspector.core.format import Traits
+from inspector.core.format import MemberMetadata
 from inspector.formats._tar.extension import CAP, Overrides, records
 from inspector.formats._tar.header import BLOCK, EXTENSIONS, aligned, number, parse
 from inspector.formats._tar.walk import CHAIN
@@ -14,8 +14,8 @@ _HARD_LINK = b"1"
 _MTIME = slice(136, 148)
 
 
-def traits(archive: Archive, index: int) -> Traits:
-    """See Format.traits; extended headers of all members (PAX ``g``) are not heeded."""
+def member_metadata(archive: Archive, index: int) -> MemberMetadata:
+    """See Format.member_metadata; extended headers of all members (PAX ``g``) are not heeded."""
     source, at = archive.source, archive.members[index].head
     own = Overrides()
     changed: int | None = None
@@ -26,12 +26,12 @@ def traits(archive: Archive, index: int) -> Traits:
         header = parse(block)
         if header.typeflag not in EXTENSIONS:
             link = own.target(header.link) if header.typeflag == _HARD_LINK else None
-            return Traits(link, number(block[_MTIME]) if changed is None else changed)
+            return MemberMetadata(link, number(block[_MTIME]) if changed is None else changed)
         body = source.read(at + BLOCK, header.stored) if header.stored <= CAP else b""
         own.take(header.typeflag, body)
         changed = _mtime(body) if header.typeflag in b"xX" else changed
         at += BLOCK + aligned(header.stored)
-    return Traits()
+    return MemberMetadata()
 
 
 def _mtime(body: bytes) -> int | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inspector.core.capped_findings import Kept
+from inspector.core.capped_findings import CappedFindings
 from inspector.core.finding import Severity
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, SPECIAL, UNREADABLE
@@ -51,7 +51,7 @@ class _Walk:
         self._names = NameCheck(cursor.emitter)
         self._wait = 0
         self._special = 0
-        self._set_id = Kept(cursor.emitter, Severity.INFO, "tar-set-id", "members with a set-ID bit")
+        self._set_id = CappedFindings(cursor.emitter, Severity.INFO, "tar-set-id", "members with a set-ID bit")
 
     def run(self) -> None:
         cursor, size = self._cursor, self._cursor.source.size

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.core.archive import Emitter
-from inspector.core.capped_findings import Kept
+from inspector.core.capped_findings import CappedFindings
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.member import SPECIAL, Codec
@@ -35,8 +35,10 @@ class Attributes:
     def __init__(self, source: Source, emitter: Emitter) -> None:
         self._source = source
         self._emitter = emitter
-        self._special = Kept(emitter, Severity.INFO, "zip-special", "links, devices and the like")
-        self._set_id = Kept(emitter, Severity.INFO, "zip-set-id", "members with a set-user-ID or set-group-ID bit")
+        self._special = CappedFindings(emitter, Severity.INFO, "zip-special", "links, devices and the like")
+        self._set_id = CappedFindings(
+            emitter, Severity.INFO, "zip-set-id", "members with a set-user-ID or set-group-ID bit"
+        )
 
     def look(self, made_by: int, external: int, start: int, member: int) -> None:
         """Mark and report ``member``, whose central directory header begins at ``start``."""

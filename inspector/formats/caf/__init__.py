@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspector.core.format import Format
 from inspector.formats.caf.check import check
 from inspector.formats.caf.decode import decode, read
-from inspector.formats.caf.probe import likeness
+from inspector.formats.caf.probe import probe
 from inspector.formats.caf.repair import repairs
 
 FORMAT = Format(
@@ -18,7 +18,7 @@ FORMAT = Format(
         "The first 2,000,000 members are listed.",
         "The format has no checksums: soundness is structural.",
     ),
-    probe=likeness,
+    probe=probe,
     decode=decode,
     read=read,
     check=check,

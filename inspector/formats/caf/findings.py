@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from inspector.core.archive import Emitter
-from inspector.core.capped_findings import KEPT, Kept
+from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND, CappedFindings
 from inspector.core.finding import Severity
 from inspector.core.member import UNREADABLE, Members
 from inspector.core.names import hazards, visible
@@ -20,10 +20,10 @@ START, END = "start_byte", "end_byte"
 
 def report_ranges(emitter: Emitter, stop: int, members: Members, entries: Entries) -> None:
     """Members whose range is reversed or leaves the data section ``[0, stop)``; the numbers are what is wrong."""
-    reversed_ones = Kept(
+    reversed_ones = CappedFindings(
         emitter, Severity.ERROR, "caf-entry-reversed", "members whose start_byte is past their end_byte"
     )
-    outside = Kept(emitter, Severity.ERROR, "caf-entry-out-of-range", "members that lie out of range")
+    outside = CappedFindings(emitter, Severity.ERROR, "caf-entry-out-of-range", "members that lie out of range")
     for member in beyond(members, stop):
         if members.marks is not None and members.marks[member] & UNREADABLE:
             continue
@@ -49,7 +49,7 @@ def report_ranges(emitter: Emitter, stop: int, members: Members, entries: Entrie
 
 def report_layout(emitter: Emitter, members: Members, rows: Rows, entries: Entries) -> None:
     """Bytes that several members claim, and bytes that none does."""
-    overlaps = Kept(emitter, Severity.ERROR, "caf-overlap", "overlaps")
+    overlaps = CappedFindings(emitter, Severity.ERROR, "caf-overlap", "overlaps")
     for earlier, later, start, stop in rows.overlaps:
         names = f"{visible(members.path(earlier))!r} and {visible(members.path(later))!r}"
         overlaps.add(
@@ -61,9 +61,9 @@ def report_layout(emitter: Emitter, members: Members, rows: Rows, entries: Entri
     overlaps.close()
     report_two_archives(emitter, rows)
     if not _report_inclusive(emitter, rows):
-        gaps = Kept(emitter, Severity.WARNING, "caf-gap", "gaps")
-        gaps.dropped += max(0, len(rows.gaps) - KEPT)
-        for row in rows.gaps[:KEPT]:
+        gaps = CappedFindings(emitter, Severity.WARNING, "caf-gap", "gaps")
+        gaps.dropped += max(0, len(rows.gaps) - MAX_FINDINGS_PER_KIND)
+        for row in rows.gaps[:MAX_FINDINGS_PER_KIND]:
             start, stop = rows.starts[row], rows.row_stop(row)
             gaps.add(
                 f"There is a gap: {in_bytes(stop - start)} at byte {grouped(start)} "
@@ -88,7 +88,7 @@ def _report_inclusive(emitter: Emitter, rows: Rows) -> bool:
         "caf-end-byte-inclusive",
         f"There is a gap of 1 byte after every one of {short}{others}: the writer took end_byte as inclusive, though "
         "the specification says exclusive, so every one of them lacks its last byte.",
-        [(rows.starts[row], rows.row_stop(row)) for row in rows.gaps[:KEPT]],
+        [(rows.starts[row], rows.row_stop(row)) for row in rows.gaps[:MAX_FINDINGS_PER_KIND]],
     )
     return True
 
@@ -107,7 +107,7 @@ def _inclusive(rows: Rows) -> bool:
 
 def report_names(emitter: Emitter, members: Members, suspects: Iterable[int], entries: Entries) -> None:
     """Members whose names are dangerous to write to disk or doubtful to look at."""
-    names = Kept(emitter, Severity.WARNING, "caf-name-hazard", "members with a hazardous name")
+    names = CappedFindings(emitter, Severity.WARNING, "caf-name-hazard", "members with a hazardous name")
     for member in suspects:
         path = members.path(member)
         for hazard in hazards(path):

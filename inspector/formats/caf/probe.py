@@ -6,7 +6,7 @@ place of the index, or, where the footer is wrong or gone, the numbers in the in
 
 from __future__ import annotations
 
-from inspector.core.format import Likeness
+from inspector.core.format import ProbeResult
 from inspector.core.source import BytesSource, Source
 from inspector.core.span import Span
 from inspector.formats.caf.locate import claimed_index, head
@@ -16,16 +16,16 @@ _TAIL = 64 << 10
 _TEXT = frozenset(range(0x20, 0x7F)) | frozenset(SPACE)
 
 
-def likeness(source: Source) -> Likeness:
+def probe(source: Source) -> ProbeResult:
     """See Format.probe; reads the last 64 KiB, and both ends of the index that the footer claims."""
     _, span = claimed_index(source)
     if span is not None and _closes(source, span):
         beginning = head(source, span)
         if OPENING.match(beginning):
-            return Likeness.CERTAIN
+            return ProbeResult.CERTAIN
         if beginning[:1] == b"{":
-            return Likeness.POSSIBLE
-    return Likeness.POSSIBLE if _opens(source, span) or _remains(source) else Likeness.NO
+            return ProbeResult.POSSIBLE
+    return ProbeResult.POSSIBLE if _opens(source, span) or _remains(source) else ProbeResult.NO
 
 
 def _opens(source: Source, span: Span | None) -> bool:

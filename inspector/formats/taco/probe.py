@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from inspector.core.format import Likeness
+from inspector.core.format import ProbeResult
 from inspector.core.source import Source
 from inspector.formats._zip.eocd import find_ending, first_name
 from inspector.formats._zip.records import LOCAL, LOCAL_SIZE
@@ -33,6 +33,6 @@ def layout_of(source: Source) -> Layout | None:
     return next((layout for layout in Layout if first == (str(layout).encode(), 0)), None)
 
 
-def likeness(source: Source) -> Likeness:
+def probe(source: Source) -> ProbeResult:
     """Certain when the archive begins with a TACO header of either layout."""
-    return Likeness.NO if layout_of(source) is None else Likeness.CERTAIN
+    return ProbeResult.NO if layout_of(source) is None else ProbeResult.CERTAIN

@@ -11,7 +11,7 @@ from inspector.core.repair import Repair
 from inspector.core.source import Source
 from inspector.formats import _tar
 from inspector.formats._tar.check import check_padding, headers_sentence
-from inspector.formats._tar.metadata import traits
+from inspector.formats._tar.metadata import member_metadata
 from inspector.formats._tar.repair import mend_end, mend_headers
 
 
@@ -43,10 +43,10 @@ FORMAT = Format(
         "A compressed tar is not unpacked.",
         "The format records no digest of the data, only checksums of headers.",
     ),
-    probe=_tar.likeness,
+    probe=_tar.probe,
     decode=decode,
     read=_tar.read,
     check=check,
     repairs=repairs,
-    traits=traits,
+    member_metadata=member_metadata,
 )

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from inspector.core.archive import Archive, Emitter
-from inspector.core.format import Format, Likeness
+from inspector.core.format import Format, ProbeResult
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.formats._zip.check import check_members
 from inspector.formats._zip.decode import decode_zip
 from inspector.formats._zip.eocd import find_ending
 from inspector.formats._zip.ledger import Ledger
-from inspector.formats._zip.metadata import traits
+from inspector.formats._zip.metadata import member_metadata
 from inspector.formats._zip.reading import read_member
 from inspector.formats._zip.records import LOCAL
 from inspector.formats.zip.no_header import report_name
 from inspector.formats.zip.repair import repairs
 
 
-def probe(source: Source) -> Likeness:
+def probe(source: Source) -> ProbeResult:
     """Certain when an end record ends the file, or nearly so; possible when it only begins or nearly ends like one."""
     ending = find_ending(source)
     if ending is not None and ending.exact and (ending.consistent or not ending.entries):
-        return Likeness.CERTAIN
-    return Likeness.POSSIBLE if ending is not None or source.read(0, 4) == LOCAL else Likeness.NO
+        return ProbeResult.CERTAIN
+    return ProbeResult.POSSIBLE if ending is not None or source.read(0, 4) == LOCAL else ProbeResult.NO
 
 
 def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
@@ -53,5 +53,5 @@ FORMAT = Format(
     read=read_member,
     check=check,
     repairs=repairs,
-    traits=traits,
+    member_metadata=member_metadata,
 )

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from inspector.core.archive import Archive, Emitter
 from inspector.core.field import Field
 from inspector.core.finding import Severity
-from inspector.core.format import Likeness
+from inspector.core.format import ProbeResult
 from inspector.core.kinds import Kind
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
@@ -221,7 +221,7 @@ def test_a_wrong_name_in_the_local_header(data: bytes) -> None:
 
 
 def test_the_first_157_bytes_alone(data: bytes) -> None:
-    assert taco.FORMAT.probe(BytesSource(data[:157])) is Likeness.CERTAIN
+    assert taco.FORMAT.probe(BytesSource(data[:157])) is ProbeResult.CERTAIN
     archive = opened(data[:157])
     finding = archive.findings[0]
     assert doubts(archive) == {finding.code: Severity.ERROR}

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.field import Field, leaves
-from inspector.core.format import Likeness, MemberError
+from inspector.core.format import MemberError, ProbeResult
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER
 from inspector.core.progress import Progress
@@ -328,11 +328,11 @@ def test_hazardous_names_are_warned_of_and_a_leading_dot_is_plain() -> None:
 
 
 def test_what_is_probed_as_a_tar() -> None:
-    assert tar.FORMAT.probe(BytesSource(SOUND)) is Likeness.CERTAIN
-    assert tar.FORMAT.probe(BytesSource(bytes(1024), "empty.tar")) is Likeness.POSSIBLE
-    assert tar.FORMAT.probe(BytesSource(bytes(1024), "empty")) is Likeness.NO
-    assert tar.FORMAT.probe(BytesSource(b"x" * 2000)) is Likeness.NO
-    assert tar.FORMAT.probe(BytesSource(b"")) is Likeness.NO
+    assert tar.FORMAT.probe(BytesSource(SOUND)) is ProbeResult.CERTAIN
+    assert tar.FORMAT.probe(BytesSource(bytes(1024), "empty.tar")) is ProbeResult.POSSIBLE
+    assert tar.FORMAT.probe(BytesSource(bytes(1024), "empty")) is ProbeResult.NO
+    assert tar.FORMAT.probe(BytesSource(b"x" * 2000)) is ProbeResult.NO
+    assert tar.FORMAT.probe(BytesSource(b"")) is ProbeResult.NO
     assert recognise(BytesSource(SOUND, "some.name")) is tar.FORMAT
     assert recognise(BytesSource(b"rubbish", "x.tar")) is tar.FORMAT
 

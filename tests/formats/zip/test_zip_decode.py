@@ -13,7 +13,7 @@ import pytest
 
 from inspector.core.archive import Archive
 from inspector.core.field import locate
-from inspector.core.format import Likeness, MemberError
+from inspector.core.format import MemberError, ProbeResult
 from inspector.core.kinds import Kind
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
@@ -252,20 +252,20 @@ def test_an_empty_archive_is_sound() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "likeness"),
+    ("data", "expected"),
     [
-        (PLAIN, Likeness.CERTAIN),
-        (b"PK\5\6" + bytes(18), Likeness.CERTAIN),
-        (b"stub" + PLAIN, Likeness.CERTAIN),
-        (PLAIN[:100], Likeness.POSSIBLE),
-        (PLAIN + b"more", Likeness.POSSIBLE),
-        (b"", Likeness.NO),
-        (b"PK", Likeness.NO),
-        (bytes(1000), Likeness.NO),
+        (PLAIN, ProbeResult.CERTAIN),
+        (b"PK\5\6" + bytes(18), ProbeResult.CERTAIN),
+        (b"stub" + PLAIN, ProbeResult.CERTAIN),
+        (PLAIN[:100], ProbeResult.POSSIBLE),
+        (PLAIN + b"more", ProbeResult.POSSIBLE),
+        (b"", ProbeResult.NO),
+        (b"PK", ProbeResult.NO),
+        (bytes(1000), ProbeResult.NO),
     ],
 )
-def test_recognised_by_content(data: bytes, likeness: Likeness) -> None:
-    assert plain_zip.FORMAT.probe(BytesSource(data)) is likeness
+def test_recognised_by_content(data: bytes, expected: ProbeResult) -> None:
+    assert plain_zip.FORMAT.probe(BytesSource(data)) is expected
 
 
 def test_the_samples(sample: Callable[[str], Path]) -> None:
