@@ -14,7 +14,7 @@ from inspector.core.source import BytesSource
 from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.formats import recognise
-from inspector.formats.caf import FORMAT, locate, search
+from inspector.formats.caf import FORMAT, locate
 from inspector.operations.check.checking import check_location
 from tests.formats.caf.conftest import build_archive
 
@@ -87,14 +87,14 @@ def test_what_quotes_an_index_is_no_archive(text: bytes) -> None:
 
 
 def remains(build: Build) -> dict[str, bytes]:
-    """Archives of texts, damaged where an archive is told from other files."""
+    """Archives of texts, damaged where an archive is distinguished from other files."""
     small, large = build(data=b"onetwo-two"), build(many(), data=bytes(2_000))
     return {
         "wrong footer": small[:-4] + b"\x07\0\0\0",
         "footer beyond the file": small[:-4] + b"\x07\0\0\xff",
         "no footer": small[:-4],
         "cut off in the index": small[:-10],
-        "bytes behind the footer": small + b"more bytes",
+        "bytes after the footer": small + b"more bytes",
         "index closed wrongly": small.replace(b"}}}", b"}}]"),
         "large, wrong footer": large[:-4] + b"\x07\0\0\0",
         "large, cut off in the index": large[:-500],
@@ -143,7 +143,7 @@ def test_the_search_for_an_index_holds_little_at_once() -> None:
 def test_an_index_is_found_wherever_the_stretches_of_the_search_meet(
     left: int, build: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "_WINDOW", 64)
+    monkeypatch.setattr(locate, "_WINDOW_BYTES", 64)
     tail = build(many(20), data=b"") + bytes(left + 1)
     place = locate.find_index(Zeros(1_000 + len(tail), tail))
     assert place.index == Span(1_000, 1_000 + len(many(20)))

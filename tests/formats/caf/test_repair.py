@@ -1,4 +1,4 @@
-"""Repairs of a Chunk Archive: what they mend, what they lose, and that members keep their bytes."""
+"""Repairs of a Chunk Archive: what they fix, what they lose, and that members keep their bytes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from inspector.formats.caf import FORMAT
 from inspector.formats.caf.write import Writer
 from tests.formats.archives import codes
 from tests.formats.caf.conftest import build_archive
-from tests.formats.caf.mending import checked, contents, edits, mended, plans, salvaged, whole
+from tests.formats.caf.repairing import checked, contents, edits, plans, repaired, salvaged, whole
 from tests.samples.writers import index_json, ranges_of
 
 Build = Callable[..., bytes]
@@ -55,7 +55,7 @@ def test_needless_commas_become_spaces_and_nothing_else_changes(files: dict[str,
     assert repair.edit is not None
     assert (repair.loses, repair.claim) == ((), "")
     assert all(before.source.read(*_run(span)) == b"," for span in differing(repair.edit))
-    after = mended(before)
+    after = repaired(before)
     assert whole(after.source) == archive_of(files, indented(files, " "))
     assert contents(after) == contents(before)
     assert not codes(after)
@@ -69,14 +69,14 @@ def test_commas_in_names_stay() -> None:
     index = (
         b'{"format_version":"1.0","files":{",}":{"start_byte":0,"end_byte":1,},"\\",]":{"start_byte":1,"end_byte":2}}}'
     )
-    after = mended(checked(build_archive(index, b"xy")))
+    after = repaired(checked(build_archive(index, b"xy")))
     assert not codes(after)
     assert contents(after) == [(b",}", b"x"), (b'",]', b"y")]
 
 
 def test_a_byte_order_mark_becomes_spaces(build: Build) -> None:
     data = b"\xef\xbb\xbf" + build()[10:-4]
-    after = mended(checked(build_archive(data)))
+    after = repaired(checked(build_archive(data)))
     assert not codes(after)
     assert whole(after.source)[10:14] == b"   {"
 
@@ -86,7 +86,7 @@ def test_strings_that_are_not_json_are_written_anew(name: str) -> None:
     index = f'{{"format_version":"1.0","files":{{"{name}":{{"start_byte":0,"end_byte":2}}}}}}'
     before = checked(build_archive(index, b"xy"))
     assert "caf-index-not-strict-json" in codes(before)
-    after = mended(before)
+    after = repaired(before)
     assert set(codes(after)) <= {"caf-name-hazard"}
     assert contents(after) == contents(before)
     json.loads(whole(after.source)[2:-4])
@@ -94,20 +94,20 @@ def test_strings_that_are_not_json_are_written_anew(name: str) -> None:
 
 @pytest.mark.parametrize("wrong", [0, 1, 2**32 - 1, b"", b"\x01", b"\x01\x02\x03"])
 def test_a_wrong_footer_is_set_from_the_index(build: Build, wrong: int | bytes) -> None:
-    after = mended(checked(build(footer=wrong)))
+    after = repaired(checked(build(footer=wrong)))
     assert whole(after.source) == build()
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_whatever_the_footer_says_the_archive_is_mended(wrong: int) -> None:
-    assert whole(mended(checked(build_archive(footer=wrong))).source) == build_archive()
+def test_any_wrong_footer_is_repaired(wrong: int) -> None:
+    assert whole(repaired(checked(build_archive(footer=wrong))).source) == build_archive()
 
 
-def test_what_stands_behind_the_footer_is_cut_off_and_named(build: Build) -> None:
+def test_bytes_after_the_footer_are_cut_off_and_named(build: Build) -> None:
     before = checked(build() + b"\xff\xfe\xfd")
     (repair,) = edits(before)
-    assert repair.loses == ("The 3 bytes behind the footer, which belong to no part of the archive.",)
-    assert whole(mended(before).source) == build()
+    assert repair.loses == ("The 3 bytes after the footer, which belong to no part of the archive.",)
+    assert whole(repaired(before).source) == build()
 
 
 def test_an_index_that_does_not_fit_its_data_waits_for_a_word(build: Build) -> None:
@@ -122,7 +122,7 @@ def test_what_stands_between_index_and_footer_is_cut_off(build: Build) -> None:
     before = checked(build_archive(index + b"junk"))
     (repair,) = edits(before)
     assert repair.loses == ("The 4 bytes between the end of the index and the footer.",)
-    assert whole(mended(before).source) == build()
+    assert whole(repaired(before).source) == build()
 
 
 @given(FILES, st.data())
@@ -136,7 +136,7 @@ def test_a_cut_off_archive_keeps_the_first_entries_and_their_bytes(
     if not edits(before):
         assert archive.find(b"}", start, before.source.size) < 0, "not one entry is closed"
         return
-    after = mended(before)
+    after = repaired(before)
     kept = contents(after)
     assert [name for name, _ in kept] == names[: len(kept)]
     assert all(content == files[name.decode()] for name, content in kept)
@@ -156,7 +156,7 @@ def test_cut_at_every_byte_an_index_gives_all_its_closed_entries(index: bytes | 
         closed = min(archive[:size].count(b"}"), len(files))
         assert bool(edits(before)) == bool(closed), size
         if closed:
-            after = mended(before)
+            after = repaired(before)
             assert contents(after) == [(name.encode(), content) for name, content in files.items()][:closed], size
             assert set(codes(after)) == ({"caf-gap"} if closed < len(files) else set()), size
 
@@ -174,15 +174,15 @@ def test_cut_at_every_byte_an_index_gives_all_its_closed_entries(index: bytes | 
 def test_what_an_index_is_closed_over_is_shown(rest: bytes, lost: str) -> None:
     archive = archive_of({"a": b"1"})
     before = checked(archive[: archive.index(b"}") + 1] + rest)
-    said = [loss for loss in edits(before)[0].loses if "cannot be read as entries" in loss]
-    assert [loss.endswith(lost) for loss in said] == [True] * bool(lost)
+    losses = [loss for loss in edits(before)[0].loses if "not readable entries" in loss]
+    assert [loss.endswith(lost) for loss in losses] == [True] * bool(lost)
     if lost:
-        assert f"The {len(rest)} bytes of the index" in said[0]
+        assert f"The {len(rest)} bytes of the index" in losses[0]
 
 
-def test_a_version_behind_the_entries_is_written_again() -> None:
+def test_a_version_after_the_entries_is_written_again() -> None:
     index = b'{"files":{"a":{"start_byte":0,"end_byte":1}},"format_ver'
-    after = mended(checked(b"x" + index))
+    after = repaired(checked(b"x" + index))
     assert not codes(after)
     assert whole(after.source)[1:-4] == b'{"files":{"a":{"start_byte":0,"end_byte":1}},"format_version":"1.0"}'
 
@@ -190,7 +190,7 @@ def test_a_version_behind_the_entries_is_written_again() -> None:
 def test_a_number_that_is_cut_off_is_no_number() -> None:
     archive = archive_of({"a": b"x" * 30, "b": b"y" * 30})
     at = archive.index(b"60}") + 1
-    after = mended(checked(archive[:at]))
+    after = repaired(checked(archive[:at]))
     assert [name for name, _ in contents(after)] == [b"a"]
 
 
@@ -203,7 +203,7 @@ def test_damage_in_the_middle_costs_the_entries_it_hit() -> None:
     (repair,) = edits(before)
     assert repair.code == "caf-rewrite-index"
     assert "'b', 'd'" in repair.loses[0]
-    after = mended(before)
+    after = repaired(before)
     assert contents(after) == [(name.encode(), files[name]) for name in "acefg"]
     assert set(codes(after)) == {"caf-gap"}
 
@@ -221,8 +221,8 @@ def test_a_salvage_leaves_out_what_it_says() -> None:
     *_, plan = plans(before)
     assert plan.code == "caf-salvage"
     assert plan.loses == (
-        "2 members whose data cannot be told: 'back', 'far'.",
-        "6 bytes of data that belong to none of the members.",
+        "2 members whose place is not known: 'back', 'far'.",
+        "6 bytes of data that belong to no member.",
     )
     after = salvaged(before)
     assert after is not None
@@ -256,7 +256,7 @@ def test_warnings_alone_call_for_no_new_archive(build: Build) -> None:
     assert not plans(checked(b"more" + build()))
 
 
-def test_what_an_edit_mends_without_loss_calls_for_no_new_archive(build: Build) -> None:
+def test_no_salvage_is_offered_if_an_edit_fixes_everything_without_loss(build: Build) -> None:
     assert [each.code for each in plans(checked(build(footer=7)))] == ["caf-mend-footer"]
 
 
@@ -288,7 +288,7 @@ def test_whatever_bytes_change_repairs_end_and_keep_what_they_list(
     for repair in plans(before):
         assert bool(repair.edit) != bool(repair.content)
         assert repair.mends <= set(codes(before)) or repair.code == "caf-rewrite-index"
-    mended(before)
+    repaired(before)
     rescued = salvaged(before)
     assert rescued is None or set(codes(rescued)) <= {"caf-name-hazard"}
 
@@ -297,7 +297,7 @@ def test_a_salvage_names_the_members_that_share_bytes() -> None:
     index = index_json([("a", 0, 5), ("b", 4, 6), ("c", 7, 8), ("far", 9, 99)])
     before = checked(build_archive(index, b"0123456789"))
     *_, plan = plans(before)
-    said = [each for each in plan.loses if "doubtful" in each]
+    said = [each for each in plan.loses if "share bytes" in each]
     assert len(said) == 1
     assert said[0].endswith(": 'a', 'b'.")
     after = salvaged(before)
@@ -317,4 +317,4 @@ def test_many_members_are_salvaged_in_small_pieces() -> None:
     assert plan.content is not None
     pieces = list(plan.content(Progress()))
     assert max(map(len, pieces)) < 70_000
-    assert contents(checked(b"".join(pieces))) == contents(mended(before))
+    assert contents(checked(b"".join(pieces))) == contents(repaired(before))

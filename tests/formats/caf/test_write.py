@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from inspector.formats.caf import write
 from inspector.formats.caf.write import WriteError, Writer, index_pieces, quoted
 from tests.formats.archives import codes
-from tests.formats.caf.mending import checked, contents
+from tests.formats.caf.repairing import checked, contents
 
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=30).map(str.encode)
 FILES = st.dictionaries(NAMES, st.binary(max_size=200), max_size=12)
@@ -82,10 +82,10 @@ def test_a_name_is_taken_once() -> None:
 
 
 def test_an_index_that_the_footer_cannot_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write, "INDEX_LIMIT", 100)
+    monkeypatch.setattr(write, "MAX_INDEX_SIZE", 100)
     writer = Writer()
     writer.begin(b"a")
     writer.end()
     writer.begin(b"b")
-    with pytest.raises(WriteError, match="put fewer members into one archive"):
+    with pytest.raises(WriteError, match="Put fewer members into one archive"):
         writer.end()

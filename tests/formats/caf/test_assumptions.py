@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from inspector.core.edit import OverlaySource
 from tests.formats.archives import codes
 from tests.formats.caf.conftest import build_archive
-from tests.formats.caf.mending import checked, contents, edits, mended, whole
+from tests.formats.caf.repairing import checked, contents, edits, repaired, whole
 from tests.samples.writers import index_json, ranges_of
 
 Build = Callable[..., bytes]
@@ -41,9 +41,9 @@ def test_a_broken_range_is_what_the_other_members_leave(numbers: tuple[object, o
     before = checked(damaged({"b": numbers}))
     (repair,) = edits(before)
     assert repair.code == "caf-set-ranges"
-    assert repair.claim.endswith("then 'b' is what stands from byte 3 to 9.")
+    assert repair.claim.endswith("then 'b' is bytes 3 to 9.")
     assert set(codes(before)) <= repair.mends
-    after = mended(before, claims=True)
+    after = repaired(before, claims=True)
     assert whole(after.source) == SOUND
     assert contents(after) == MEMBERS
 
@@ -51,11 +51,11 @@ def test_a_broken_range_is_what_the_other_members_leave(numbers: tuple[object, o
 def test_an_entry_that_is_no_object_tells_nothing() -> None:
     before = checked(SOUND.replace(b'{"start_byte":3,"end_byte":9}', b'"somewhere"'))
     assert codes(before) == ["caf-footer", "caf-entry-wrong-type", "caf-gap"]
-    assert "caf-set-ranges" not in {each.code for each in edits(mended(before, claims=True))}
+    assert "caf-set-ranges" not in {each.code for each in edits(repaired(before, claims=True))}
 
 
-def test_several_broken_ranges_are_told_by_the_numbers_left() -> None:
-    after = mended(checked(damaged({"a": (None, 3), "c": (9, "?")})), claims=True)
+def test_several_broken_ranges_are_inferred_from_the_numbers_left() -> None:
+    after = repaired(checked(damaged({"a": (None, 3), "c": (9, "?")})), claims=True)
     assert contents(after) == MEMBERS
     assert not codes(after)
 
@@ -78,8 +78,8 @@ def test_of_an_overlap_there_are_two_explanations() -> None:
     end, begin = edits(before)
     assert (end.code, begin.code) == ("caf-end-earlier", "caf-begin-later")
     assert end.title == "End 'a' where the next member begins"
-    assert "nothing tells which" in end.claim
-    assert whole(mended(before, claims=True).source) == SOUND
+    assert "does not say which" in end.claim
+    assert whole(repaired(before, claims=True).source) == SOUND
     assert begin.edit is not None
     after = checked(OverlaySource(before.source, begin.edit))
     assert not codes(after)
@@ -89,7 +89,7 @@ def test_of_an_overlap_there_are_two_explanations() -> None:
 def test_a_number_that_stands_twice_is_written_once() -> None:
     before = checked(build_archive(SOUND[20:-4].replace(b'"end_byte":9', b'"end_byte":7,"end_byte":9'), DATA))
     assert codes(before) == ["caf-entry-duplicate-key"]
-    assert whole(mended(before, claims=True).source) == SOUND
+    assert whole(repaired(before, claims=True).source) == SOUND
 
 
 @given(
@@ -101,7 +101,7 @@ def test_whatever_numbers_are_wrong_what_is_set_is_a_sound_archive(changes: dict
     before = checked(damaged(changes))
     for repair in edits(before):
         assert repair.claim
-        assert not codes(mended(before, claims=True))
+        assert not codes(repaired(before, claims=True))
 
 
 def test_ends_taken_as_inclusive_become_exclusive() -> None:
@@ -110,7 +110,7 @@ def test_ends_taken_as_inclusive_become_exclusive() -> None:
     assert codes(before) == ["caf-end-byte-inclusive"]
     (repair,) = edits(before)
     assert "one byte longer" in repair.claim
-    assert whole(mended(before, claims=True).source) == SOUND
+    assert whole(repaired(before, claims=True).source) == SOUND
 
 
 @pytest.mark.parametrize("empty", [0, -1])
@@ -122,7 +122,7 @@ def test_empty_members_stay_empty_when_ends_become_exclusive(empty: int) -> None
     assert set(codes(before)) - {"caf-entry-reversed"} == {"caf-end-byte-inclusive"}
     (repair,) = edits(before)
     assert repair.code == "caf-shift-ends"
-    assert sorted(contents(mended(before, claims=True))) == sorted((name.encode(), files[name]) for name in files)
+    assert sorted(contents(repaired(before, claims=True))) == sorted((name.encode(), files[name]) for name in files)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_a_missing_version_is_written_in_front(index: str) -> None:
     before = checked(build_archive(index, b"x"))
     (repair,) = edits(before)
     assert "it does not say so" in repair.claim
-    after = mended(before, claims=True)
+    after = repaired(before, claims=True)
     assert not codes(after)
     assert json.loads(whole(after.source)[1:-4]) == {"format_version": "1.0", **json.loads(index)}
 
@@ -143,4 +143,4 @@ def test_one_broken_range_of_many_members() -> None:
     sound = build_archive(index_json(ranges), data)
     ranges[4_000] = ("004000", 4_000, 10**6)
     before = checked(build_archive(index_json(ranges), data, 7))
-    assert whole(mended(before, claims=True).source) == sound
+    assert whole(repaired(before, claims=True).source) == sound
