@@ -159,7 +159,7 @@ def _repair_footer(context: RepairContext) -> Repair:
     claim = ""
     if context.codes & _LAYOUT_CODES:
         claim = (
-            f"That the index at byte {grouped(span.start)} is the index of this archive. Its members do not fill the "
+            f"The index at byte {grouped(span.start)} is the index of this archive. Its members do not fill the "
             "data before it exactly, so this is not proved."
         )
     belong = verb(extra, "belongs", "belong")
@@ -309,7 +309,7 @@ def _set_ranges(context: RepairContext) -> Iterator[Repair]:
     start, stop = ranges[min(ranges)]
     title = f"Set {verb(len(ranges), 'the range', 'the ranges')} of {_listed(context, ranges)} to what the others leave"
     claim = (
-        "That members follow one another without gaps, as the specification says: then "
+        "Members follow one another without gaps, as the specification says: then "
         f"{visible(context.index.name(min(ranges)))!r} is bytes {grouped(start)} to {grouped(stop)}"
         + (f", and likewise for {count(len(ranges) - 1, 'more member')}." if len(ranges) > 1 else ".")
     )
@@ -329,9 +329,7 @@ def _separate_overlaps(context: RepairContext) -> Iterator[Repair]:
     ):
         if len(ranges) == len(overlaps) <= _MAX_INFERRED_RANGES and _fill(index, ranges):
             title = f"{word} {_listed(context, ranges)} {where}"
-            claim = (
-                f"That {_listed(context, ranges)} {verb(len(ranges), word.lower() + 's', word.lower())} {where}: {why}"
-            )
+            claim = f"{_listed(context, ranges)} {verb(len(ranges), word.lower() + 's', word.lower())} {where}: {why}"
             yield from _with_ranges(context, ranges, code, title, claim)
 
 
@@ -417,7 +415,7 @@ def _shift_ends(context: RepairContext) -> Repair:
     every = "every end_byte" if len(short) == len(index) else f"the end_byte of {count(len(short), 'member')}"
     title = f"Rewrite the index at byte {grouped(index.span.start)} with {every} one larger"
     claim = (
-        "That the writer took end_byte as inclusive, so that the byte after each member is its last: members become "
+        "The writer took end_byte as inclusive, so the byte after each member is its last: members become "
         "one byte longer."
     )
     edit = replace_tail(context.source, index.span.start, b"".join(index_pieces(entries)), title)
@@ -434,7 +432,7 @@ def _move_ranges(context: RepairContext) -> Repair:
     )
     title = f"Rewrite the index at byte {grouped(index.span.start)} with every number {grouped(size)} larger"
     claim = (
-        f"That the first {in_bytes(size)} of the file are an archive of their own, and the index counts from its end. "
+        f"The first {in_bytes(size)} of the file are an archive of their own, and the index counts from its end. "
         "They stay in place and belong to no member."
     )
     edit = replace_tail(context.source, index.span.start, b"".join(index_pieces(entries)), title)
@@ -447,7 +445,7 @@ def _add_version(context: RepairContext) -> Repair:
     brace = data.index(b"{") + 1
     key = b'"format_version":"1.0"' + (b"" if data[brace:].lstrip(b" \t\r\n").startswith(b"}") else b",")
     title = f'Write "format_version":"1.0" into the index at byte {grouped(span.start + brace)}'
-    claim = "That the archive follows version 1.0 of the specification, the only version; it does not say so."
+    claim = "The archive follows version 1.0 of the specification, the only version; it does not say so."
     new = key + data[brace:] + footer(len(data) + len(key))
     edit = replace_tail(context.source, span.start + brace, new, title)
     return Repair("caf-add-version", title, frozenset((_NO_VERSION,)), (), claim, edit)

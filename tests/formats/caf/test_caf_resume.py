@@ -111,7 +111,7 @@ def test_a_number_that_is_cut_off_is_no_number(rest: bytes, decoded: Decoded) ->
     assert readable(archive) == WHOLE[:3]
 
 
-def test_where_reading_goes_on_is_said(decoded: Decoded) -> None:
+def test_where_reading_goes_on_is_reported(decoded: Decoded) -> None:
     index = INDEX.replace(b'},"b', b'}"b')
     archive = decoded(with_index(index))
     (finding,) = archive.findings

@@ -131,7 +131,7 @@ def test_unused_entries_show_what_they_hold(data: bytes) -> None:
 def test_count_and_padding(data: bytes) -> None:
     eight = opened(with_payload(data, b"\x08" + data[42:157]))
     assert doubts(eight) == {"taco-count": Severity.ERROR}
-    assert of_kind(eight, Kind.TACO_PAYLOAD)[0].note == "count is 8; there is room for 7"
+    assert of_kind(eight, Kind.TACO_PAYLOAD)[0].note == "count is 8, but there is room for 7"
     padded = opened(with_payload(data, b"\x05\0\7\0" + data[45:157]))
     assert doubts(padded) == {"taco-padding": Severity.WARNING}
     assert of_kind(padded, Kind.PADDING)[0].value == "000700"

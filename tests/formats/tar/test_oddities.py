@@ -57,7 +57,7 @@ def test_an_odd_record_is_a_warning_on_its_bytes(code: str, odd: bytes) -> None:
     assert_covered(archive)
 
 
-def test_a_time_before_1970_is_only_said() -> None:
+def test_a_time_before_1970_is_only_reported() -> None:
     archive = decoded(with_pax(record(b"mtime", b"-1.25")))
     assert codes(archive) == []
     assert [finding.code for finding in archive.findings] == ["tar-pax-time"]
@@ -77,7 +77,7 @@ def test_a_malformed_record_is_marked_from_where_it_begins(broken: bytes) -> Non
     assert spanned(data, of(archive, "tar-extension")[0]) == broken
 
 
-def test_a_place_said_twice_is_a_warning_and_the_last_counts() -> None:
+def test_a_place_reported_twice_is_a_warning_and_the_last_counts() -> None:
     archive = decoded(with_pax(record(b"path", b"one") + record(b"path", b"two")))
     assert codes(archive) == ["tar-pax-repeated"]
     assert archive.members.path(0) == b"two"
@@ -95,7 +95,7 @@ def test_several_extended_headers_of_one_kind_are_a_warning() -> None:
 
 
 @pytest.mark.parametrize("odd", [record(b"path", b"all"), record(b"size", b"4"), record(b"GNU.sparse.name", b"x")])
-def test_what_only_one_member_can_be_is_not_said_of_all(odd: bytes) -> None:
+def test_what_only_one_member_can_be_is_not_reported_of_all(odd: bytes) -> None:
     data = extended(b"g", odd) + build([("name", b"data")])
     archive = decoded(data)
     assert "tar-pax-global" in codes(archive)
@@ -249,7 +249,7 @@ def test_no_map_whatever_is_in_it_stops_the_walk(
 
 @pytest.mark.parametrize("bit", [0o4000, 0o2000, 0o6000])
 @pytest.mark.parametrize("others", [0, 300])
-def test_rights_of_others_are_said_among_few_and_among_many(bit: int, others: int) -> None:
+def test_rights_of_others_are_reported_among_few_and_among_many(bit: int, others: int) -> None:
     ordinary = [(f"{number}", bytes(600)) for number in range(others)]
     program = tarfile.TarInfo("program")
     program.mode = bit | 0o755
