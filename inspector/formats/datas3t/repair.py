@@ -18,7 +18,7 @@ from inspector.core.source import BLOCK as PIECE
 from inspector.core.verdict import VERDICTS, Verdict
 from inspector.formats import _tar
 from inspector.formats._tar.header import BLOCK, aligned
-from inspector.formats._tar.repair import mend_end, mend_headers
+from inspector.formats._tar.repair import repair_end, repair_headers
 from inspector.formats.datas3t.archive import METADATA
 from inspector.formats.datas3t.check import MISMATCH
 from inspector.formats.datas3t.datapoints import FIELD_TWICE, NONE, ROW_BROKEN, ROW_MISSING, Beside
@@ -56,7 +56,10 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     if not isinstance(beside, Beside) or not codes:
         return ()
     progress.begin("Planning repairs", len(archive.members), "members")
-    found = [*mend_headers(archive, lambda member: _expected(beside, member)), *mend_end(archive, _is_whole(archive))]
+    found = [
+        *repair_headers(archive, lambda member: _expected(beside, member)),
+        *repair_end(archive, _is_whole(archive)),
+    ]
     if not _is_damaged(archive):
         found += mend_index(archive, beside, codes)
         if TWICE not in codes:

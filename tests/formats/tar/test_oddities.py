@@ -109,11 +109,13 @@ def test_the_odd_records_of_one_header_are_told_up_to_a_hundred() -> None:
 
 
 def test_global_records_that_do_not_matter_are_not_carried_from_member_to_member() -> None:
-    said = Overrides()
-    said.take(b"g", b"".join(record(b"key%d" % number, b"value") for number in range(2000)) + record(b"size", b"3"))
-    assert said.following().pax == {b"size": b"3"}
-    said.take(b"g", record(b"GNU.sparse.offset", b"1") * 500)
-    assert (said.following().sparse, said.following().extents) == (True, [])
+    overrides = Overrides()
+    overrides.apply(
+        b"g", b"".join(record(b"key%d" % number, b"value") for number in range(2000)) + record(b"size", b"3")
+    )
+    assert overrides.for_next_member().pax == {b"size": b"3"}
+    overrides.apply(b"g", record(b"GNU.sparse.offset", b"1") * 500)
+    assert (overrides.for_next_member().sparse, overrides.for_next_member().extents) == (True, [])
 
 
 def old_gnu(extents: Extents, expanded: int, data: bytes) -> bytes:
@@ -186,10 +188,10 @@ def test_a_sound_map_is_no_finding(form: Form, extents: Extents, expanded: int, 
     [
         ([(1000, 5), (0, 3)], 2000, 8, "not sorted"),
         ([(0, 600), (512, 5)], 2000, 605, "overlaps itself"),
-        ([(0, 3), (1999, 5)], 2000, 8, "goes on to byte 2,004"),
-        ([(0, 3), (2**63 - 2, 5)], 2**63 + 2, 8, "past 2^63"),
-        ([(0, 3)], 2000, 8, "room for 3 bytes of data, but 8 are stored"),
-        ([(0, 3), (1000, 50)], 2000, 8, "room for 53 bytes"),
+        ([(0, 3), (1999, 5)], 2000, 8, "ends at byte 2,004"),
+        ([(0, 3), (2**63 - 2, 5)], 2**63 + 2, 8, "exceeds 2^63"),
+        ([(0, 3)], 2000, 8, "describes 3 bytes of data, but 8 are stored"),
+        ([(0, 3), (1000, 50)], 2000, 8, "describes 53 bytes"),
     ],
 )
 def test_a_map_that_contradicts_itself(form: Form, extents: Extents, expanded: int, size: int, words: str) -> None:

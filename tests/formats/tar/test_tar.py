@@ -88,7 +88,7 @@ def test_a_header_is_shown_part_by_part() -> None:
     assert child(header, "mode").note == "rwxr-xr-x"
     assert child(header, "mtime").note == "2025-01-01 00:00:00 UTC"
     assert child(header, "uname").value == "ann"
-    assert child(header, "chksum").note == "Fits."
+    assert child(header, "chksum").note == "Matches."
     data, padding = archive.fields[0].children[0].children[1:]
     assert (data.kind, data.spans[0], data.member) == (Kind.DATA, (512, 2017), 0)
     assert (padding.kind, padding.spans[0]) == (Kind.PADDING, (2017, 2048))
@@ -317,7 +317,7 @@ def test_times_that_no_calendar_has() -> None:
     block = bytearray(SOUND[:512])
     block[136:148] = b"\x80" + b"\xff" * 11
     archive = decoded(with_checksum(bytes(block)) + SOUND[512:])
-    assert child(archive.fields[0].children[0], "header", "mtime").note == "A time that no calendar has."
+    assert child(archive.fields[0].children[0], "header", "mtime").note == "A time outside any calendar."
 
 
 def test_hazardous_names_are_warned_of_and_a_leading_dot_is_plain() -> None:
