@@ -227,7 +227,7 @@ class DirectoryWalk:
         named = local is not None and data[LOCAL_SIZE : LOCAL_SIZE + len(name)] == name != b""
         if local is None or (local.signature != LOCAL and not (named and local.name_length == len(name))):
             where = f"at {head:,}" if head >= 0 else f"{in_bytes(-head)} before the start of the file"
-            message = f"The central directory puts the local header of {visible(name)} {where}, but there is none."
+            message = f"There is no local header of {visible(name)} {where}. The central directory puts it there."
             self.emitter.error("zip-no-local-header", message, place, (head, head + LOCAL_SIZE), member=index)
             return -1
         data_start = head + LOCAL_SIZE + local.name_length + local.extra_length
@@ -243,7 +243,7 @@ class DirectoryWalk:
             if code == "crc" and head in self.crc_checked_at:
                 continue
             severity = Severity.ERROR if serious else Severity.INFO
-            message = f"The local header and the central directory disagree on {visible(name)}: {text}."
+            message = f"The local header and the central directory disagree on {visible(name)}. {text}."
             spans = [
                 (base + start, base + stop) for base, (start, stop) in ((place[0], central_span), (head, local_span))
             ]
@@ -383,26 +383,26 @@ def differences(central: Central, local: Local, name: bytes, local_name: bytes, 
     """The differences; ``central`` has its ZIP64 numbers filled in."""
     found = []
     if local.signature != LOCAL:
-        text = f"the local signature is {local.signature.hex()}"
+        text = f"The local signature is {local.signature.hex()}"
         found.append(Difference("signature", True, text, (0, 4), _OFFSET))
     if local_name != name:
-        text = f"the name is {visible(local_name)} locally and {visible(name)} in the central directory"
+        text = f"The name is {visible(local_name)} locally and {visible(name)} in the central directory"
         places = (LOCAL_SIZE, LOCAL_SIZE + len(local_name)), (CENTRAL_SIZE, CENTRAL_SIZE + len(name))
         found.append(Difference("name", True, text, *places))
     if local.method != central.method:
-        text = f"the compression method is {_method(local.method)} locally and {_method(central.method)} centrally"
+        text = f"The compression method is {_method(local.method)} locally and {_method(central.method)} centrally"
         found.append(_at(8, 10, code="method", serious=True, text=text))
     if local.flags != central.flags:
         serious = bool((local.flags ^ central.flags) & (ENCRYPTED | HAS_DESCRIPTOR))
-        text = f"the flags are 0x{local.flags:04X} locally and 0x{central.flags:04X} in the central directory"
+        text = f"The flags are 0x{local.flags:04X} locally and 0x{central.flags:04X} in the central directory"
         found.append(_at(6, 8, code="flags", serious=serious, text=text))
     if local.needed != central.needed:
         text = (
-            f"the version needed is {version_text(local.needed)} locally and {version_text(central.needed)} centrally"
+            f"The version needed is {version_text(local.needed)} locally and {version_text(central.needed)} centrally"
         )
         found.append(_at(4, 6, code="needed", serious=False, text=text))
     if (local.time, local.date) != (central.time, central.date):
-        found.append(_at(10, 14, code="time", serious=False, text="the times differ"))
+        found.append(_at(10, 14, code="time", serious=False, text="The times differ"))
     if not central.flags & MASKED:
         found += _number_differences(central, local, local_extra)
     return found
@@ -415,14 +415,14 @@ def _number_differences(central: Central, local: Local, local_extra: bytes) -> l
     stored = local.stored if wide.stored is None else wide.stored
     size = local.size if wide.size is None else wide.size
     if local.crc != central.crc and not (deferred and not local.crc):
-        text = f"the CRC is 0x{local.crc:08X} locally and 0x{central.crc:08X} in the central directory"
+        text = f"The CRC is 0x{local.crc:08X} locally and 0x{central.crc:08X} in the central directory"
         found.append(_at(14, 18, code="crc", serious=True, text=text))
     for at, word, local_size, central_size in (
         (18, "compressed", stored, central.stored),
         (22, "uncompressed", size, central.size),
     ):
         if local_size != central_size and not (deferred and local_size in (0, FULL_32)):
-            text = f"the {word} size is {local_size:,} locally and {central_size:,} in the central directory"
+            text = f"The {word} size is {local_size:,} locally and {central_size:,} in the central directory"
             found.append(_at(at, at + 4, code="size", serious=True, text=text))
     return found
 

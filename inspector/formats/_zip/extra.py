@@ -279,18 +279,18 @@ def extra_faults(data: bytes, *, local: bool) -> list[ExtraFault]:
             return found
         text = shortage(identifier, data[start:stop], local=local)
         if text:
-            found.append(ExtraFault("zip-extra-malformed", f"its {record_name(identifier)} {text}", start - 4, stop))
+            found.append(ExtraFault("zip-extra-malformed", f"Its {record_name(identifier)} {text}", start - 4, stop))
         if identifier in seen:
-            text = f"it repeats the record {record_name(identifier)}, and programs differ in which one they use"
+            text = f"It repeats the record {record_name(identifier)}, and programs differ in which one they use"
             found.append(ExtraFault("zip-extra-repeated", text, start - 4, stop))
         if identifier != PADDING:
             seen.add(identifier)
     rest = data[stop:]
     if any(rest):
-        text = f"its last {in_bytes(len(rest))} {verb(len(rest), 'is', 'are')} not a complete record"
+        text = f"Its last {in_bytes(len(rest))} {verb(len(rest), 'is', 'are')} not a complete record"
         if len(rest) >= 4:
             claimed, present = int.from_bytes(rest[2:4], "little"), len(rest) - 4
-            text = f"its last record should have {in_bytes(claimed)} of data and has {present:,}"
+            text = f"Its last record should have {in_bytes(claimed)} of data and has {present:,}"
         found.append(ExtraFault("zip-extra-malformed", text, stop, len(data)))
     return found
 
@@ -298,7 +298,7 @@ def extra_faults(data: bytes, *, local: bool) -> list[ExtraFault]:
 def report_extra(emitter: Emitter, data: bytes, place: ExtraPlace) -> None:
     """Report the faults of one extra field."""
     for code, text, start, stop in extra_faults(data, local=place.local):
-        message = f"The extra field in {place.text} is not as specified: {text}."
+        message = f"The extra field in {place.text} is not as specified. {text}."
         emitter.warning(code, message, (place.start + start, place.start + stop), member=place.member)
 
 
@@ -326,6 +326,6 @@ def _second_name_problems(name: bytes, crc: int, place: ExtraPlace) -> Iterator[
         message = f"{whose} differs from the first; some programs use it."
         yield Severity.WARNING if doubtful else Severity.INFO, "zip-second-name", message
     for text in hazards(name):
-        yield Severity.WARNING, "zip-name-hazard", f"{whose} {text}."
+        yield Severity.WARNING, "zip-name-hazard", f"{whose} is hazardous. It {text}."
     for text in unportable(name)[:1]:
-        yield Severity.INFO, "name-not-portable", f"{whose} is not portable: it {text}."
+        yield Severity.INFO, "name-not-portable", f"{whose} is not portable. It {text}."

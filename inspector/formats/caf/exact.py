@@ -93,7 +93,7 @@ class _Reporter:
             after = f" Reading continues with the entry at byte {self.place(resume)}."
         self.error(
             "caf-index-malformed",
-            f"The index is not JSON: at byte {self.place(problem.at)} it {problem.message}.{after}",
+            f"The index is not JSON at byte {self.place(problem.at)}. It {problem.message}.{after}",
             where,
         )
 
@@ -115,7 +115,7 @@ class _Reporter:
             least = "at least " if len(places) == MAX_SPANS_PER_DEVIATION else ""
             times = "" if len(places) == 1 else f", {least}{len(places):,} times in all"
             message = (
-                f"The index is not strict JSON: it has {deviation} at byte {first}{times}. Most readers reject it."
+                f"The index is not strict JSON. It has {deviation} at byte {first}{times}, which most readers reject."
             )
             if len(self.index.problems) < MAX_PROBLEMS:
                 spans = tuple(self.span(*place) for place in places)
