@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from inspector.core.member import Members
 from inspector.core.source import Source
-from inspector.formats._tar.header import BLOCK, CHKSUM
-from inspector.formats._tar.walk import NameCheck
+from inspector.formats._tar.header import BLOCK, CHKSUM, NameCheck
 
 Blocks = NDArray[np.uint8]
 

@@ -1,11 +1,15 @@
-"""One tar header block: 512 bytes in the ustar format (POSIX.1-2017), the GNU or the V7 dialect.
+"""Parse a tar header block: 512 bytes in the ustar format (POSIX.1-2017), the GNU or the V7 dialect; check names.
 
 Numbers are octal text, or base-256 if the first bit of the field is set (GNU, star).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from inspector.core.archive import Emitter
+from inspector.core.names import hazards, visible
 
 BLOCK = 512
 """The block size in bytes; headers and data fill whole blocks."""
@@ -75,6 +79,15 @@ TYPES = {
     b"N": "GNU old long name",
 }
 """The meaning of the type flags."""
+
+MAX_NAMES_REPORTED = 100
+"""Members whose names are reported one by one; the rest are counted."""
+
+
+_PLAIN = bytes(code for code in range(0x20, 0x7F) if code not in b"\\:") + b"\n"
+
+
+_SUSPICIOUS = (b"//", b"/.", b"./", b"\n/", b"\n.", b".\n")
 
 
 def aligned(size: int) -> int:
@@ -148,3 +161,40 @@ def parse(block: bytes) -> Header:
         posix or gnu,
         gnu,
     )
+
+
+class NameCheck:
+    """Reports hazardous names as members are listed. A leading ``./``, which tar programs write, is harmless."""
+
+    def __init__(self, emitter: Emitter) -> None:
+        self._emitter = emitter
+        self._found = 0
+
+    def check(self, index: int, name: bytes, span: tuple[int, int]) -> None:
+        """Check the name of one member, which is in the bytes ``span``."""
+        rest = name.removeprefix(b"./")
+        found = hazards(rest) if rest or not name else ()
+        if name == b"." or not found:
+            return
+        self._found += 1
+        if self._found <= MAX_NAMES_REPORTED:
+            shown = visible(name)
+            for hazard in found:
+                self._emitter.warning("tar-name-hazard", f"The name {shown!r} {hazard}.", span, member=index)
+
+    def check_many(self, first: int, names: Sequence[bytes], heads: Sequence[int]) -> None:
+        """Check the names of members from ``first`` on, whose headers are at ``heads``.
+
+        Each name is at most 100 bytes long. If all are plain, one pass over all of them shows it.
+        """
+        joined = b"\n" + b"\n".join(names) + b"\n"
+        plain = not joined.translate(None, _PLAIN) and joined.count(b"\n") == len(names) + 1
+        if plain and not any(suspicious in joined for suspicious in _SUSPICIOUS):
+            return
+        for index, (name, head) in enumerate(zip(names, heads, strict=True), first):
+            self.check(index, name, (head, head + 100))
+
+    def close(self) -> None:
+        """Report the total, if not all were reported."""
+        if self._found > MAX_NAMES_REPORTED:
+            self._emitter.warning("tar-name-hazard", f"{self._found:,} members in all have hazardous names.")

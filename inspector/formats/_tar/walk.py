@@ -5,15 +5,13 @@ The walk only moves forward, so it ends whatever the bytes are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from inspector.core.archive import Emitter
 from inspector.core.capped_findings import CappedFindings
 from inspector.core.finding import Severity
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, SPECIAL, UNREADABLE
-from inspector.core.names import hazards, visible
+from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.span import Span
 from inspector.formats._tar import header as heads
@@ -26,58 +24,11 @@ from inspector.formats._tar.extension import (
     fault_of_records,
     pax_problems,
 )
-from inspector.formats._tar.header import BLOCK, ZEROS, Header, aligned
+from inspector.formats._tar.header import BLOCK, ZEROS, Header, NameCheck, aligned
 from inspector.formats._tar.resync import HEADER_WINDOW_BYTES, Cursor
 
 if TYPE_CHECKING:
     from inspector.formats._tar.fast_walk import FastWalk
-
-MAX_NAMES_REPORTED = 100
-"""Members whose names are reported one by one; the rest are counted."""
-
-
-_PLAIN = bytes(code for code in range(0x20, 0x7F) if code not in b"\\:") + b"\n"
-
-
-_SUSPICIOUS = (b"//", b"/.", b"./", b"\n/", b"\n.", b".\n")
-
-
-class NameCheck:
-    """Reports hazardous names as members are listed. A leading ``./``, which tar programs write, is harmless."""
-
-    def __init__(self, emitter: Emitter) -> None:
-        self._emitter = emitter
-        self._found = 0
-
-    def check(self, index: int, name: bytes, span: tuple[int, int]) -> None:
-        """Check the name of one member, which is in the bytes ``span``."""
-        rest = name.removeprefix(b"./")
-        found = hazards(rest) if rest or not name else ()
-        if name == b"." or not found:
-            return
-        self._found += 1
-        if self._found <= MAX_NAMES_REPORTED:
-            shown = visible(name)
-            for hazard in found:
-                self._emitter.warning("tar-name-hazard", f"The name {shown!r} {hazard}.", span, member=index)
-
-    def check_many(self, first: int, names: Sequence[bytes], heads: Sequence[int]) -> None:
-        """Check the names of members from ``first`` on, whose headers are at ``heads``.
-
-        Each name is at most 100 bytes long. If all are plain, one pass over all of them shows it.
-        """
-        joined = b"\n" + b"\n".join(names) + b"\n"
-        plain = not joined.translate(None, _PLAIN) and joined.count(b"\n") == len(names) + 1
-        if plain and not any(suspicious in joined for suspicious in _SUSPICIOUS):
-            return
-        for index, (name, head) in enumerate(zip(names, heads, strict=True), first):
-            self.check(index, name, (head, head + 100))
-
-    def close(self) -> None:
-        """Report the total, if not all were reported."""
-        if self._found > MAX_NAMES_REPORTED:
-            self._emitter.warning("tar-name-hazard", f"{self._found:,} members in all have hazardous names.")
-
 
 MAX_STRAYS = 1000
 """The walk stops after this many places that belong to no member."""
