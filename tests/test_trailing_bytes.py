@@ -1,4 +1,4 @@
-"""However many bytes follow an archive, it is opened, checked and planned to be mended as soon as without them."""
+"""However many bytes follow an archive, it is opened, checked and planned to be repaired as soon as without them."""
 
 from __future__ import annotations
 

@@ -26,4 +26,5 @@ def rca_options(options: argparse.Namespace) -> RcaOptions:
     """How to write blobs, as it was typed."""
     default = RcaOptions()
     level = default.level if options.level is None else options.level
-    return RcaOptions(level, CONVENTIONS.get(options.hash_convention), not options.no_sync)
+    accept = frozenset(getattr(options, "accept", ()))
+    return RcaOptions(level, CONVENTIONS.get(options.hash_convention), not options.no_sync, accept)

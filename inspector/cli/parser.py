@@ -27,7 +27,7 @@ COMMANDS = {
     "append": "more blobs for an RCA archive, in place",
     "find": "where a member is, from a catalogue that create keeps",
     "header": "show a TACO header, or edit it in place",
-    "repair": "the plan of mending an archive, and then the mending",
+    "repair": "the plan of repairing an archive, and then the repairing",
     "formats": "the formats that are known, and their limitations",
 }
 """The sub-commands and what each does."""
@@ -135,12 +135,25 @@ def _add_extract(command: argparse.ArgumentParser) -> None:
 def _add_repair(command: argparse.ArgumentParser) -> None:
     add_unfinished(command)
     command.add_argument(
-        "--to", type=_some_path, metavar="COPY", help="write a mended copy, or save there what is whole"
+        "--to", type=_some_path, metavar="COPY", help="write a repaired copy, or save there what is whole"
     )
     command.add_argument(
-        "--accept", action="append", default=[], metavar="CODE", help="make a repair that rests on an assumption too"
+        "--accept",
+        action="append",
+        default=[],
+        metavar="CODE",
+        help="consent to exactly this repair, as the plan shows it; may be repeated",
     )
-    command.add_argument("--roll-back", action="store_true", help="take an interrupted change back, not finish it")
+    instead = command.add_mutually_exclusive_group()
+    instead.add_argument("--finish", action="store_true", help="finish an interrupted change, and do nothing else")
+    instead.add_argument(
+        "--roll-back", action="store_true", help="roll an interrupted change back, and do nothing else"
+    )
+    instead.add_argument(
+        "--take-back",
+        action="store_true",
+        help="put back what the last change of the file has overwritten or cut off, and do nothing else",
+    )
 
 
 def _some_path(text: str) -> str:

@@ -16,6 +16,14 @@ def add_append(command: argparse.ArgumentParser) -> None:
         "inputs", metavar="INPUT", nargs="+", help="files, objects, and folders or prefixes for all beneath"
     )
     command.add_argument("--json", action="store_true", help="JSON, one object for the archive")
+    command.add_argument(
+        "--accept",
+        action="append",
+        default=[],
+        choices=("rca-discard-tail",),
+        metavar="CODE",
+        help="rca-discard-tail: overwrite blobs of an interrupted append that can be read but are not proved",
+    )
     add_rca(command)
     add_connecting(command)
 

@@ -1,4 +1,4 @@
-"""``repair``: the plan of mending an archive, then the mending, in place or to a copy."""
+"""``repair``: the plan of repairing an archive, then the repairing, in place or to a copy."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from inspector.cli.exit_codes import FINE, NOT_SOUND, UNREADABLE
 from inspector.cli.output import Lines, complain
 from inspector.cli.progress_bar import ProgressBar
 from inspector.cli.unfinished import tidy_around, tidy_beside
-from inspector.cli.writes import write_lines, write_objects
+from inspector.cli.writes import OldBytes, write_lines, write_objects
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.span import Spans
 from inspector.core.verdict import State
 from inspector.operations.edit.apply_repairs import carry_out, described, save_salvage, writable
-from inspector.operations.edit.interrupted import interrupted, recover
+from inspector.operations.edit.interrupted import interrupted, recover, settle, take_back
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.edit.s3_writing import sending_lines
 from inspector.operations.jobs.operation_error import Refused
@@ -30,10 +30,12 @@ from inspector.sources.s3.source import S3Source
 
 
 def run(options: argparse.Namespace) -> int:
-    """Mend what is at ``options.location`` and give the exit status.
+    """Repair what is at ``options.location`` and give the exit status.
 
     Raises SourceError where there is no archive, EditError and Refused where it cannot be written.
     """
+    if options.finish or options.roll_back or options.take_back:
+        return _settle(options)
     status = FINE
     if (found := interrupted(options.location)) is not None:
         if options.dry_run:
@@ -49,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     with Lines() as out:
         for part in opened:
             try:
-                status = max(status, _mend(part, options, out))
+                status = max(status, _repair(part, options, out))
             except SourceError as error:
                 complain(str(error))
                 status = UNREADABLE
@@ -76,22 +78,39 @@ def _say_interrupted(found: Interrupted, options: argparse.Namespace) -> int:
     return NOT_SOUND
 
 
+def _settle(options: argparse.Namespace) -> int:
+    """Settle an interrupted change, or take back one that was finished, and nothing else."""
+    if options.to or options.accept:
+        raise Refused("--finish, --roll-back and --take-back go without --to and --accept: they do nothing else.")
+    if options.take_back:
+        done = take_back(options.location, dry_run=options.dry_run)
+    elif (found := interrupted(options.location)) is None:
+        done = f"No change of {options.location} is waiting to be finished."
+    elif options.dry_run:
+        return _say_interrupted(found, options)
+    else:
+        done = settle(options.location, found, back=options.roll_back)
+    with Lines() as out:
+        said = {"source": options.location, "done": done}
+        out.write(f"{json.dumps(said)}\n" if options.json else f"{visible(done)}\n")
+    return FINE
+
+
 def _recover(found: Interrupted, options: argparse.Namespace) -> None:
     """What an interrupted change left comes first: the archive is neither the old nor the new one."""
     if options.to:
-        raise Refused(f"{found.story} Finish that change or take it back, without --to, before a copy is made.")
+        raise Refused(f"{found.story} Finish that change or roll it back, without --to, before a copy is made.")
     complain(found.story)
-    if not (found.roll_back if options.roll_back else found.finish or found.forget):
+    if not (found.finish or found.forget):
         raise Refused(
             "Nothing was done: neither finishing nor taking back that change is safe. Look at it in the window."
         )
-    way = WayOut.ROLL_BACK if options.roll_back else WayOut.FINISH if found.finish else WayOut.FORGET
-    complain(recover(options.location, way))
+    complain(recover(options.location, WayOut.FINISH if found.finish else WayOut.FORGET))
 
 
-def _mend(part: Part, options: argparse.Namespace, out: Lines) -> int:
+def _repair(part: Part, options: argparse.Namespace, out: Lines) -> int:
     with ProgressBar(Progress(), logged=options.progress) as progress:
-        planned = plan(part.archive, progress, options.accept)
+        planned = plan(part.archive, progress, options.accept, in_place=not options.to)
     shown = described(planned, options.to or "")
     known = {row.code for row in (*shown.repairs, *shown.waiting, shown.salvage) if row is not None}
     if unknown := sorted(set(options.accept) - known):
@@ -103,16 +122,17 @@ def _mend(part: Part, options: argparse.Namespace, out: Lines) -> int:
             lines = sending_lines(source, shown.edit, whole=options.whole, planned=planned_only)
             out.write("".join(f"{line}\n" for line in ("  Sent:", *(f"    {each}" for each in lines))))
         out.flush()
+    old = OldBytes(part.archive.source, planned) if options.json else None
     written: WriteResult | None = None
     if not options.dry_run and shown.before is not State.SOUND:
         with ProgressBar(Progress(), logged=options.progress) as progress:
             written = _write(planned, part, options, progress)
-    if options.json:
-        out.write(_json(part.label, shown, written))
+    if old is not None:
+        out.write(_json(part.label, shown, old, written))
     elif written is not None:
         out.write("".join(f"  {visible(sentence)}\n" for sentence in (written.sentence, *written.warnings)))
     if options.to and written is None and not options.dry_run:
-        complain(f"{options.to} was not written: there is nothing to mend or to save.")
+        complain(f"{options.to} was not written: there is nothing to repair or to save.")
     return _status(planned, options)
 
 
@@ -128,7 +148,7 @@ def _write(planned: Plan, part: Part, options: argparse.Namespace, progress: Pro
     source, copy, reached = writable(part.archive), options.to, connection_of(options)
     if copy and not planned.state.fine and planned.salvage is not None:
         return save_salvage(planned, source, copy, progress, connection=reached)
-    if not planned.mends:
+    if not planned.has_repairs:
         return None
     return carry_out(planned, source, copy, progress, whole=options.whole, connection=reached)
 
@@ -152,26 +172,36 @@ def _text(label: str, shown: RepairPlan) -> str:
 
 
 def _row(lead: str, row: RepairRow) -> list[str]:
-    lost = [f"     Lost: {sentence}" for sentence in row.loses] or ["     Nothing is lost."]
-    assumed = [f"     Assumed: {row.claim}"] if row.claim else []
-    return [f"  {lead}{row.title}. [{row.code}{_places(row.spans)}]", *lost, *assumed]
+    said = [f"Lost: {sentence}" for sentence in row.loses]
+    said += [f"Nothing is lost: {row.lossless}"] if row.lossless else []
+    said += [f"Assumed: {row.claim}"] if row.claim else []
+    said += [f"Needs your consent: {row.consent}"] if row.consent else []
+    return [f"  {lead}{row.title}. [{row.code}{_places(row.spans)}]", *(f"     {each}" for each in said)]
 
 
 def _places(spans: Spans) -> str:
     return "".join(f", bytes 0x{span.start:X}..0x{span.stop:X}" for span in spans)
 
 
-def _json(label: str, shown: RepairPlan, written: WriteResult | None) -> str:
+def _row_object(row: RepairRow) -> dict[str, Any]:
+    """A row for programs, which know the codes that it answers as ``mends``."""
+    return {"mends" if name == "fixes" else name: value for name, value in asdict(row).items()}
+
+
+def _json(label: str, shown: RepairPlan, old: OldBytes, written: WriteResult | None) -> str:
+    kept = written.kept if written is not None else None
     found: dict[str, Any] = {
         "source": label,
         "before": str(shown.before),
         "after": str(shown.after),
-        "repairs": [asdict(row) for row in shown.repairs],
-        "waiting": [asdict(row) for row in shown.waiting],
-        "salvage": asdict(shown.salvage) if shown.salvage is not None else None,
-        "writes": write_objects(shown.edit) if shown.edit is not None else [],
+        "repairs": [_row_object(row) for row in shown.repairs],
+        "waiting": [_row_object(row) for row in shown.waiting],
+        "salvage": _row_object(shown.salvage) if shown.salvage is not None else None,
+        "writes": [*write_objects(shown.edit), *old.cut(kept)] if shown.edit is not None else [],
         "size": shown.edit.new_size if shown.edit is not None else None,
+        "kept": asdict(kept) if kept is not None else None,
         "beside": list(shown.beside),
+        "beside_old": old.beside,
         "left": list(shown.left),
         "written": written is not None,
         "warnings": list(written.warnings) if written is not None else [],

@@ -19,6 +19,16 @@ class EditError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """Where bytes are kept that were cut off a file: ``length`` of them from ``offset`` on in the file at ``path``."""
+
+    path: str
+    offset: int
+    length: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class Patch:
     """One run of bytes: ``old`` stands at ``offset``, and ``new`` is to stand there.
 

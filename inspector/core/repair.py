@@ -19,12 +19,13 @@ class Repair:
     """One way of repairing.
 
     ``code`` is stable (``rca-drop-garbage``), ``title`` says in the imperative what it does and to which bytes
-    (``Cut off the 312 bytes of garbage behind the last chunk``), ``mends`` are the codes of the findings it answers.
+    (``Cut off the 312 bytes of garbage behind the last chunk``), ``fixes`` are the codes of the findings it answers.
     ``claim`` is empty where the archive itself proves that this is right; otherwise it says what is only assumed.
 
     ``loses`` say in sentences what will be lost. Where nothing is, ``lossless`` says in a sentence why: what shows that
     no byte which is proved or decodes is among those that are cut off or overwritten. Both are empty where the format
-    has shown neither; it is a ValueError to give both.
+    has shown neither; it is a ValueError to give both. ``buried`` counts the bytes at the end of the file that go
+    because others are written over them, where they are more than ``edit`` cuts off.
 
     Exactly one of the other two is there: ``edit`` changes the archive in place, ``content`` makes a whole file. That
     file is a new archive in the place of this one (a salvage, to be written to another place), or, where ``beside`` is
@@ -35,7 +36,7 @@ class Repair:
 
     code: str
     title: str
-    mends: frozenset[str]
+    fixes: frozenset[str]
     loses: tuple[str, ...] = ()
     claim: str = ""
     edit: Edit | None = None
@@ -43,6 +44,7 @@ class Repair:
     beside: str = ""
     instead_of: str = ""
     lossless: str = ""
+    buried: int = 0
     old: Source | None = None
 
     def __post_init__(self) -> None:
@@ -56,15 +58,13 @@ class Repair:
 
     @property
     def cut(self) -> Span:
-        """The bytes at the end of the file that it cuts off."""
-        return self.edit.dropped if self.edit is not None else Span(0, 0)
-
-    @property
-    def takes_away(self) -> bool:
-        """Whether bytes that stand in the file are cut off or overwritten."""
-        return self.edit is not None and (self.cut.size > 0 or any(patch.old for patch in self.edit.patches))
+        """The bytes at the end of the file, as it is before this repair, that go."""
+        if self.edit is None:
+            return Span(0, 0)
+        dropped = self.edit.dropped
+        return Span(min(dropped.start, self.edit.old_size - self.buried), dropped.stop)
 
     @property
     def needs_consent(self) -> bool:
         """Whether the archive itself is changed so only with the user's consent to exactly this."""
-        return bool(self.claim or (self.loses and self.takes_away) or (self.cut.size and not self.lossless))
+        return bool(self.claim or (self.cut.size and not self.lossless))

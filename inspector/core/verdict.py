@@ -9,12 +9,16 @@ from inspector.core.span import Spans
 
 
 class Verdict(StrEnum):
-    """Whether bytes are those that were archived. Bytes that were not read are never verified."""
+    """Whether bytes are those that were archived. Bytes that were not read are never verified.
+
+    Not checkable: no digest is recorded. Doubtful: a digest over these bytes and others does not match, or is lost.
+    """
 
     NOT_CHECKED = "not checked"
     VERIFIED = "verified"
     MISMATCH = "mismatch"
     NOT_CHECKABLE = "not checkable"
+    DOUBTFUL = "doubtful"
 
 
 VERDICTS: tuple[Verdict, ...] = tuple(Verdict)

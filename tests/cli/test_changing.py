@@ -16,6 +16,7 @@ from inspector.core.edit import Edit, Patch
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.in_place import write
 from tests.cli.running import Run
+from tests.conftest import SAMPLES
 from tests.sources.disks import Stopped, Watched
 
 Copy = Callable[[str], Path]
@@ -109,7 +110,7 @@ def test_what_cannot_be_edited_is_said_and_nothing_is_written(
     assert path.read_bytes() == before
 
 
-def test_repair_plans_then_mends(copy: Copy, run: Run) -> None:
+def test_repair_plans_then_fixes(copy: Copy, run: Run) -> None:
     path = copy("torn-at-boundary.rca")
     before = path.read_bytes()
     status, out, _ = run("repair", path, "--dry-run")
@@ -135,10 +136,10 @@ def test_a_sound_archive_is_left_alone(copy: Copy, run: Run) -> None:
     path = copy("two-chunks.rca")
     status, out, _ = run("repair", path)
     assert status == 0
-    assert "nothing to mend" in out
+    assert "nothing to repair" in out
 
 
-def test_what_is_not_mended_exits_with_1(copy: Copy, run: Run) -> None:
+def test_what_is_not_repaired_exits_with_1(copy: Copy, run: Run) -> None:
     path = copy("flipped-blob-byte.rca")
     before = path.read_bytes()
     status, out, _ = run("repair", path)
@@ -246,3 +247,80 @@ def test_a_folder_in_the_place_of_a_journal_is_said_to_be_in_the_way(copy: Copy,
     status, _, err = run("repair", path)
     assert status == 2
     assert "moved away" in err
+
+
+def test_a_dry_run_says_all_that_the_run_does(run: Run, tmp_path: Path) -> None:
+    for path in sorted(path for folder in SAMPLES for path in folder.iterdir() if path.is_file()):
+        copy = tmp_path / path.name
+        shutil.copyfile(path, copy)
+        before = copy.read_bytes()
+        _, shown, _ = run("repair", copy, "--dry-run", "--json")
+        assert copy.read_bytes() == before
+        _, done, _ = run("repair", copy, "--json")
+        if not shown:
+            continue
+        plan_, result = json.loads(shown), json.loads(done)
+        after = bytearray(before)
+        for each in plan_["writes"]:
+            old, new = bytes.fromhex(each["old"]), bytes.fromhex(each["new"])
+            assert after[each["offset"] : each["offset"] + len(old)] == old
+            if new:
+                after[each["offset"] : each["offset"] + len(old)] = new
+        assert copy.read_bytes() == bytes(after[: plan_["size"]])
+        same = ("writes", "repairs", "waiting", "size", "before", "after")
+        assert [plan_[key] for key in same] == [result[key] for key in same]
+
+
+def test_what_was_cut_off_is_taken_back_and_programs_are_told_where_it_is(copy: Copy, run: Run) -> None:
+    path = copy("truncated.tacozip")
+    path.write_bytes(path.read_bytes()[:-1000] if path.stat().st_size > 5000 else path.read_bytes())
+    before = path.read_bytes()
+    _, out, _ = run("repair", path, "--accept", "zip-rebuild-end", "--json")
+    found = one(out)
+    assert found["written"]
+    if found["kept"] is not None:
+        place = Path(found["kept"]["path"]).read_bytes()
+        cut = found["writes"][-1]
+        start = found["kept"]["offset"]
+        assert place[start : start + found["kept"]["length"]] == before[cut["offset"] :] == bytes.fromhex(cut["old"])
+    assert path.read_bytes() != before
+    assert "would be taken back" in run("repair", path, "--take-back", "--dry-run")[1]
+    assert path.read_bytes() != before
+    status, out, _ = run("repair", path, "--take-back", "--json")
+    assert (status, one(out)["source"]) == (0, str(path))
+    assert path.read_bytes() == before
+    status, _, said = run("repair", path, "--take-back")
+    assert (status, "no change of it is kept" in said) == (2, True)
+
+
+@pytest.mark.parametrize(("option", "intended"), [("--finish", True), ("--roll-back", False)])
+def test_settling_an_interrupted_change_does_nothing_else(option: str, intended: bool, copy: Copy, run: Run) -> None:
+    path = copy("trailing-commas.caf")
+    before = path.read_bytes()
+    edit = Edit("Change", (Patch(0, before[:1], b"x"), Patch(1, before[1:2], b"y")), len(before), len(before))
+    kill_between_writes(path, edit)
+    half = path.read_bytes()
+    assert run("repair", path, option, "--dry-run")[0] == 1
+    assert path.read_bytes() == half
+    status, _, _ = run("repair", path, option)
+    assert (status, path.read_bytes()) == (0, b"xy" + before[2:] if intended else before)
+    assert not path.with_name(f".{path.name}.aij").exists()
+    assert "No change" in run("repair", path, option)[1]
+    assert path.read_bytes() == (b"xy" + before[2:] if intended else before)
+
+
+@pytest.mark.parametrize("option", ["--finish", "--roll-back"])
+def test_settling_removes_a_journal_that_was_never_finished_and_keeps_one_that_cannot_be_read(
+    option: str, copy: Copy, run: Run
+) -> None:
+    path = copy("trailing-commas.caf")
+    before, place = path.read_bytes(), path.with_name(".trailing-commas.caf.aij")
+    place.touch()
+    assert run("repair", path, option)[0] == 0
+    assert not place.exists()
+    place.write_bytes(bytes(300))
+    status, _, said = run("repair", path, option)
+    assert (status, "is not safe" in said) == (2, True)
+    assert place.read_bytes() == bytes(300)
+    assert path.read_bytes() == before
+    assert run("repair", path, option, "--accept", "caf-strict-json")[0] == 2

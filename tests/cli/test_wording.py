@@ -70,7 +70,7 @@ def test_several_names_that_cannot_be_members_are_said_together(number: int, run
     assert not (tmp_path / "new.caf").exists()
 
 
-def test_the_file_beside_a_mended_copy_has_the_name_of_the_copy(run: Run, tmp_path: Path) -> None:
+def test_the_file_beside_a_repaired_copy_has_the_name_of_the_copy(run: Run, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     for key in range(3):
         (tmp_path / "in" / f"{key:020}.bin").write_bytes(b"x")

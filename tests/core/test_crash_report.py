@@ -1,4 +1,4 @@
-"""Reports of mistakes: they help those who mend them, and hold nothing of the user's."""
+"""Reports of mistakes: they help those who repair them, and hold nothing of the user's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Archives of any format opened, checked and planned to be mended, and what holds of all of them."""
+"""Archives of any format opened, checked and planned to be repaired, and what holds of all of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def checked(source: Source) -> opening.Opened:
 
 
 def planned(source: Source, *accepted: str) -> Plan:
-    return plan(checked(source), Progress(), accepted)
+    """The plan for a copy: it shows what the format can do, and tests of consent make their own."""
+    return plan(checked(source), Progress(), accepted, in_place=False)
 
 
 def after(planned: Plan) -> bytes:

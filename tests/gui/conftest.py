@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import partialmethod
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
@@ -98,6 +101,23 @@ def show(window: Window, qtbot: QtBot, sample: Callable[[str], Path]) -> Callabl
     return open_tab
 
 
+@pytest.fixture
+def no_processes() -> Callable[[], AbstractContextManager[None]]:
+    """Within this context the system has no memory for another process."""
+
+    def refuse(_: BaseProcess) -> None:
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    @contextmanager
+    def refused() -> Iterator[None]:
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(BaseProcess, "start", refuse)
+            yield
+
+    return refused
+
+
+NoProcesses = Callable[[], AbstractContextManager[None]]
 Sample = Callable[[str], Path]
 Copied = Callable[[str], tuple[Tab, Path]]
 Show = Callable[[str | Path], Tab]

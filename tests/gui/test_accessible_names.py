@@ -111,7 +111,7 @@ def test_an_archive_with_all_its_panels(show: Show, window: Window, name: str) -
 
 def test_what_panels_show_when_there_is_work_in_them(show: Show, window: Window, qtbot: QtBot) -> None:
     tab = show("torn-after-write-2.tacozip")
-    for name in ("check", "mend", "edit_bytes", "show_header"):
+    for name in ("check", "plan_repairs", "edit_bytes", "show_header"):
         press(window, name)
         settle(qtbot, window)
     tab.document.said.emit("A sentence.")

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from inspector.gui.app.window import Window
 from inspector.gui.tabs.check_list_model import ERRORS, SENTENCE, STATE
 from inspector.gui.tabs.check_list_tab import CheckTab
-from tests.gui.conftest import WAIT, Sample, Show, dialog_of, press, settle
+from tests.gui.conftest import WAIT, NoProcesses, Sample, Show, dialog_of, press, settle
 
 DAMAGED = "flipped-blob-byte.rca"
 
@@ -110,6 +110,22 @@ def test_a_worker_that_dies_costs_only_the_archive_it_was_checking(
     qtbot.waitUntil(lambda: window.settled, timeout=WAIT)
     assert [tab.model.index(row, STATE).data() for row in range(3)] == ["unreadable", "damaged", "sound"]
     assert "ended unexpectedly" in tab.model.index(0, SENTENCE).data()
+
+
+def test_checks_that_cannot_start_say_why_and_can_be_tried_again(
+    window: Window, qtbot: QtBot, sample: Sample, no_processes: NoProcesses
+) -> None:
+    with no_processes():
+        window.checks.check([str(sample("journey.caf"))])
+        qtbot.waitUntil(lambda: window.settled, timeout=WAIT)
+    tab = many(window)
+    assert tab._stack.shown_sentence() == (
+        "No process could be started to check these archives: Cannot allocate memory. Close other programs and try "
+        "again."
+    )
+    tab.again.click()
+    qtbot.waitUntil(lambda: window.settled, timeout=WAIT)
+    assert tab.sentence.text() == "1 archive checked: 1 sound."
 
 
 def test_files_to_check_are_asked_for_without_waiting(window: Window, show: Show, qtbot: QtBot, sample: Sample) -> None:

@@ -157,16 +157,18 @@ def test_bytes_of_an_inner_layer_are_not_edited(copied: Copied, window: Window, 
 # ---- checksums -----------------------------------------------------------------------------------------------------
 
 
-def test_broken_checksums_are_counted_mended_and_named(edited: tuple[Tab, Path], window: Window, qtbot: QtBot) -> None:
+def test_broken_checksums_are_counted_repaired_and_named(
+    edited: tuple[Tab, Path], window: Window, qtbot: QtBot
+) -> None:
     tab, path = edited
     before = path.read_bytes()
-    assert tab.changes.mend.text().replace("&", "") == "Mend 2 Checksums"
+    assert tab.changes.repair.text().replace("&", "") == "Repair 2 Checksums"
     assert "Breaks 2 checksums: CRC-32 of TACO_HEADER" in tab.changes.sentence.text()
-    press(window, "mend_checksums")
+    press(window, "repair_checksums")
     settle(qtbot, window)
     previewed(qtbot, window, tab)
     assert said(tab).startswith("2 checksums fixed, not written yet: CRC-32 of TACO_HEADER")
-    assert not tab.changes.mend.isEnabled()
+    assert not tab.changes.repair.isEnabled()
     assert tab.document.status.state is State.WARNING  # nothing but the padding that is not zero
     press(window, "write")
     settle(qtbot, window)
@@ -195,12 +197,12 @@ def test_what_is_unfolded_stays_unfolded_when_bytes_change(copied: Copied, windo
     assert tab.members.tree_model.rowCount(tab.members.tree_model.index(0, 0))
 
 
-def test_a_change_that_breaks_nothing_offers_no_mending(copied: Copied, window: Window, qtbot: QtBot) -> None:
+def test_a_change_that_breaks_nothing_offers_no_repairing(copied: Copied, window: Window, qtbot: QtBot) -> None:
     tab, _ = copied("journey.caf")
     overwrite(window, tab, 3, "ff")
     previewed(qtbot, window, tab)
     assert tab.editing.broken == ()
-    assert not tab.changes.mend.isEnabled()
+    assert not tab.changes.repair.isEnabled()
     assert "Breaks" not in tab.changes.sentence.text()
 
 

@@ -1,4 +1,4 @@
-"""Mending: offered where something was found, planned first, then made in place, in a copy, or as pending changes."""
+"""Repairing: offered where something was found, planned first, then made in place, in a copy, or as pending changes."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def found(copied: Copied, window: Window, qtbot: QtBot) -> Found:
 
 @pytest.fixture
 def planned(copied: Copied, window: Window, qtbot: QtBot) -> Found:
-    """Open a copy of a sample and plan how to mend it."""
+    """Open a copy of a sample and plan how to repair it."""
 
     def plan(name: str) -> tuple[Tab, Path]:
         tab, path = copied(name)
-        press(window, "mend")
+        press(window, "plan_repairs")
         settle(qtbot, window)
         return tab, path
 
@@ -65,8 +65,8 @@ def tickable(tab: Tab) -> list[QListWidgetItem]:
 
 def test_a_finding_offers_the_repair_that_answers_it(found: Found, window: Window, qtbot: QtBot) -> None:
     tab, _ = found("truncated.tacozip")
-    assert tab.findings.mending.isEnabled()
-    tab.findings.mending.click()
+    assert tab.findings.repairing.isEnabled()
+    tab.findings.repairing.click()
     settle(qtbot, window)
     assert not tab.repair.visibleRegion().isEmpty()
     qtbot.waitUntil(tab.repair.list.hasFocus, timeout=WAIT)
@@ -76,7 +76,7 @@ def test_a_finding_offers_the_repair_that_answers_it(found: Found, window: Windo
 def test_the_repair_of_the_finding_is_the_one_selected(found: Found, window: Window, qtbot: QtBot) -> None:
     tab, _ = found("wrong-reset-hash.rca")
     code = tab.findings.model.row(tab.findings.table.currentIndex()).repair
-    tab.findings.mend()
+    tab.findings.repair()
     settle(qtbot, window)
     item = tab.repair.list.currentItem()
     assert item is not None
@@ -89,7 +89,7 @@ def test_before_a_check_the_plan_says_what_answers_a_finding(copied: Copied, win
     settle(qtbot, window)
     row = tab.findings.model.row(tab.findings.table.currentIndex())
     assert (row.code, row.repair) == ("caf-footer", None)
-    tab.findings.mending.click()
+    tab.findings.repairing.click()
     settle(qtbot, window)
     assert not tab.repair.visibleRegion().isEmpty()
     assert "caf-footer" in tab.repair.about.text()
@@ -103,16 +103,16 @@ def test_the_menu_of_a_finding_offers_it_too(found: Found) -> None:
     assert with_repair[0] == "&Repair…"
 
 
-def test_where_nothing_can_be_mended_nothing_is_offered(found: Found) -> None:
+def test_where_nothing_can_be_repaired_nothing_is_offered(found: Found) -> None:
     tab, _ = found("gap.caf")
     assert tab.findings.model.row(tab.findings.table.currentIndex()).code == "caf-gap"
-    assert not tab.findings.mending.isEnabled()
+    assert not tab.findings.repairing.isEnabled()
     menu = QMenu()
     tab.findings.table.wanted(menu)
     assert not menu.actions()
     sound, _ = found("journey.caf")
-    assert not sound.findings.mending.isEnabled()
-    assert sound.banner.mend.isHidden()
+    assert not sound.findings.repairing.isEnabled()
+    assert sound.banner.repair.isHidden()
 
 
 # ---- the plan ------------------------------------------------------------------------------------------------------
@@ -123,10 +123,10 @@ def test_a_plan_writes_nothing_and_says_all(planned: Found, sample: Sample) -> N
     assert path.read_bytes() == sample(TORN).read_bytes()
     assert tab.repair.sentence.text() == "1 repair would make this torn archive sound."
     assert len(titles(tab)) == 1
-    assert "Nothing is lost." in tab.repair.about.text()
+    assert "Nothing is lost: " in tab.repair.about.text()
 
 
-def test_mending_in_place_is_read_by_the_reference(planned: Found, window: Window, qtbot: QtBot) -> None:
+def test_repairing_in_place_is_read_by_the_reference(planned: Found, window: Window, qtbot: QtBot) -> None:
     tab, path = planned(TORN)
     size = path.stat().st_size
     tab.repair.make.click()
@@ -139,14 +139,14 @@ def test_mending_in_place_is_read_by_the_reference(planned: Found, window: Windo
     press(window, "check")
     settle(qtbot, window)
     assert tab.document.status.state is State.SOUND
-    assert tab.banner.mend.isHidden()
+    assert tab.banner.repair.isHidden()
 
 
 def test_nothing_points_behind_the_end_when_the_end_was_cut_off(found: Found, window: Window, qtbot: QtBot) -> None:
     tab, path = found("torn-at-boundary.rca")
     end = tab.document.selection.caret
     assert tab.hex_pane.hex._damage
-    press(window, "mend")
+    press(window, "plan_repairs")
     settle(qtbot, window)
     tab.repair.make.click()
     settle(qtbot, window)
@@ -158,12 +158,12 @@ def test_nothing_points_behind_the_end_when_the_end_was_cut_off(found: Found, wi
     assert tab.hex_pane.map.framed() == tab.hex_pane.hex.shown()
 
 
-def test_a_mended_copy_leaves_the_file_alone(
+def test_a_repaired_copy_leaves_the_file_alone(
     planned: Found, window: Window, qtbot: QtBot, tmp_path: Path, sample: Sample
 ) -> None:
     tab, path = planned(TORN)
     tab.repair.copy_.click()
-    copy = tmp_path / "mended.tacozip"
+    copy = tmp_path / "repaired.tacozip"
     save_to(window, copy)
     settle(qtbot, window)
     assert path.read_bytes() == sample(TORN).read_bytes()
@@ -262,16 +262,16 @@ def test_sentences_stand_where_there_is_no_plan(
 ) -> None:
     sound = show("journey.caf")
     assert sound.repair._stack.shown_sentence() == UNASKED
-    press(window, "mend")
+    press(window, "plan_repairs")
     settle(qtbot, window)
     assert sound.repair._stack.shown_sentence() == NOTHING
     folder = tmp_path / "weather-missing-row"
     shutil.copytree(sample("weather-missing-row"), folder)
     several = show(folder)
-    press(window, "mend")
+    press(window, "plan_repairs")
     settle(qtbot, window)
     assert several.repair._stack.shown_sentence() == FOLDER
-    assert several.banner.mend.isHidden()
+    assert several.banner.repair.isHidden()
     assert several.note.text.text().startswith("This is a folder of several files")
 
 

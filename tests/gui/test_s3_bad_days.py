@@ -84,7 +84,7 @@ def test_a_check_that_cannot_go_on_says_why_and_nothing_is_called_damaged(
         settle(qtbot, window)
     assert tab.document.status.state is State.UNREADABLE
     assert tab.document.status.judgement.startswith("Unreadable: not all of it could be read")
-    assert not tab.banner.mend.isVisible()
+    assert not tab.banner.repair.isVisible()
     press(window, "check")
     settle(qtbot, window)
     assert tab.document.status.state is State.SOUND

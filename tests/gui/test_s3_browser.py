@@ -21,7 +21,7 @@ from inspector.operations.protocol.browse_views import EntryKind, RemoteEntry, R
 from inspector.operations.protocol.extraction_views import OnConflict
 from inspector.sources.s3.connection import Connection
 from inspector.sources.s3.ledger import Totals
-from tests.gui.conftest import WAIT, press, settle
+from tests.gui.conftest import WAIT, NoProcesses, press, settle
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3_store import Store, wide
 from tests.s3.proxy import in_pages, refuse, silence, stalling
@@ -243,6 +243,19 @@ def test_a_listing_that_does_not_come_can_be_cancelled(
     finally:
         gate.set()
     assert "process was ended" not in tab.message.text.text()
+    tab.tree.activated.emit(tab.model.index(0, 0))
+    settle(qtbot, window)
+    assert names(tab) == ["a.bin"]
+
+
+def test_a_listing_for_which_no_process_can_be_started_is_asked_for_again(
+    window: Window, qtbot: QtBot, store: Store, no_processes: NoProcesses
+) -> None:
+    store.put("unstarted/a.bin", b"a")
+    with no_processes():
+        tab = browsed(window, qtbot, store, "s3://archives/unstarted/")
+    assert "No process could be started to look at what lies on S3" in tab.message.text.text()
+    assert "ask again" in names(tab)[0]
     tab.tree.activated.emit(tab.model.index(0, 0))
     settle(qtbot, window)
     assert names(tab) == ["a.bin"]

@@ -242,10 +242,10 @@ def test_all_of_it_is_sent_only_when_that_is_agreed_to_too(
     assert content(store, KEY) != data
 
 
-def test_mending_in_place_asks_too(window: Window, qtbot: QtBot, store: Store, tmp_path: Path) -> None:
+def test_repairing_in_place_asks_too(window: Window, qtbot: QtBot, store: Store, tmp_path: Path) -> None:
     whole = taco(tmp_path, [1000])
     tab = opened_at(window, qtbot, store, store.put("window/torn.tacozip", whole + b"garbage"))
-    press(window, "mend")
+    press(window, "plan_repairs")
     settle(qtbot, window)
     assert tab.repair.make.isEnabled()
     tab.repair.make.click()

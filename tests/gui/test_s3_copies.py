@@ -73,7 +73,7 @@ def made(window: Window, qtbot: QtBot, tab: Tab, dialog: SaveToDialog) -> str:
     return tab.banner.message.text.text()
 
 
-def test_a_file_of_this_computer_is_copied_and_mended_to_s3(
+def test_a_file_of_this_computer_is_copied_and_repaired_to_s3(
     window: Window, qtbot: QtBot, store: Store, tmp_path: Path
 ) -> None:
     """A bucket that was not reached before is asked about once; what is there already is no surprise afterwards."""
@@ -84,7 +84,7 @@ def test_a_file_of_this_computer_is_copied_and_mended_to_s3(
     settle(qtbot, window)
     tab = window.tab()
     assert tab is not None
-    press(window, "mend")
+    press(window, "plan_repairs")
     settle(qtbot, window)
     tab.repair.copy_.click()
     dialog = place(window, qtbot, str(path))
@@ -131,24 +131,24 @@ def test_what_is_no_place_for_a_copy_is_said(window: Window, qtbot: QtBot, tab: 
     dialog.reject()
 
 
-def test_a_mended_copy_and_what_is_saved_can_be_objects(
+def test_a_repaired_copy_and_what_is_saved_can_be_objects(
     window: Window, qtbot: QtBot, store: Store, tmp_path: Path
 ) -> None:
     whole = taco(tmp_path, [1000, 2000])
     damaged = bytearray(whole + b"garbage")
-    tab = opened_at(window, qtbot, store, store.put("window/mend.tacozip", bytes(damaged)))
-    press(window, "mend")
+    tab = opened_at(window, qtbot, store, store.put("window/repair.tacozip", bytes(damaged)))
+    press(window, "plan_repairs")
     settle(qtbot, window)
     tab.repair.copy_.click()
-    there = f"s3://{BUCKET}/window/mended.tacozip"
+    there = f"s3://{BUCKET}/window/repaired.tacozip"
     assert there in made(window, qtbot, tab, place(window, qtbot, there))
-    assert content(store, "window/mended.tacozip") == whole
-    assert content(store, "window/mend.tacozip") == damaged
-    store.client.delete_object(Bucket=BUCKET, Key="window/mended.tacozip")
+    assert content(store, "window/repaired.tacozip") == whole
+    assert content(store, "window/repair.tacozip") == damaged
+    store.client.delete_object(Bucket=BUCKET, Key="window/repaired.tacozip")
 
     damaged[whole.index(b"\1" * 1000)] ^= 0xFF
     tab = opened_at(window, qtbot, store, store.put("window/lost.tacozip", bytes(damaged)))
-    press(window, "mend")
+    press(window, "plan_repairs")
     settle(qtbot, window)
     tab.repair.salvage.click()
     assert "is saved in" in made(window, qtbot, tab, place(window, qtbot, str(tmp_path / "saved.tacozip")))

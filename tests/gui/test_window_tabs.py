@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import sys
 from collections.abc import Callable
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QTabBar
@@ -19,7 +16,7 @@ from inspector.gui.kit import preferences
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.theme import Theme
 from inspector.operations.protocol.views import Stage
-from tests.gui.conftest import WAIT, Show, press, settle
+from tests.gui.conftest import WAIT, NoProcesses, Show, press, settle
 from tests.patience import PATIENCE
 
 Sample = Callable[[str], Path]
@@ -86,13 +83,9 @@ def test_a_dead_worker_is_said_and_the_location_can_be_reopened(show: Show, wind
 
 
 def test_a_worker_that_cannot_start_is_said_and_can_be_tried_again(
-    window: Window, qtbot: QtBot, sample: Sample, monkeypatch: pytest.MonkeyPatch
+    window: Window, qtbot: QtBot, sample: Sample, no_processes: NoProcesses
 ) -> None:
-    def refuse(_: BaseProcess) -> None:
-        raise OSError(errno.ENOMEM, "Cannot allocate memory")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(BaseProcess, "start", refuse)
+    with no_processes():
         window.open_location(str(sample("journey.caf")))
         settle(qtbot, window)
     tab = window.tab()

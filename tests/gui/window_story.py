@@ -93,7 +93,7 @@ def use(window: Window, location: str) -> None:
         window.tools.go_to.returnPressed.emit()
         settle(window)
     window.tools.sought_text.setText("a")
-    act(window, "find_next", "next_finding", "next_unexplained", "follow", "show_content", "check", "mend")
+    act(window, "find_next", "next_finding", "next_unexplained", "follow", "show_content", "check", "plan_repairs")
     assert tab.document.status.checked
     change(window, tab)
     act(window, "explain", "zoom_in", "zoom_reset", "reload")
@@ -109,7 +109,7 @@ def change(window: Window, tab: Tab) -> None:
         tab.hex_pane.hex.goTo(0)
         QTest.keyClicks(tab.hex_pane.hex, "ff")
         wait(lambda: not tab.editing.previewing)
-        act(window, "mend_checksums", "undo", "discard", "edit_bytes")
+        act(window, "repair_checksums", "undo", "discard", "edit_bytes")
 
 
 def act(window: Window, *names: str) -> None:

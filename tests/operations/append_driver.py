@@ -11,13 +11,16 @@ import random
 import sys
 from pathlib import Path
 
+from inspector.operations.create.rca_writing import DISCARD, RcaOptions
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, noisy, opened
-from tests.operations.rca_appends import append, held, mended
+from tests.operations.rca_appends import append, held, repaired
 from tests.sources.disks import Watched
 from tests.sources.kill_driver import KILLED, child, ended, ending, killed
 
 GARBAGE = "rca-trailing-garbage"
+DISCARDING = RcaOptions(accept=frozenset({DISCARD}))
+"""What an interrupted append left that only decodes is not wanted."""
 
 
 def added(number: int) -> list[build.Blob]:
@@ -45,10 +48,10 @@ def every(folder: Path) -> None:
             found = held(path.read_bytes(), [GARBAGE])
             assert found in (before, [*before, *added(0)])
             garbage += _ends_with_garbage(path.read_bytes())
-            if mended(path):
+            if repaired(path):
                 found = held(path.read_bytes())
                 assert found == [*before, *added(0)]
-            append(path, added(1))
+            append(path, added(1), options=DISCARDING)
             assert held(path.read_bytes()) == [*found, *added(1)]
             at += 1
         ends += at - 1
@@ -64,8 +67,8 @@ def at_random(folder: Path, count: int, seed: int) -> None:
             number = 0
         if not number:
             path.write_bytes(b"")
-        number += killed(lambda at: append(path, added(at)), number, chance, 2)
-        mended(path)
+        number += killed(lambda at: append(path, added(at), options=DISCARDING), number, chance, 2)
+        repaired(path)
         data = path.read_bytes()
         found = held(data, [GARBAGE])
         expected = [blob for each in range(number + 1) for blob in added(each)]

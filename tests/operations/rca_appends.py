@@ -51,11 +51,11 @@ def append(
     return grow(path, given(blobs), options or RcaOptions(), Progress(), disk)
 
 
-def mended(path: Path) -> bool:
-    """Mend an archive all of whose new bytes had been written but for the header that makes them count."""
+def repaired(path: Path) -> bool:
+    """Repair an archive all of whose new bytes had been written but for the header that makes them count."""
     archive, _ = checked(path.read_bytes())
     result = plan(archive, Progress())
-    lost = [repair.code for repair in result.repairs] == ["rca-mend-chunk-size"]
+    lost = [repair.code for repair in result.repairs][:1] in (["rca-mend-chunk-size"], ["rca-finish-append"])
     if lost:
         path.write_bytes(result.after.source.read(0, result.after.source.size))
     return lost

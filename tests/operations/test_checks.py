@@ -107,8 +107,8 @@ def test_checking_again_says_the_same(sample: Sample) -> None:
     assert session.checksums(0, 100) == ledger
 
 
-def test_a_file_that_was_mended_is_sound_when_it_is_checked_again(tmp_path: Path, sample: Sample) -> None:
-    path = tmp_path / "mended.tacozip"
+def test_a_file_that_was_repaired_is_sound_when_it_is_checked_again(tmp_path: Path, sample: Sample) -> None:
+    path = tmp_path / "repaired.tacozip"
     shutil.copy(sample("flipped-member-byte.tacozip"), path)
     session = opened(path)
     assert session.check(Progress()).state is State.DAMAGED

@@ -21,7 +21,7 @@ from inspector.sources.local.identity import Identity
 from inspector.sources.local.journal import Journal, save
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, ONE, THREE, TWO, full_chunk, noisy, opened
-from tests.operations.rca_appends import Given, append, create, given, held, mended
+from tests.operations.rca_appends import Given, append, create, given, held, repaired
 from tests.sources.disks import Watched
 
 GARBAGE = "rca-trailing-garbage"
@@ -251,26 +251,27 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 
 
 @pytest.mark.parametrize("size", [2, 10])
-def test_a_first_header_whose_chunk_a_hash_proves_is_mended_and_not_overwritten(path: Path, size: int) -> None:
+def test_a_first_header_whose_chunk_a_hash_proves_is_repaired_and_not_overwritten(path: Path, size: int) -> None:
     """Two chunks are there, and the second one's hash covers the first one's bytes too."""
     whole = build.archive(noisy(9_000, 6))
     path.write_bytes(bytes(size) + whole[size:])
 
-    refused(path, EditError, "repair it first.* Set the size of the chunk at byte 0 to 32,768 bytes")
+    refused(path, EditError, r"repair it first\. The size 0 in the chunk header at byte 0 is wrong")
 
-    assert mended(path)
+    assert repaired(path)
     append(path, TWO)
     assert held(path.read_bytes()) == [*noisy(9_000, 6), *TWO]
 
 
-def test_a_chunk_behind_a_proved_one_is_mended_and_not_overwritten(path: Path) -> None:
+def test_a_chunk_behind_a_proved_one_is_finished_and_not_overwritten(path: Path) -> None:
     """The hash of the first chunk is right, which shows nothing of what stands behind it."""
     path.write_bytes(full_chunk())
     append(path, TWO)
     whole = path.read_bytes()
     path.write_bytes(full_chunk() + bytes(4) + whole[FULL + 4 :])
 
-    refused(path, EditError, f"repair it first.* Set the size of the chunk at byte {FULL:,} ")
+    result = append(path, THREE)
 
-    assert mended(path)
-    assert path.read_bytes() == whole
+    assert "Finish the append that was interrupted: 'four': that was done first" in result.warnings[0]
+    assert held(path.read_bytes()) == [*held(full_chunk()), *TWO, *THREE]
+    assert path.read_bytes()[: FULL + 4] == whole[:FULL] + path.read_bytes()[FULL : FULL + 4]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +15,12 @@ from hypothesis import strategies as st
 from inspector.core.edit import EditError
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
+from inspector.formats import rca
 from inspector.formats.rca.hashes import Convention
+from inspector.formats.rca.layers import layers
 from inspector.operations.create import rca_writing
 from inspector.operations.create.creating import NewArchive
-from inspector.operations.create.rca_writing import RcaOptions, create_rca, make
+from inspector.operations.create.rca_writing import DISCARD, RcaOptions, create_rca, make
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.opening import decode, start
 from inspector.sources.local.file import FileSource
@@ -243,12 +246,16 @@ def test_a_first_append_that_was_interrupted_is_begun_again(path: Path) -> None:
         append(path, ONE, disk)
     assert path.stat().st_size
 
-    append(path, TWO)
+    with pytest.raises(Refused, match=r"'one', 'two', 'three'\) can be read behind the end.*--accept rca-discard-tail"):
+        append(path, TWO)
+    append(path, TWO, options=RcaOptions(accept=frozenset({DISCARD})))
     assert held(path.read_bytes()) == TWO
 
 
 def test_a_large_archive_is_looked_at_as_far_as_its_end_needs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rca_writing.rca, "HASHED", 0)
+    monkeypatch.setattr(rca_writing, "HASHED", 0)
+    monkeypatch.setattr(sys.modules[layers.__module__], "HASHED", 0)
+    monkeypatch.setattr(rca, "HASHED", 0)
     path.write_bytes(build.archive(ONE, TWO, THREE, convention=build.RCARCH))
     append(path, SMALL)
     assert held(path.read_bytes()) == [*ONE, *TWO, *THREE, *SMALL]

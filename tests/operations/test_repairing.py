@@ -55,7 +55,7 @@ def copied(path: Path, folder: Path) -> tuple[Path, FileSource]:
     return copy, source
 
 
-MENDED = {
+REPAIRED = {
     "torn-at-boundary.rca": ("rca-drop-garbage",),
     "torn-in-chunk.rca": ("rca-drop-garbage",),
     "partial-header.rca": ("rca-drop-garbage",),
@@ -67,8 +67,8 @@ MENDED = {
 }
 
 
-@pytest.mark.parametrize(("name", "codes"), MENDED.items())
-def test_what_one_write_explains_is_mended_in_place(
+@pytest.mark.parametrize(("name", "codes"), REPAIRED.items())
+def test_what_one_write_explains_is_repaired_in_place(
     name: str, codes: tuple[str, ...], sample: Sample, tmp_path: Path
 ) -> None:
     path, source = copied(sample(name), tmp_path)
@@ -97,11 +97,11 @@ def test_a_plan_says_which_state_it_leads_to(sample: Sample) -> None:
     assert shown.repairs[0].spans
 
 
-def test_a_sound_archive_has_nothing_to_mend(sample: Sample, tmp_path: Path) -> None:
+def test_a_sound_archive_has_nothing_to_repair(sample: Sample, tmp_path: Path) -> None:
     path, source = copied(sample("two-chunks.rca"), tmp_path)
     found = planned(path)
     assert (found.repairs, found.waiting, found.salvage) == ((), (), None)
-    with pytest.raises(Refused, match="nothing to mend"):
+    with pytest.raises(Refused, match="nothing to repair"):
         carry_out(found, source, "", Progress())
 
 
@@ -125,7 +125,7 @@ def test_what_only_a_check_finds_is_planned_for(sample: Sample) -> None:
 
 
 def offering(archive: Opened, *repairs: Repair) -> Opened:
-    """The archive, of a format that would mend it so."""
+    """The archive, of a format that would repair it so."""
     assert archive.decoder is not None
     archive.decoder = replace(archive.decoder, repairs=lambda *_: repairs)
     return archive
@@ -143,7 +143,7 @@ def test_a_repair_that_cannot_be_made_is_tried_once(sample: Sample) -> None:
     assert (found.repairs, found.beside, len(tried)) == ((), (), 1)
 
 
-def test_a_copy_is_mended_and_the_file_stays(sample: Sample, tmp_path: Path) -> None:
+def test_a_copy_is_repaired_and_the_file_stays(sample: Sample, tmp_path: Path) -> None:
     path, source = copied(sample("trailing-commas.caf"), tmp_path)
     before = path.read_bytes()
     carry_out(planned(path), source, str(tmp_path / "copy.caf"), Progress())
@@ -193,8 +193,8 @@ def test_findings_name_the_repair_that_answers_them(sample: Sample) -> None:
     wrong = [finding for finding in archive.findings if finding.severity is not Severity.INFO]
     assert {finding.repair for finding in wrong} == {"rca-drop-garbage"}
 
-    mends = frozenset(finding.code for finding in wrong)
-    offering(archive, Repair("best", "", mends), Repair("other", "", mends))
+    fixes = frozenset(finding.code for finding in wrong)
+    offering(archive, Repair("best", "", fixes), Repair("other", "", fixes))
     archive.findings[:] = [replace(finding, repair=None) for finding in archive.findings]
     mark_repairs(archive, Progress())
     assert {finding.repair for finding in archive.findings} <= {"best", None}

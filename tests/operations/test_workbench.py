@@ -54,12 +54,12 @@ def test_a_preview_shows_what_a_change_breaks_and_writes_nothing(workbench: Make
     assert path.read_bytes() == before
 
 
-def test_checksums_that_depend_on_a_change_are_mended_with_it(workbench: Make) -> None:
+def test_checksums_that_depend_on_a_change_are_repaired_with_it(workbench: Make) -> None:
     bench, path = workbench("two-entries.tacozip")
     before = path.read_bytes()
-    mended = bench.mend_checksums(Progress(), change(bench, 50))
-    assert len(mended.checksums) == 2  # the header's CRC stands in the local header and in the central directory
-    result = bench.write(Progress(), mended.edit)
+    repaired = bench.repair_checksums(Progress(), change(bench, 50))
+    assert len(repaired.checksums) == 2  # the header's CRC stands in the local header and in the central directory
+    result = bench.write(Progress(), repaired.edit)
     assert Workbench(str(path)).check(Progress()).state in (State.SOUND, State.WARNING)
     assert result.revert is not None
     bench.write(Progress(), result.revert)
@@ -67,27 +67,27 @@ def test_checksums_that_depend_on_a_change_are_mended_with_it(workbench: Make) -
 
 
 @pytest.mark.parametrize("name", ["two-entries.tacozip", "plain.zip", "streamed.zip"])
-def test_the_checksum_of_a_member_is_mended_wherever_it_stands(workbench: Make, name: str) -> None:
+def test_the_checksum_of_a_member_is_repaired_wherever_it_stands(workbench: Make, name: str) -> None:
     bench, path = workbench(name)
     state = Workbench(str(path)).check(Progress()).state
     stored = (row for row in bench.member_rows(0, 10).rows if row.codec == "stored" and "HEADER" not in row.name)
     member = next(row for row in stored if row.size)
-    mended = bench.mend_checksums(Progress(), change(bench, bench.place(member.index).spans[0].start))
-    assert len(mended.checksums) == 1
-    bench.write(Progress(), mended.edit)
+    repaired = bench.repair_checksums(Progress(), change(bench, bench.place(member.index).spans[0].start))
+    assert len(repaired.checksums) == 1
+    bench.write(Progress(), repaired.edit)
     assert Workbench(str(path)).check(Progress()).state is state
 
 
 @pytest.mark.parametrize("name", ["plain.tar", "two-resets-spec.rca", "two-resets-rcarch.rca", "plain.zip"])
-def test_any_format_gets_its_checksums_mended(workbench: Make, name: str) -> None:
+def test_any_format_gets_its_checksums_repaired(workbench: Make, name: str) -> None:
     bench, _ = workbench(name)
     checksum = next(row for row in bench.checksums(0, 10).rows if row.covers and row.covers[0].size)
     edit = change(bench, checksum.covers[0].start + (0 if name.endswith("tar") else checksum.covers[0].size - 1))
-    mended = bench.mend_checksums(Progress(), edit)
-    bench.preview(Progress(), mended.edit)
-    assert mended.checksums
+    repaired = bench.repair_checksums(Progress(), edit)
+    bench.preview(Progress(), repaired.edit)
+    assert repaired.checksums
     left = [row.name for row in bench.checksums(0, 100).rows if row.stored != row.computed]
-    assert not set(left) & set(mended.checksums)
+    assert not set(left) & set(repaired.checksums)
 
 
 def test_what_was_changed_by_others_is_not_overwritten(workbench: Make) -> None:

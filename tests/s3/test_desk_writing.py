@@ -205,11 +205,15 @@ def test_a_small_archive_is_repaired_in_place(store: Store, tmp_path: Path) -> N
     whole = taco(tmp_path, [1000])
     desk = Desk(store.put("desk/torn.tacozip", whole + b"garbage"), store.connection)
     desk.decode(Progress())
-    shown = desk.plan_repairs(Progress(), ())
+    consent = ("zip-rebuild-end",)
+    shown = desk.plan_repairs(Progress(), consent)
     assert shown.edit is not None
 
-    assert isinstance(desk.make_repairs(Progress(), (), ""), WriteResult)
+    result = desk.make_repairs(Progress(), consent, "")
 
+    assert isinstance(result, WriteResult)
+    assert result.kept is not None
+    assert Path(result.kept.path).read_bytes()[result.kept.offset :].startswith(b"garbage")
     assert content(store, "desk/torn.tacozip") == whole
     assert desk.status().checked
     assert str(desk.status().state) == "sound"

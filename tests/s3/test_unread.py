@@ -16,7 +16,8 @@ from inspector.core.progress import Progress
 from inspector.operations.audit.audit import Plan, prepare, run
 from inspector.operations.audit.audit_results import Results
 from inspector.operations.edit import apply_repairs
-from inspector.sources.local import replaced
+from inspector.sources.local import kept as store_of_old_bytes
+from inspector.sources.local.disk_calls import Disk
 from tests.formats.datas3t.range_building import hashed_rows, rows_frame
 from tests.formats.tar.tar_building import build
 from tests.s3.bad_days import BRIEFLY, wide
@@ -305,14 +306,22 @@ def test_what_an_audit_says_of_ranges_that_were_not_read_does_not_stay(
 
 def kept() -> list[bytes]:
     """The old bytes of files that were replaced."""
-    there = replaced.folder()
-    return [path.read_bytes() for path in sorted(there.iterdir())] if there.is_dir() else []
+    folder = store_of_old_bytes.folder()
+    return [_old(path) for path in sorted(folder.iterdir())] if folder.is_dir() else []
+
+
+def _old(path: Path) -> bytes:
+    entry = store_of_old_bytes._load(path, Disk())
+    old = b"".join(patch.old for patch in entry.edit.patches)
+    if entry.cut is not None:
+        old += path.read_bytes()[entry.cut.offset :][: entry.cut.length]
+    return old
 
 
 @pytest.fixture(autouse=True)
 def nothing_kept() -> Iterator[None]:
     yield
-    shutil.rmtree(replaced.folder(), ignore_errors=True)
+    shutil.rmtree(store_of_old_bytes.folder(), ignore_errors=True)
 
 
 REPLACING = ["--accept", "datas3t-rebuild-metadata"]
@@ -330,7 +339,7 @@ def test_metadata_that_is_there_is_replaced_with_consent_only_and_kept(
     assert (read(f"{NAME}.metadata"), kept()) == (b"junk", [])
     store.proxy.reset()
     assert main(["repair", *REPLACING, *options, location]) == 0
-    assert f"The {NAME}.metadata that was replaced is kept as " in capsys.readouterr().out
+    assert f"The {NAME}.metadata that was replaced is kept in " in capsys.readouterr().out
     assert (main(["check", *options, location]), kept()) == (0, [b"junk"])
     puts = [seen for seen in store.proxy.log if seen.method == "PUT"]
     assert all(seen.if_match for seen in puts)
@@ -377,13 +386,13 @@ def test_metadata_whose_old_bytes_cannot_be_kept_is_left_alone(
     store: Store, folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     location, read = places(store, folder, tmp_path, {NAME: TAR, f"{NAME}.metadata": b"junk"}, far=True)
-    replaced.folder().parent.mkdir(parents=True, exist_ok=True)
-    replaced.folder().touch()
+    store_of_old_bytes.folder().parent.mkdir(parents=True, exist_ok=True)
+    store_of_old_bytes.folder().touch()
     try:
         assert main(["repair", *REPLACING, *store.options, location]) == 2
     finally:
-        replaced.folder().unlink()
-    assert "is left as it is: its old bytes cannot be kept in" in capsys.readouterr().err
+        store_of_old_bytes.folder().unlink()
+    assert "is left as it is: its old bytes cannot be kept" in capsys.readouterr().err
     assert read(f"{NAME}.metadata") == b"junk"
 
 

@@ -30,7 +30,9 @@ def pane(program: Program) -> str:
     return found
 
 
-def test_an_archive_is_opened_mended_and_written_without_a_mouse(start: Start, sample: Sample, tmp_path: Path) -> None:
+def test_an_archive_is_opened_repaired_and_written_without_a_mouse(
+    start: Start, sample: Sample, tmp_path: Path
+) -> None:
     path = Path(shutil.copyfile(sample("torn-after-write-2.tacozip"), tmp_path / "mine.tacozip"))
     program = start()
     program.appear()

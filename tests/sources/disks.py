@@ -16,6 +16,7 @@ from inspector.core.edit import Edit, EditError, Patch
 from inspector.sources.local.disk_calls import Disk
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.in_place import write
+from inspector.sources.local.kept import folder
 
 CALLS = [name for name in vars(Disk) if not name.startswith("_")]
 
@@ -116,7 +117,8 @@ class Memory(Disk):
         self._next = 100
 
     def files(self) -> dict[Path, bytes]:
-        return {path: bytes(file.now) for path, file in self._names.items()}
+        """All files but those of the store of old bytes."""
+        return {path: bytes(file.now) for path, file in self._names.items() if path.parent != folder()}
 
     def cut(self, chance: random.Random) -> Memory:
         """The disk after the power was cut: of what was not yet safe, any part may be there."""
@@ -182,6 +184,9 @@ class Memory(Disk):
 
     def make_folder(self, _: Path) -> None:
         pass
+
+    def names(self, folder: Path) -> list[str]:
+        return [path.name for path in self._names if path.parent == folder]
 
     def lock(self, _: int) -> None:
         pass

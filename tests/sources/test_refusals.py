@@ -14,8 +14,10 @@ import pytest
 
 from inspector.core.edit import Edit, EditError, Patch
 from inspector.sources.local import journal
+from inspector.sources.local.disk_calls import Disk
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.in_place import write
+from inspector.sources.local.kept import entries
 from inspector.sources.local.recovery import pending, roll_back
 from tests.sources.disks import CONTENT, EDITS, Watched, after, failing, names, refused, refusing
 
@@ -181,14 +183,20 @@ def test_where_no_journal_can_be_kept_nothing_is_written(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["open", "write", "sync", "sync_folder"])
-def test_a_journal_that_does_not_get_onto_the_disk_is_not_left_there(name: str, path: Path) -> None:
-    def act(_: int, called: str, arguments: tuple[Any, ...]) -> None:
-        if called == name and (name != "open" or journal_beside(arguments)):
+@pytest.mark.parametrize("suffix", [".aij", ".old"])
+def test_what_does_not_get_onto_the_disk_before_the_change_is_not_left_there(
+    name: str, suffix: str, path: Path
+) -> None:
+    def act(_: int, called: str, __: object) -> None:
+        if called == name and any(opened[0].suffix == suffix for opened in disk.named("open")):
             disk.act = None
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    disk = Watched(act)
-    assert "its journal cannot be written (no space left on device)" in refused(path, THREE, disk)
+    disk, kept = Watched(act), list(entries(path, Disk()))
+    said = refused(path, THREE, disk)
+    assert ("its journal cannot be written" if suffix == ".aij" else "cannot be kept") in said
+    assert "(no space left on device)" in said
+    assert list(entries(path, Disk())) == kept
 
 
 def test_a_change_too_large_for_a_journal_is_for_a_copy(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

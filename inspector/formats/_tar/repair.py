@@ -56,7 +56,8 @@ def repair_end(archive: Archive, whole: bool) -> Iterator[Repair]:
         claim = "The archive ends with its last member. Nothing shows whether more members followed."
     loses = (f"The {in_bytes(lost)} of a cut-off header, whose member has no data in the file.",) if lost else ()
     edit = Edit(title, (Patch(start, old, new),), size, start + len(new))
-    yield Repair("tar-write-end", title, frozenset((found.code,)), loses, claim, edit)
+    lossless = "" if loses or claim else "Zeros are written after the last member, where there were only zeros."
+    yield Repair("tar-write-end", title, frozenset((found.code,)), loses, claim, edit, lossless=lossless)
 
 
 def repair_headers(archive: Archive, digits: Callable[[int], bytes] = lambda _: b"") -> Iterator[Repair]:

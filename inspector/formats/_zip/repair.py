@@ -107,15 +107,20 @@ def repair_end(
     rebuilt = rebuild(archive.source, directory, _verified(archive, directory), progress, follow=follow)
     if rebuilt is None or (unlisted and not rebuilt.made and not codes & (END_CODES | {_NO_LOCAL_HEADER})):
         return []
-    mends = codes & END_CODES
+    if rebuilt.rest.size and _missing_entries(rebuilt, directory) > 0:
+        return []  # the existing directory has more members than the new one would
+    fixes = codes & END_CODES
     if "zip-no-central-directory" in codes:
-        mends |= codes & _WITHOUT_DIRECTORY
-    mends |= codes & {_NO_LOCAL_HEADER, "zip-orphan"}
-    mends |= codes & _WRONG_OFFSET_CODES if unlisted else set()
-    loses = (*_losses(rebuilt, directory), *extra_losses(rebuilt))
+        fixes |= codes & _WITHOUT_DIRECTORY
+    fixes |= codes & {_NO_LOCAL_HEADER, "zip-orphan"}
+    fixes |= codes & _WRONG_OFFSET_CODES if unlisted else set()
+    loses = (*_losses(rebuilt), *extra_losses(rebuilt))
     title = _title(rebuilt)
     edit = Edit(title, rebuilt.edit.patches, rebuilt.edit.old_size, rebuilt.edit.new_size)
-    return [Repair("zip-rebuild-end", title, frozenset(mends), loses, _assumption(rebuilt), edit)]
+    lossless = "" if loses else "Every entry of the directory stays, and no byte of a member changes."
+    buried = max(0, edit.old_size - rebuilt.cut_off.begin) if rebuilt.cut_off is not None else 0
+    claim = _assumption(rebuilt)
+    return [Repair("zip-rebuild-end", title, frozenset(fixes), loses, claim, edit, lossless=lossless, buried=buried)]
 
 
 def shared_heads(directory: Directory) -> frozenset[int]:
@@ -150,8 +155,8 @@ def _title(rebuilt: Rebuilt) -> str:
     return f"Rewrite the end records from byte {grouped(at)} on: {count(rebuilt.kept, 'member')}"
 
 
-def _losses(rebuilt: Rebuilt, directory: Directory) -> Iterator[str]:
-    cut_off, eocd = rebuilt.cut_off, directory.eocd
+def _losses(rebuilt: Rebuilt) -> Iterator[str]:
+    cut_off = rebuilt.cut_off
     if cut_off is not None:
         have = max(0, rebuilt.edit.old_size - cut_off.begin)
         left = f"its remaining {in_bytes(have)} {verb(have, 'is', 'are')} cut off"
@@ -165,14 +170,18 @@ def _losses(rebuilt: Rebuilt, directory: Directory) -> Iterator[str]:
         yield "The comment of the archive, if it had one."
     if rebuilt.trailing.size:
         yield f"The {in_bytes(rebuilt.trailing.size)} after the archive, from {grouped(rebuilt.trailing.start)} on."
-    missing = eocd.entries - rebuilt.kept - len(rebuilt.made) - rebuilt.gone if eocd is not None else 0
-    if missing > 0 and rebuilt.rest.size:
-        yield f"{count(missing, 'entry', 'entries')} of the directory whose members have no local header."
     if rebuilt.rest.size:
         place = f"{in_bytes(rebuilt.rest.size)} from {grouped(rebuilt.rest.start)} on"
         stay = verb(rebuilt.rest.size, "It stays", "They stay")
         belong = verb(rebuilt.rest.size, "belongs", "belong")
         yield f"The meaning of the {place}, which is unknown. {stay} in the file and {belong} to no member."
+
+
+def _missing_entries(rebuilt: Rebuilt, directory: Directory) -> int:
+    """The number of recorded entries that the new directory would lack."""
+    if directory.eocd is None:
+        return 0
+    return directory.eocd.entries - rebuilt.kept - len(rebuilt.made) - rebuilt.gone
 
 
 def _assumption(rebuilt: Rebuilt) -> str:
@@ -204,7 +213,8 @@ def _proved(archive: Archive, directory: Directory) -> Iterator[Repair]:
         return
     title = f"Set {count(len(patches), 'CRC-32 record')} to the value of the content, which other records confirm"
     codes = {each.code for each in archive.findings if each.code in _RECORD_CODES and each.member in members}
-    yield Repair("zip-set-records", title, frozenset(codes), edit=in_place(archive, title, patches))
+    edit, why = in_place(archive, title, patches), "The content and the other records give the same CRC-32."
+    yield Repair("zip-set-records", title, frozenset(codes), edit=edit, lossless=why)
 
 
 def _sizes(directory: Directory, member: int) -> tuple[int, int]:
@@ -225,8 +235,8 @@ def _unproved(archive: Archive, directory: Directory) -> Iterator[Repair]:
             f"The content of {name} is right and its CRC-32 wrong. Nothing in the archive proves that, and "
             "afterwards nothing shows that the content may be damaged."
         )
-        mends = frozenset({"zip-crc-mismatch"})
-        yield Repair(f"zip-accept-content-{member}", title, mends, (), claim, in_place(archive, title, patches))
+        fixes = frozenset({"zip-crc-mismatch"})
+        yield Repair(f"zip-accept-content-{member}", title, fixes, (), claim, in_place(archive, title, patches))
 
 
 def _crc_patches(archive: Archive, directory: Directory, member: int) -> list[Patch]:
@@ -334,7 +344,8 @@ def repair_headers(archive: Archive, directory: Directory, progress: Progress) -
         fields = count(len(patches), "field")
         title = f"Set {fields} in headers of {count(len(fixed), 'member')} to the values that the content proves"
         codes = {each.code for each in archive.findings if each.member in fixed}
-        yield Repair("zip-set-headers", title, frozenset(codes & _FIXED_CODES), edit=in_place(archive, title, patches))
+        edit, why = in_place(archive, title, patches), "Only fields that the content contradicts are written."
+        yield Repair("zip-set-headers", title, frozenset(codes & _FIXED_CODES), edit=edit, lossless=why)
     for member in members_with(archive.findings, "zip-local-name")[:MAX_ASSUMPTIONS]:
         if archive.verdict(member) is Verdict.VERIFIED:
             yield from _name_repairs(archive, directory, member)

@@ -77,7 +77,7 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     errors = {each.code for each in archive.findings if each.severity is Severity.ERROR}
     if TWO_ARCHIVES in errors:
         return found  # a salvage would copy the wrong bytes
-    if errors and not any(errors <= each.mends and not each.loses and not each.claim for each in found):
+    if errors and not any(errors <= each.fixes and not each.loses and not each.claim for each in found):
         last = salvage(archive, {index.positions[entry] for entry in context.broken()})
         found += [last] if last is not None else []
     return found
@@ -165,7 +165,8 @@ def _repair_footer(context: RepairContext) -> Repair:
     belong = verb(extra, "belongs", "belong")
     loses = (f"The {in_bytes(extra)} after the footer, which {belong} to no part of the archive.",) if extra else ()
     edit = replace_tail(context.source, span.stop, right, title)
-    return Repair("caf-mend-footer", title, frozenset((_FOOTER,)), loses, claim, edit)
+    lossless = "" if loses or claim else "Only the footer is written, which holds nothing but the size of the index."
+    return Repair("caf-mend-footer", title, frozenset((_FOOTER,)), loses, claim, edit, lossless=lossless)
 
 
 def _make_strict(context: RepairContext) -> Repair | None:
@@ -184,7 +185,8 @@ def _make_strict(context: RepairContext) -> Repair | None:
     title = f"Overwrite {what} that strict JSON does not allow with spaces, in the index at byte {grouped(span.start)}"
     patches = tuple(Patch(span.start + at, data[at : at + 1], b" ") for at in places)
     edit = Edit(title, patches, context.source.size, context.source.size)
-    return Repair("caf-strict-json", title, frozenset((_NOT_STRICT,)), edit=edit)
+    why = "Only trailing commas and a byte order mark are removed, and the index means the same without them."
+    return Repair("caf-strict-json", title, frozenset((_NOT_STRICT,)), edit=edit, lossless=why)
 
 
 def _cut_after_index(context: RepairContext) -> Repair | None:
@@ -219,7 +221,8 @@ def _close(context: RepairContext) -> Repair | None:
     title = f"Close the index at byte {grouped(stop)}, after the last of {count(last + 1, 'entry', 'entries')}"
     edit = replace_tail(context.source, stop, closing + footer(stop - start + len(closing)), title)
     loses = (*_overwritten(context, stop), *_lost(context, range(last + 1)))
-    return Repair("caf-close-index", title, _fixed_codes(context), loses, edit=edit)
+    lossless = "" if loses else "Every entry stays."
+    return Repair("caf-close-index", title, _fixed_codes(context), loses, edit=edit, lossless=lossless)
 
 
 def _overwritten(context: RepairContext, start: int) -> tuple[str, ...]:
@@ -260,7 +263,10 @@ def _rewrite(context: RepairContext) -> Repair | None:
     title = f"Rewrite the index at byte {grouped(start)} with its {count(len(kept), 'entry', 'entries')}"
     edit = replace_tail(context.source, start, b"".join(index_pieces(entries)), title)
     loses = (*(_lost(context, kept) if context.malformed() else ()), *context.unwritten)
-    return Repair("caf-rewrite-index", title, _fixed_codes(context) | {_NOT_STRICT}, loses, edit=edit)
+    lossless = "" if loses else "Every entry of the index is written again."
+    return Repair(
+        "caf-rewrite-index", title, _fixed_codes(context) | {_NOT_STRICT}, loses, edit=edit, lossless=lossless
+    )
 
 
 def _fixed_codes(context: RepairContext) -> frozenset[str]:
@@ -419,8 +425,8 @@ def _shift_ends(context: RepairContext) -> Repair:
         "one byte longer."
     )
     edit = replace_tail(context.source, index.span.start, b"".join(index_pieces(entries)), title)
-    mends = frozenset((_INCLUSIVE, _REVERSED) if backward == empty else (_INCLUSIVE,)) & context.codes
-    return Repair("caf-shift-ends", title, mends, context.unwritten, claim, edit)
+    fixes = frozenset((_INCLUSIVE, _REVERSED) if backward == empty else (_INCLUSIVE,)) & context.codes
+    return Repair("caf-shift-ends", title, fixes, context.unwritten, claim, edit)
 
 
 def _move_ranges(context: RepairContext) -> Repair:

@@ -28,7 +28,7 @@ _ROWS = 4_096
 """Index rows in one piece."""
 
 
-def mend_names(archive: Archive) -> Iterator[Repair]:
+def repair_names(archive: Archive) -> Iterator[Repair]:
     """Names whose key is not written with 20 digits, where all such names can be written into their headers."""
     wrong = [each.member for each in archive.findings if each.code == DATAPOINT_NAME and each.member is not None]
     patches = [_renamed(archive, member) for member in wrong]
@@ -60,7 +60,7 @@ def _renamed(archive: Archive, member: int) -> Patch | None:
     return Patch(at, block[: CHKSUM.stop], renamed[: CHKSUM.stop])
 
 
-def mend_index(archive: Archive, beside: Beside, codes: set[str]) -> Iterator[Repair]:
+def repair_index(archive: Archive, beside: Beside, codes: set[str]) -> Iterator[Repair]:
     """The index written anew; everything in it is in the tar too."""
     if not codes & INDEX_CODES:
         return
@@ -74,11 +74,11 @@ def mend_index(archive: Archive, beside: Beside, codes: set[str]) -> Iterator[Re
             progress.advance(last - first)
 
     title = f"Write the index anew from the tar, with {count(len(archive.members), 'row')}"
-    mends = frozenset(codes & INDEX_CODES)
+    fixes = frozenset(codes & INDEX_CODES)
     claim = "That the tar is right and the index wrong where they differ: nothing in the range proves it."
     old = beside.found.get(".index")
     yield Repair(
-        "datas3t-rebuild-index", title, mends, (), claim, content=content, beside=".index", instead_of=".tar", old=old
+        "datas3t-rebuild-index", title, fixes, (), claim, content=content, beside=".index", instead_of=".tar", old=old
     )
 
 

@@ -1,4 +1,4 @@
-"""Mending a range: its metadata written anew from the tar, and the tar's own end and headers.
+"""Repairing a range: its metadata written anew from the tar, and the tar's own end and headers.
 
 S3 Storage Layout, Metadata Files. A hash that is recorded stays, even one that the datapoint does not fit: it is what
 shows that bytes have changed. It is replaced only where the user says that the bytes are right.
@@ -22,7 +22,7 @@ from inspector.formats._tar.repair import repair_end, repair_headers
 from inspector.formats.datas3t.archive import METADATA
 from inspector.formats.datas3t.check import MISMATCH
 from inspector.formats.datas3t.datapoints import FIELD_TWICE, NONE, ROW_BROKEN, ROW_MISSING, Beside
-from inspector.formats.datas3t.derived import mend_index, mend_names
+from inspector.formats.datas3t.derived import repair_index, repair_names
 from inspector.formats.datas3t.keys import DIGITS, datapoint_key, range_name
 from inspector.formats.datas3t.write import Row, metadata
 
@@ -61,9 +61,9 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
         *repair_end(archive, _is_whole(archive)),
     ]
     if not _is_damaged(archive):
-        found += mend_index(archive, beside, codes)
+        found += repair_index(archive, beside, codes)
         if TWICE not in codes:
-            found += mend_names(archive)
+            found += repair_names(archive)
     if _rows_can_be_told(archive, beside, codes):
         if codes & REBUILT:
             found.append(_rebuild(archive, beside, codes))

@@ -10,24 +10,26 @@ from hashlib import blake2s
 
 from inspector.core.archive import Emitter
 from inspector.core.format import Format, ProbeResult
+from inspector.core.member import Codec, Members
 from inspector.core.progress import Progress
 from inspector.core.source import Source, expect
 from inspector.formats._zstd import MAGIC
 from inspector.formats.rca.blobs import Decoding, read
 from inspector.formats.rca.blocks import BLOB, HASH, RESET, VARINT, typed, varint
-from inspector.formats.rca.check import check, compare_hashes
+from inspector.formats.rca.check import check
 from inspector.formats.rca.chunks import BITS, header_size, layer_field
 from inspector.formats.rca.decode_groups import apart, lane, prove
+from inspector.formats.rca.explain import report
 from inspector.formats.rca.fields import BlobLayerFields
 from inspector.formats.rca.hashes import Hashes
-from inspector.formats.rca.layers import layers
+from inspector.formats.rca.layers import HASHED, layers
+from inspector.formats.rca.layout import Layout
 from inspector.formats.rca.ledger import Ledger
 from inspector.formats.rca.repair import repairs
+from inspector.formats.rca.structure import report_structure
 
 AT_ONCE = 32 * 1024 * 1024
 """The largest archive that is asked for at once, in bytes: a larger one is walked first, and then decompressed."""
-HASHED = 16 * 1024 * 1024
-"""The most bytes of inner stream whose hashes are compared while decoding: hashing more would delay the listing."""
 
 
 def probe(source: Source) -> ProbeResult:
@@ -64,15 +66,36 @@ def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
     """
     if source.size <= AT_ONCE:
         expect(source, 0, source.size)
-    layout = layers(source, emitter, progress)
+    reading, found = layers(source, progress), len(emitter.archive.findings)
+    _decode(source, reading.layout, emitter, progress)
+    if reading.hashes is None and reading.layout.damaged and len(reading.layout.blocks.segments) > 1:
+        # Blocks may have been lost without a sign of it: a search tells more.
+        searched = layers(source, progress, search=True)
+        if searched.layout.lost or searched.layout.varints:
+            del emitter.archive.findings[found:]
+            _decode(source, searched.layout, emitter, progress)
+        else:
+            searched.layout.damaged.update(reading.layout.damaged)
+            emitter.archive.detail = searched.layout
+        reading = searched
+    layout = reading.layout
+    if reading.hashes is None or (layout.inner.size > HASHED and layout.sensible and not layout.varints):
+        emitter.archive.checksums = Ledger(Hashes(layout))
+    else:
+        emitter.archive.checksums = Ledger(reading.hashes)
+        report(reading.hashes, emitter)
+
+
+def _decode(source: Source, layout: Layout, emitter: Emitter, progress: Progress) -> None:
+    """Lay the fields of the two layers, report what is wrong with them, and decode the members."""
+    emitter.archive.inner = layout.raw
+    emitter.archive.detail = layout
+    emitter.begin_members(Members(codec=Codec.ZSTD, sizes=True, heads=True, place=layout.inner.outer))
+    report_structure(layout, source, emitter)
     chunks = layout.chunks
     tail = () if chunks.corrupt else chunks.tail
-    emitter.lay([*layer_field(chunks), *BlobLayerFields(layout, emitter.members).layer(), *tail])
+    emitter.lay([*layer_field(chunks, source), *BlobLayerFields(layout, emitter.members).layer(), *tail])
     Decoding(layout, emitter, progress).run()
-    if layout.inner.size <= HASHED:
-        compare_hashes(layout, emitter, progress)
-    else:
-        emitter.archive.checksums = Ledger(Hashes(layout))
 
 
 FORMAT = Format(

@@ -22,7 +22,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Spans
 from inspector.formats._zstd import Stream, ZstdError
-from inspector.formats.rca.blocks import BLOB
+from inspector.formats.rca.blocks import BLOB, REST
 from inspector.formats.rca.layout import NEAR, Cursor, Layout, Near
 
 NAME = 65_535
@@ -94,10 +94,10 @@ class Decoding:
             code: CappedFindings(emitter, severity, code, things) for code, (severity, things) in _THINGS.items()
         }
 
-    def run(self) -> None:
-        """Decode everything that can be decoded."""
+    def run(self, first: int = 0) -> None:
+        """Decode everything that can be decoded, from the segment ``first`` on."""
         self._progress.begin("Decoding names", self._inner.size)
-        for number in range(len(self._blocks.segments)):
+        for number in range(first, len(self._blocks.segments)):
             self._segment(number)
         self._reached(self._inner.size)
         for kept in self._kept.values():
@@ -105,13 +105,15 @@ class Decoding:
 
     def _segment(self, number: int) -> None:
         block, last = self._blocks.segment(number)
-        if not self._layout.blobs(block, last):
+        if not self._layout.blobs(block, last) and REST not in self._blocks.types[block:last]:
             return
         self._stream.reset()
         try:
             while block < last:
                 block = self._next(block, last)
                 self._reached(self._blocks.edges[block])
+        except _LostError as lost:
+            self._layout.damaged[number] = lost.block
         except _DamageError as damage:
             self._layout.damaged[number] = damage.block
             self._report_damage(number, damage, last)
@@ -128,6 +130,8 @@ class Decoding:
         following = self._batch(block, last) if self._stream.aligned else block
         if following > block:
             return following
+        if self._blocks.types[block] == REST and block + 1 < len(self._blocks):
+            raise _LostError(block)
         if self._blocks.types[block] != BLOB:
             return block + 1
         if self._blocks.payloads[block] == self._blocks.edges[block + 1] and self._blocks.whole(block):
@@ -292,6 +296,14 @@ def _said_of(content: Content) -> Iterator[tuple[str, str]]:
             yield "rca-name-empty", " is empty, so nothing can be extracted under it."
         else:
             yield "rca-name-hazard", f", {visible(name[:80])}, {words}."
+
+
+class _LostError(Exception):
+    """No block can be told in what stands at ``block``, which is reported as a part of the structure."""
+
+    def __init__(self, block: int) -> None:
+        super().__init__()
+        self.block = block
 
 
 class _DamageError(Exception):

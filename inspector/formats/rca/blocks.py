@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 
 from inspector.core.archive import Emitter
 from inspector.core.numbers import grouped, in_bytes
@@ -99,29 +100,42 @@ def typed(value: int) -> tuple[int, int]:
     return (value >> 1 & 31, value >> 6) if value & 1 else (BLOB, value >> 1)
 
 
-def walk(inner: SplicedSource, emitter: Emitter, progress: Progress) -> Blocks:
-    """The blocks of the inner stream; payloads are not read unless they lie within reach of the last read."""
+def walk(inner: SplicedSource, progress: Progress, lost: Sequence[tuple[int, int]] = ()) -> Blocks:
+    """The blocks of the inner stream; payloads are not read unless they lie within reach of the last read.
+
+    ``lost`` are stretches ``[start, stop)``, each from the end of a block on, that are left out: no block can be told
+    in them, and one begins behind each.
+    """
     blocks = Blocks()
     progress.begin("Reading blocks", inner.size)
-    at, reach = 0, _SMALLEST
-    while at < inner.size and len(blocks) < BLOCKS:
-        before = len(blocks)
-        following = _window(blocks, inner.read(at, reach), at, inner.size)
-        if following == at:
-            break
-        progress.advance(min(following, inner.size) - at)
-        # Reading far ahead pays where blocks are small, and costs where each read meets but one.
-        reach = min(reach * 2, _LARGEST) if len(blocks) - before > 4 else max(reach // 2, _SMALLEST)
-        at = following
+    at = 0
+    for start, stop in (*lost, (inner.size, inner.size)):
+        at = _walk(blocks, inner, at, start, progress)
+        if start < inner.size:
+            blocks.append(REST, start, start)
+            progress.advance(stop - start)
+            at = stop
     if at < inner.size:
         blocks.left_off = len(blocks) >= BLOCKS
-        _report_rest(blocks, at, inner, emitter)
         blocks.append(REST, at, at)
     if len(blocks):
         blocks.close(inner.size, max(at, inner.size))
-    if at > inner.size:
-        _report_past_end(blocks, inner, emitter)
     return blocks
+
+
+def _walk(blocks: Blocks, inner: SplicedSource, at: int, stop: int, progress: Progress) -> int:
+    """Add the blocks from ``at`` on that begin before ``stop``; says where the next one begins, or none can be told."""
+    reach = _SMALLEST
+    while at < stop and len(blocks) < BLOCKS:
+        before = len(blocks)
+        following = _window(blocks, inner.read(at, min(reach, stop - at)), at, stop)
+        if following == at:
+            break
+        progress.advance(min(following, stop) - at)
+        # Reading far ahead pays where blocks are small, and costs where each read meets but one.
+        reach = min(reach * 2, _LARGEST) if len(blocks) - before > 4 else max(reach // 2, _SMALLEST)
+        at = following
+    return at
 
 
 def _window(blocks: Blocks, window: bytes, base: int, size: int) -> int:
@@ -160,10 +174,18 @@ def _window(blocks: Blocks, window: bytes, base: int, size: int) -> int:
     return base + at
 
 
+def report(blocks: Blocks, inner: SplicedSource, emitter: Emitter) -> None:
+    """Report that the blocks end before the stream does, or reach past its end."""
+    if len(blocks) and blocks.types[-1] == REST:
+        _report_rest(blocks, blocks.edges[len(blocks) - 1], inner, emitter)
+    elif len(blocks) and blocks.claimed > inner.size:
+        _report_past_end(blocks, inner, emitter)
+
+
 def _report_rest(blocks: Blocks, at: int, inner: SplicedSource, emitter: Emitter) -> None:
     span = inner.outer(at, inner.size)
     where, left = grouped(span[0].start), in_bytes(inner.size - at)
-    if len(blocks) >= BLOCKS:
+    if blocks.left_off:
         emitter.warning(
             "rca-too-many-blocks",
             f"More than {grouped(BLOCKS)} blocks: the {left} from byte {where} on are left as they are.",

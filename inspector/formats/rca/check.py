@@ -1,8 +1,8 @@
 """The check of an RCA archive: all hashes are compared, and every blob is judged by that of its segment.
 
 A blob is verified when it decodes and the hash of its segment is right. Where that hash is wrong, missing or cannot be
-compared, a blob that decodes is not checkable, for the hash covers the segment as a whole; one that does not decode is
-a mismatch whatever the hash says.
+compared, a blob that decodes is doubtful, for the hash covers the segment as a whole; one that does not decode is a
+mismatch whatever the hash says.
 """
 
 from __future__ import annotations
@@ -12,16 +12,14 @@ from collections import Counter
 from enum import Enum
 
 from inspector.core.archive import Archive, Emitter
-from inspector.core.finding import Severity
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.span import total as size
 from inspector.core.verdict import Verdict
 from inspector.formats.rca import explain
 from inspector.formats.rca.hashes import Hashes, compare
-from inspector.formats.rca.layout import Layout, Lost
+from inspector.formats.rca.layout import Layout
 from inspector.formats.rca.ledger import Ledger
-from inspector.formats.rca.resync import lost
 
 
 def compare_hashes(layout: Layout, emitter: Emitter, progress: Progress) -> Hashes:
@@ -38,21 +36,8 @@ def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
     if not isinstance(layout, Layout):
         return ""  # the file could not be read
     hashes = compare_hashes(layout, emitter, progress)
-    _report_lost(layout, lost(hashes, progress), emitter)
     whole = sum(_judge(hashes, row, emitter, progress) for row in range(len(hashes)))
     return _sentence(hashes, whole)
-
-
-def _report_lost(layout: Layout, gap: Lost | None, emitter: Emitter) -> None:
-    if gap is None:
-        return
-    spans, resumed = layout.inner.outer(*gap), layout.inner.outer(gap.stop, gap.stop + 1)
-    message = (
-        f"No block can be told in the {in_bytes(gap.stop - gap.start)} from byte {grouped(spans[0].start)} on. But a "
-        f"reset block begins at byte {grouped(resumed[0].start)} whose segment hashes to what is recorded of it: what "
-        "is whole from there on can be saved into a new archive, also where it is not listed."
-    )
-    emitter.find(Severity.INFO, "rca-blocks-regained", message, spans)
 
 
 def _judge(hashes: Hashes, row: int, emitter: Emitter, progress: Progress) -> int:
@@ -68,7 +53,7 @@ def _judge(hashes: Hashes, row: int, emitter: Emitter, progress: Progress) -> in
     # A blob of which only the beginning decodes is the last that is listed of its segment.
     damaged = layout.damaged.get(segment)
     broken = damaged is not None and starts[last - 1] >= layout.blocks.edges[damaged]
-    verdict = Verdict.VERIFIED if hashes.proved(row) else Verdict.NOT_CHECKABLE
+    verdict = Verdict.VERIFIED if hashes.proved(row) else Verdict.DOUBTFUL
     for member in range(first, last):
         emitter.judge(member, verdict)
     if broken:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from inspector.core.archive import Emitter
+from inspector.core.edit import Patch
 from inspector.core.field import Field, parent
 from inspector.core.kinds import Kind
 from inspector.core.layout import Part, fields_of, hex_text, unsigned_be
@@ -24,7 +24,7 @@ METADATA = 8
 """The size of the metadata field in bytes."""
 
 _SECTION = "RCA, Outer Layer Format (Chunk Layer)"
-_UNFINISHED = (
+UNFINISHED = (
     "Readers ignore these bytes. An append that was interrupted leaves such, and the next one overwrites them unless "
     "they show to be more than that."
 )
@@ -67,16 +67,34 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class ChunkLayer:
-    """The valid chunks, the fields of what follows them, and whether that is more than an interrupted append leaves."""
+    """The valid chunks, the fields of what follows them, and whether that is more than an interrupted append leaves.
+
+    ``problem`` is the code, the sentence and the place of what is wrong with the chain, None where nothing is. ``open``
+    is whether it is not recorded where the last chunk ends, so that the metadata in its header proves nothing.
+    """
 
     chunks: tuple[Chunk, ...]
     tail: tuple[Field, ...]
     corrupt: bool
+    problem: tuple[str, str, Span] | None = None
+    open: bool = False
 
     @property
     def truncated(self) -> bool:
         """Whether bytes of the last chunk are missing."""
         return bool(self.chunks) and self.chunks[-1].truncated
+
+    @property
+    def end(self) -> int:
+        """Where the last valid chunk ends in the file."""
+        return self.chunks[-1].stop if self.chunks else 0
+
+    @property
+    def unsure(self) -> tuple[int, int]:
+        """Where the first header stands that may say another size than it should, and the bits of its size field."""
+        if self.chunks and not self.corrupt:
+            return self.chunks[-1].start, self.chunks[-1].bits
+        return self.end, BITS << len(self.chunks)
 
 
 def header_size(bits: int) -> int:
@@ -84,8 +102,8 @@ def header_size(bits: int) -> int:
     return bits // 8 + METADATA
 
 
-def scan(source: Source, emitter: Emitter) -> ChunkLayer:
-    """Follow the chain from the beginning of ``source`` and report where it breaks."""
+def scan(source: Source) -> ChunkLayer:
+    """Follow the chain from the beginning of ``source`` to where it ends or breaks."""
     chunks: list[Chunk] = []
     at, bits = 0, BITS
     while at < source.size and (not chunks or chunks[-1].full):
@@ -95,14 +113,42 @@ def scan(source: Source, emitter: Emitter) -> ChunkLayer:
             break
         wrong = _wrong(size, bits, header, at)
         if wrong:
-            emitter.error(*wrong, (at, at + len(header)))
-            return ChunkLayer(tuple(chunks), (_header_field(header, at, bits, len(chunks), wrong[1]),), True)
+            field = _header_field(header, at, bits, len(chunks), wrong[1])
+            return ChunkLayer(tuple(chunks), (field,), True, (*wrong, Span(at, at + len(header))))
         chunks.append(Chunk(len(chunks), at, min(at + size, source.size), bits, size, header[bits // 8 :]))
         at, bits = chunks[-1].stop, bits * 2
-    if chunks and chunks[-1].truncated:
-        _report_truncation(chunks[-1], emitter)
-    tail = (_garbage(source, at, bits, chunks, emitter),) if at < source.size else ()
-    return ChunkLayer(tuple(chunks), tail, False)
+    tail = (_garbage(source, at, bits, chunks),) if at < source.size else ()
+    truncated = _truncation(chunks[-1]) if chunks and chunks[-1].truncated else None
+    return ChunkLayer(tuple(chunks), tail, False, truncated)
+
+
+def ended(source: Source, unsure: tuple[int, int], stop: int, metadata: bytes = b"") -> tuple[Patch, ...]:
+    """What to write so that the archive ends at byte ``stop``; headers before ``unsure`` stay as they are.
+
+    The last header gets ``metadata`` where that is given. Patches stand in the order of writing: the first header
+    last, for the archive is what it was until that is there. Headers that are right already have none.
+    """
+    at, bits = unsure
+    patches: list[Patch] = []
+    while at < stop:
+        size = min(stop - at, 1 << bits - 1)
+        new = size.to_bytes(bits // 8, "big") + (metadata if at + size == stop else b"")
+        old = source.read(at, len(new))
+        if old != new:
+            patches.append(Patch(at, old, new))
+        at, bits = at + size, bits * 2
+    return tuple(reversed(patches))
+
+
+def reach(source: Source, unsure: tuple[int, int]) -> int:
+    """Where the archive would end that goes on to the end of the file: before a header with nothing behind it."""
+    at, bits = unsure
+    while source.size - at > header_size(bits):
+        full = at + (1 << bits - 1)
+        if full >= source.size:
+            return source.size
+        at, bits = full, bits * 2
+    return at
 
 
 def _wrong(size: int, bits: int, header: bytes, at: int) -> tuple[str, str] | None:
@@ -112,12 +158,12 @@ def _wrong(size: int, bits: int, header: bytes, at: int) -> tuple[str, str] | No
     if size > limit:
         return "rca-chunk-size-reserved", (
             f"The chunk size {shown} at byte {grouped(at)} is reserved: it is above the largest of a "
-            f"{bits}-bit size field, {hexadecimal(limit)}. Nothing from here on can be read."
+            f"{bits}-bit size field, {hexadecimal(limit)}."
         )
     if size < header_size(bits):
         return "rca-chunk-size-small", (
             f"The chunk size {shown} at byte {grouped(at)} is smaller than the chunk's own header of "
-            f"{header_size(bits)} bytes. Nothing from here on can be read."
+            f"{header_size(bits)} bytes."
         )
     if len(header) < header_size(bits):
         return "rca-truncated", (
@@ -127,31 +173,23 @@ def _wrong(size: int, bits: int, header: bytes, at: int) -> tuple[str, str] | No
     return None
 
 
-def _report_truncation(chunk: Chunk, emitter: Emitter) -> None:
+def _truncation(chunk: Chunk) -> tuple[str, str, Span]:
     there = chunk.stop - chunk.start
     missing = chunk.size - there
-    emitter.error(
-        "rca-truncated",
+    message = (
         f"Chunk {chunk.number + 1} is truncated: its size field announces {in_bytes(chunk.size)}, and "
         f"{in_bytes(there)} {verb(there, 'is', 'are')} there. {in_bytes(missing)} {verb(missing, 'is', 'are')} missing "
-        "at the end of the file.",
-        chunk.header,
+        "at the end of the file."
     )
+    return "rca-truncated", message, chunk.header
 
 
-def _garbage(source: Source, at: int, bits: int, chunks: Sequence[Chunk], emitter: Emitter) -> Field:
+def _garbage(source: Source, at: int, bits: int, chunks: Sequence[Chunk]) -> Field:
     """The bytes past the last valid chunk."""
-    size = source.size - at
-    after = f"after chunk {len(chunks)}" if chunks else "without any chunk before"
-    emitter.warning(
-        "rca-trailing-garbage",
-        f"There is trailing garbage {after}: {in_bytes(size)} from byte {grouped(at)} on. {_UNFINISHED}",
-        (at, source.size),
-    )
     span = Span(at, source.size)
     header = source.read(at, header_size(bits)) if not chunks or chunks[-1].full else b""
     if len(header) < bits // 8:
-        note = f"The beginning of a chunk header. {_UNFINISHED}" if header else _UNFINISHED
+        note = f"The beginning of a chunk header. {UNFINISHED}" if header else UNFINISHED
         return Field("trailing garbage", Kind.GARBAGE, (span,), note=note, specification=_SECTION)
     size_note = "0: the chunk is incomplete, so the archive ends before it."
     size_span = Span(at, at + bits // 8)
@@ -162,12 +200,15 @@ def _garbage(source: Source, at: int, bits: int, chunks: Sequence[Chunk], emitte
         Field("payload", Kind.BYTES, (Span(metadata.stop, source.size),), note="Never completed."),
     ]
     children = [child for child in children if child.spans[0].size]
-    return parent("trailing garbage", Kind.GARBAGE, (span,), children, note=_UNFINISHED, specification=_SECTION)
+    return parent("trailing garbage", Kind.GARBAGE, (span,), children, note=UNFINISHED, specification=_SECTION)
 
 
-def layer_field(layer: ChunkLayer) -> list[Field]:
-    """The chunk layer as a field that owns all headers, with one child a header; empty where there is no header."""
-    headers = [_chunk_field(chunk, layer.chunks) for chunk in layer.chunks]
+def layer_field(layer: ChunkLayer, source: Source) -> list[Field]:
+    """The chunk layer as a field that owns all headers, with one child a header; empty where there is no header.
+
+    The headers are shown as they stand in ``source``, though the layer may read some as others.
+    """
+    headers = [_chunk_field(chunk, layer, source) for chunk in layer.chunks]
     if layer.corrupt:
         headers += layer.tail
     if not headers:
@@ -179,15 +220,20 @@ def layer_field(layer: ChunkLayer) -> list[Field]:
     return [parent("chunk layer", Kind.CHUNK_LAYER, spans, headers, note=note, specification=_SECTION)]
 
 
-def _chunk_field(chunk: Chunk, chunks: Sequence[Chunk]) -> Field:
-    last = chunk.number == len(chunks) - 1
-    raw = chunk.size.to_bytes(chunk.bits // 8, "big") + chunk.metadata
-    if chunk.truncated:
-        note = f"{in_bytes(chunk.size)}, but the file ends {in_bytes(chunk.start + chunk.size - chunk.stop)} earlier"
+def _chunk_field(chunk: Chunk, layer: ChunkLayer, source: Source) -> Field:
+    last = chunk.number == len(layer.chunks) - 1
+    raw = source.read(chunk.start, header_size(chunk.bits))
+    size = int.from_bytes(raw[: chunk.bits // 8], "big")
+    if size != chunk.size and layer.open:
+        note = f"{in_bytes(size)}, which is wrong: it is read as if the chunk went on to byte {grouped(chunk.stop)}"
+    elif size != chunk.size:
+        note = f"{in_bytes(size)}, which is wrong: a hash proves that these should be {in_bytes(chunk.size)}"
+    elif chunk.truncated:
+        note = f"{in_bytes(size)}, but the file ends {in_bytes(chunk.start + chunk.size - chunk.stop)} earlier"
     elif chunk.full:
-        note = f"{in_bytes(chunk.size)}, full: another chunk {'may follow' if last else 'follows'}"
+        note = f"{in_bytes(size)}, full: another chunk {'may follow' if last else 'follows'}"
     else:
-        note = f"{in_bytes(chunk.size)}: the last chunk, anything after it is garbage"
+        note = f"{in_bytes(size)}: the last chunk, anything after it is garbage"
     return _header_field(raw, chunk.start, chunk.bits, chunk.number, note, relevant=last)
 
 

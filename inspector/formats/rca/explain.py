@@ -112,7 +112,14 @@ class _Explanation:
             yield Severity.WARNING, "rca-hash-conventions", message, ()
         elif Convention.RCARCH in met:
             message = (
-                "The hashes cover the reset blocks' hash bytes too, as rcarch writes them; the specification does not."
+                "The hashes follow the convention of rcarch: they cover the reset blocks' hash bytes too. rcarch "
+                "accepts the archive; a reader that keeps to the specification does not."
+            )
+            yield Severity.INFO, "rca-hash-convention", message, ()
+        elif met:
+            message = (
+                "The hashes follow the convention of the specification: they leave out the reset blocks' hash bytes. "
+                "A reader that keeps to the specification accepts the archive; rcarch does not."
             )
             yield Severity.INFO, "rca-hash-convention", message, ()
 
@@ -132,7 +139,7 @@ class _Explanation:
         hashes = self._hashes
         if hashes.verdict(row) is Verdict.MISMATCH:
             # The hash before may explain this one.
-            if row - 1 not in hashes.mended and not self._full("rca-reset-hash-mismatch"):
+            if row - 1 not in hashes.repaired and not self._full("rca-reset-hash-mismatch"):
                 yield self._mismatch(row)
         elif not hashes.final(row) and not hashes.comparable(row) and not self._full("rca-reset-hash-short"):
             message = (
@@ -173,7 +180,7 @@ class _Explanation:
     def _looks_resumed(self, row: int) -> bool:
         """Whether a wrong resume explains a hash, and no change of it does."""
         hashes = self._hashes
-        if row in hashes.mended or hashes.near(row):
+        if row in hashes.repaired or hashes.near(row):
             return False
         if hashes.segment(row) < 0:
             return hashes.proved(row + 1)  # else this may have been no reset block once
@@ -184,7 +191,7 @@ class _Explanation:
             return "It covers nothing, so the right hash is the computed one, unless this was no reset block once."
         if self._hashes.witnessed(row):
             return f"Only these {HASH} bytes have changed: {_WITNESS}"
-        if row not in self._hashes.mended:
+        if row not in self._hashes.repaired:
             nearest = self._hashes.digest(row, self._hashes.convention_of(row))
             return (
                 f"It differs from {nearest} in one byte only, and a change of the segment would most likely change all "
@@ -285,7 +292,7 @@ class _Explanation:
     def _neighbours(self, row: int) -> str:
         """What is proved whole around a segment."""
         segments = len(self._proved_before) - 1
-        own = row + 2 if row in self._hashes.mended else row + 1
+        own = row + 2 if row in self._hashes.repaired else row + 1
         before, after = self._proved_before[row], self._proved_before[segments] - self._proved_before[own]
         parts = [
             f"{count(number, 'blob')} {where}" for number, where in ((before, "before"), (after, "after")) if number

@@ -118,7 +118,11 @@ class BlobLayerFields:
         return value, typed(value)[1] if stop else 0
 
     def _parts(self, block: int, value: int, note: str, parts: Iterable[Field]) -> list[Field]:
-        span = self._inner.outer(self._blocks.edges[block], self._blocks.payloads[block])
+        start, stop = self._blocks.edges[block], self._blocks.payloads[block]
+        span = self._inner.outer(start, stop)
+        stands = self._layout.raw.read(start, stop - start)
+        if stands != self._inner.read(start, stop - start):
+            note = f"{stands.hex(' ')}, which is wrong: a hash proves that this should say {note}"
         return [Field("varint", Kind.LENGTH, span, value, note, text=hexadecimal(value)), *parts]
 
     def _blob(self, block: int, value: int, stated: str) -> Field:

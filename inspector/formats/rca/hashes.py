@@ -43,7 +43,7 @@ class Hashes:
 
     The hash of a segment stands in the reset block that follows it, or in the last chunk's metadata. Where the stream
     begins with a reset block there is one row more: its hash covers nothing, and its segment is -1. ``convention`` is
-    the one that has told itself by a hash, or None; ``mended`` are the rows of which only the stored hash is wrong, as
+    the one that has told itself by a hash, or None; ``repaired`` are the rows whose stored hash alone is wrong, as
     the hash after it proves.
     """
 
@@ -51,7 +51,7 @@ class Hashes:
         blocks = layout.blocks
         self.layout = layout
         self.convention: Convention | None = None
-        self.mended: set[int] = set()
+        self.repaired: set[int] = set()
         self._lead = int(len(blocks) > 0 and blocks.types[0] == RESET)
         rows = self._lead + len(blocks.segments) if layout.chunks.chunks else 0
         self._last = rows - 1
@@ -130,7 +130,8 @@ class Hashes:
 
     def comparable(self, row: int) -> bool:
         """Whether the bytes that a hash covers and all of the hash itself are there."""
-        return not self.layout.chunks.truncated if self.final(row) else not self._cut_off[row]
+        chunks = self.layout.chunks
+        return not (chunks.truncated or chunks.open) if self.final(row) else not self._cut_off[row]
 
     def certain(self, row: int) -> bool:
         """Whether it is certain that a stored hash is that of the segment: the end may not be where it seems."""
@@ -188,11 +189,11 @@ class Hashes:
 
     def hash_only(self, row: int) -> bool:
         """Whether nothing but a stored hash seems to be wrong."""
-        return row in self.mended or self.near(row) is not None or self.witnessed(row)
+        return row in self.repaired or self.near(row) is not None or self.witnessed(row)
 
     def proved(self, row: int) -> bool:
         """Whether the bytes of a segment are proved to be those that were written."""
-        return bool(self._held[row]) or row in self.mended or row - 1 in self.mended or self.witnessed(row)
+        return bool(self._held[row]) or row in self.repaired or row - 1 in self.repaired or self.witnessed(row)
 
     def convention_of(self, row: int) -> Convention:
         """The convention that a hash follows, as far as it can be told."""
@@ -222,7 +223,7 @@ def compare(layout: Layout, progress: Progress, rows: Sequence[int] | None = Non
     progress.advance(max(0, progress.total - progress.done))  # what no hash that can be compared covers
     for row in hashes.wrong():
         if _only_the_hash_is_wrong(hashes, row, progress):
-            hashes.mended.add(row)
+            hashes.repaired.add(row)
     return hashes
 
 

@@ -1,22 +1,175 @@
-"""Both layers of an RCA archive as they begin to be read: the chunks, and the blocks in their payloads."""
+"""Both layers of an RCA archive as they begin to be read: the chunks, and the blocks in their payloads.
+
+An archive is read as its headers and varints say. Where those are wrong and a hash proves what they should be, it is
+read as it should be, and what is wrong is reported: so everything else sees the segments that can be proved.
+"""
 
 from __future__ import annotations
 
-from inspector.core.archive import Emitter
-from inspector.core.member import Codec, Members
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from inspector.core.edit import Edit, OverlaySource, Patch
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SplicedSource
-from inspector.formats.rca.blocks import walk
-from inspector.formats.rca.chunks import scan
-from inspector.formats.rca.layout import Layout
+from inspector.formats.rca.behind import look_behind
+from inspector.formats.rca.blocks import BLOB, RESET, walk
+from inspector.formats.rca.chunks import ChunkLayer, ended, reach, scan
+from inspector.formats.rca.hashes import Hashes, compare
+from inspector.formats.rca.layout import Layout, Lost
+from inspector.formats.rca.search import Fix, Search
+
+HASHED = 16 * 1024 * 1024
+"""The most bytes of inner stream whose hashes are compared while decoding: hashing more would delay the listing."""
+_FIXES = 16
+"""The most varints of one archive that are put right."""
 
 
-def layers(source: Source, emitter: Emitter, progress: Progress) -> Layout:
-    """Find chunks and blocks, and report what is wrong with them. The members are begun, for they follow."""
-    chunks = scan(source, emitter)
-    inner = SplicedSource(source, [chunk.payload for chunk in chunks.chunks], f"{source.name}: inner stream")
-    emitter.archive.inner = inner
-    emitter.begin_members(Members(codec=Codec.ZSTD, sizes=True, heads=True, place=inner.outer))
-    layout = Layout(chunks, inner, walk(inner, emitter, progress))
-    emitter.archive.detail = layout
-    return layout
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How an archive is read, and its hashes as far as they have been compared for that; None for not at all."""
+
+    layout: Layout
+    hashes: Hashes | None
+
+    @property
+    def ends(self) -> bool:
+        """Whether the last hash proves that the archive ends where it seems."""
+        layout, hashes = self.layout, self.hashes
+        return (
+            not layout.chunks.corrupt and hashes is not None and len(hashes) > 0 and bool(hashes.held(len(hashes) - 1))
+        )
+
+    @property
+    def proved(self) -> int:
+        """Where the last segment ends that is proved, as an inner position."""
+        hashes = self.hashes
+        rows = range(len(hashes) - 1, -1, -1) if hashes is not None else ()
+        return next((hashes.bounds(row)[1] for row in rows if hashes and hashes.proved(row)), 0)
+
+
+def layers(source: Source, progress: Progress, *, search: bool = False) -> Reading:
+    """Find chunks and blocks; ``search`` whether hidden segments are searched for though nothing looks like it."""
+    layout = _layout(source, scan(source), progress)
+    chunks = layout.chunks
+    beyond = bool(chunks.tail) or chunks.corrupt
+    if not (search or beyond or chunks.truncated or layout.inner.size <= HASHED or _strange(layout)):
+        return Reading(layout, None)
+    large = layout.inner.size > HASHED and layout.sensible and not (search or _strange(layout))
+    plain = _assembled(source, layout, progress, _since(layout) if large else 0)
+    return _as_far_as_proved(source, plain, progress) if beyond or chunks.truncated else plain
+
+
+def _layout(source: Source, chunks: ChunkLayer, progress: Progress, lost: tuple[Lost, ...] = ()) -> Layout:
+    inner, raw = (
+        SplicedSource(each, [chunk.payload for chunk in chunks.chunks], f"{source.name}: inner stream")
+        for each in (source, source.base if isinstance(source, OverlaySource) else source)
+    )
+    return Layout(chunks, inner, walk(inner, progress, lost), raw, lost=lost)
+
+
+def _strange(layout: Layout) -> bool:
+    """Whether there are blocks that hardly any writer makes, so that they may not be where they seem."""
+    blocks = layout.blocks
+    return not layout.sensible or len(blocks.types) > blocks.types.count(BLOB) + blocks.types.count(RESET)
+
+
+def _since(layout: Layout) -> int:
+    """Where the last segment begins, as an inner position."""
+    blocks = layout.blocks
+    return blocks.edges[blocks.segments[-1]] if len(blocks) else 0
+
+
+def _assembled(
+    source: Source,
+    layout: Layout,
+    progress: Progress,
+    since: int = 0,
+    beyond: int = 0,
+    unsure: tuple[int, int] = (0, 0),
+) -> Reading:
+    """A layout with its hashes compared from the inner position ``since`` on, and hidden segments found.
+
+    ``unsure`` is the first header whose size is left open, where one is: an end behind the inner position ``beyond`` is
+    taken if a hash proves it.
+    """
+    hashes = _compared(layout, progress, since)
+    for _ in range(_FIXES):
+        found = Search(layout, hashes, progress).run()
+        if found.fix is not None:
+            layout = _patched(source, layout, progress, varints=(*layout.varints, *_patches(source, layout, found.fix)))
+        elif found.end is not None and found.end > beyond:
+            # The chunks up to there are as long as they can be, and the last one ends there.
+            stop = layout.inner.outer(found.end - 1, found.end)[0].stop
+            layout = _patched(source, layout, progress, sizes=ended(source, unsure, stop), is_open=False)
+        elif tuple(found.lost) != layout.lost:
+            layout = _patched(source, layout, progress, lost=tuple(found.lost))
+        else:
+            break
+        hashes = _compared(layout, progress, since)
+    return Reading(layout, hashes)
+
+
+def _compared(layout: Layout, progress: Progress, since: int) -> Hashes:
+    hashes = Hashes(layout)
+    rows = [row for row in range(len(hashes)) if not since or hashes.bounds(row)[1] > since]
+    return compare(layout, progress, rows)
+
+
+def _patches(source: Source, layout: Layout, fix: Fix) -> Iterator[Patch]:
+    """What it takes to put a varint right: two patches where a chunk boundary lies in it."""
+    data = fix.data
+    for span in layout.inner.outer(fix.at, fix.at + len(data)):
+        yield Patch(span.start, source.read(span.start, span.size), data[: span.size])
+        data = data[span.size :]
+
+
+def _patched(
+    source: Source,
+    layout: Layout,
+    progress: Progress,
+    *,
+    sizes: tuple[Patch, ...] | None = None,
+    varints: tuple[Patch, ...] | None = None,
+    lost: tuple[Lost, ...] = (),
+    is_open: bool | None = None,
+) -> Layout:
+    """The layout with some of what it is read with replaced."""
+    sizes = layout.sizes if sizes is None else sizes
+    varints = layout.varints if varints is None else varints
+    patches = (*sizes, *varints)
+    overlay = OverlaySource(source, Edit("", patches, source.size, source.size)) if patches else source
+    chunks = replace(scan(overlay), open=layout.chunks.open if is_open is None else is_open)
+    made = _layout(overlay, chunks, progress, lost)
+    made.sizes, made.varints = sizes, varints
+    return made
+
+
+def _as_far_as_proved(source: Source, plain: Reading, progress: Progress) -> Reading:
+    """The archive as far as hashes prove it, whatever the sizes of chunks say, and what stands behind its end."""
+    chunks = plain.layout.chunks
+    open_ = _open(source, plain.layout, progress)
+    if open_ is None:
+        return plain
+    since = _since(plain.layout) if plain.ends and plain.layout.inner.size > HASHED else 0
+    end = plain.layout.inner.size if plain.ends else 0
+    whole = _assembled(source, open_, progress, since, end, chunks.unsure)
+    if plain.ends:
+        plain.layout.behind = look_behind(whole.layout, whole.hashes, end, progress)
+        return plain
+    if whole.proved > plain.proved or whole.ends:
+        return whole
+    if not chunks.chunks:
+        plain.layout.behind = look_behind(whole.layout, whole.hashes, 0, progress)
+    return plain
+
+
+def _open(source: Source, layout: Layout, progress: Progress) -> Layout | None:
+    """The layout of the archive that goes on to the end of the file; None where that is no other one."""
+    unsure = layout.chunks.unsure
+    stop = reach(source, unsure)
+    if stop <= unsure[0]:
+        return None
+    base = replace(layout, sizes=(), varints=())
+    sizes = ended(source, unsure, stop)
+    return _patched(source, base, progress, sizes=sizes, varints=layout.varints, is_open=True)

@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from inspector.core.edit import Patch
+from inspector.core.names import listed
+from inspector.core.numbers import count
 from inspector.core.rows import LazyRows
 from inspector.core.source import SplicedSource
 from inspector.formats._zstd import Stream
-from inspector.formats.rca.blocks import BLOB, Blocks
+from inspector.formats.rca.blocks import BLOB, REST, Blocks
 from inspector.formats.rca.chunks import Chunk, ChunkLayer
 
 NEAR = 64 * 1024
@@ -54,14 +57,27 @@ class Layout:
 
     ``cursor`` is where the last reader stopped, so that the next one need not start over; ``damaged`` says of
     each segment that could not be decoded to its end at which block that was; ``lost`` are stretches left out.
+
+    What a hash proves to be wrong in the file is read as it should be: ``sizes`` are what it takes to put chunk headers
+    right, ``varints`` the same for the varints of blocks. ``inner`` is the blob layer with them in place, ``raw`` the
+    one that stands in the file. ``behind`` is what stands behind the end of the archive, where something does.
     """
 
     chunks: ChunkLayer
     inner: SplicedSource
     blocks: Blocks
+    raw: SplicedSource
     cursor: Cursor | None = None
     damaged: dict[int, int] = field(default_factory=dict)
     lost: tuple[Lost, ...] = ()
+    sizes: tuple[Patch, ...] = ()
+    varints: tuple[Patch, ...] = ()
+    behind: Behind | None = None
+
+    @property
+    def sensible(self) -> bool:
+        """Whether blocks follow one another from the beginning to the end."""
+        return not (self.lost or self.blocks.left_off or whole_blocks(self.blocks) < len(self.blocks))
 
     def outer_start(self, block: int) -> int:
         """Where a block begins in the file."""
@@ -88,6 +104,49 @@ class Layout:
     def blobs(self, first: int, last: int) -> int:
         """How many of the blocks ``[first, last)`` are blobs."""
         return self.blocks.types.count(BLOB, first, last)
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """What stands behind the end of an archive: the rest of an append that was interrupted, or garbage.
+
+    ``layout`` reads the file as if the archive went on to the end of it. All that follows are positions in it: the
+    archive ends at ``start``; up to ``proved`` hashes prove every segment, the last of which hashes to ``metadata``; up
+    to ``readable`` whole blobs decode, and the segment that they are in hashes to ``readable_metadata`` up to there.
+    ``names`` are those of the blobs that are proved and of those that only decode, as far as they are kept, ``counted``
+    how many there are of both; ``partial`` is the name of a blob of which the beginning decodes.
+    """
+
+    layout: Layout
+    start: int
+    proved: int
+    metadata: bytes
+    readable: int
+    readable_metadata: bytes
+    names: tuple[tuple[bytes, ...], tuple[bytes, ...]]
+    counted: tuple[int, int]
+    partial: bytes | None
+
+    @property
+    def whole(self) -> str:
+        """The blobs that are proved, in words."""
+        return _named(self.names[0], self.counted[0])
+
+    @property
+    def unproved(self) -> str:
+        """The blobs that can be read though nothing proves them, in words."""
+        return _named(self.names[1], self.counted[1])
+
+
+def _named(names: Sequence[bytes], number: int) -> str:
+    """``3 blobs ('a', 'b', 'c')``, or the name of a single one."""
+    return listed(names, 1) if number == 1 else f"{count(number, 'blob')} ({listed(names, number)})"
+
+
+def whole_blocks(layer: Blocks) -> int:
+    """How many blocks are whole and can be told: all of them, or all but the last."""
+    last = len(layer) - 1
+    return last if last >= 0 and (layer.types[last] == REST or not layer.whole(last)) else len(layer)
 
 
 class OuterStarts(LazyRows[int]):

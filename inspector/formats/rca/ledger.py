@@ -53,8 +53,8 @@ class Ledger(LazyRows[Checksum]):
             return _CONVENTIONS[held] if hashes.tells(at) else "Right; both conventions agree on it."
         if hashes.hash_only(at):
             return self._only_hash(at)
-        if at - 1 in hashes.mended:
-            return "Right once the hash in the reset block that opens the segment is mended."
+        if at - 1 in hashes.repaired:
+            return "Right once the hash in the reset block that opens the segment is repaired."
         if verdict is Verdict.NOT_CHECKABLE:
             if hashes.comparable(at):
                 return "Where the archive ends cannot be told, so this may not be the hash of the segment."
@@ -67,7 +67,7 @@ class Ledger(LazyRows[Checksum]):
         return "Not compared yet."
 
     def _only_hash(self, at: int) -> str:
-        if at in self.hashes.mended:
+        if at in self.hashes.repaired:
             return "Only the stored hash is wrong: the next hash covers it and fits the computed one."
         if self.hashes.witnessed(at):
             return "Only the stored hash is wrong: the metadata of the chunk that the segment fills is the right one."

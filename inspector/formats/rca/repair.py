@@ -1,4 +1,4 @@
-"""The ways of mending an RCA archive, planned from what checking has found."""
+"""The ways of repairing an RCA archive, planned from what checking has found."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from inspector.core.archive import Archive
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.formats.rca.ledger import Ledger
-from inspector.formats.rca.repair_end import cut_back, drop_garbage
-from inspector.formats.rca.repair_hash import mend_hashes
-from inspector.formats.rca.repair_size import mend_size
+from inspector.formats.rca.repair_end import cut_back, drop_garbage, finish
+from inspector.formats.rca.repair_hash import repair_hashes
+from inspector.formats.rca.repair_read import put_right
 from inspector.formats.rca.salvage import salvages
 
 
@@ -19,19 +19,19 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
     if not isinstance(archive.checksums, Ledger):
         return ()  # the file could not be read
     found = list(_edits(archive, archive.checksums, progress))
-    found.sort(key=lambda repair: bool(repair.claim))
+    found.sort(key=lambda repair: repair.needs_consent)
     return [*found, *salvages(archive, archive.checksums.hashes, progress)]
 
 
 def _edits(archive: Archive, ledger: Ledger, progress: Progress) -> Iterator[Repair]:
-    """The repairs in place: the end first, for the hashes are right or wrong by where it is."""
+    """The repairs in place. What a hash proves to be wrong comes first: the rest is planned as it reads then."""
     hashes, source = ledger.hashes, archive.source
-    sized = mend_size(source, hashes, progress)
-    if sized is not None:
-        yield sized
+    proved = list(put_right(source, hashes, progress))
+    if proved:
+        yield from proved
+        return
+    yield from finish(source, hashes)
     for repair in (drop_garbage(source, hashes), cut_back(archive, hashes, progress)):
-        if repair is not None and not (sized and (repair.claim or repair.mends <= sized.mends)):
+        if repair is not None:
             yield repair
-    for repair in mend_hashes(source, hashes, progress):
-        if not (sized and repair.code == "rca-mend-metadata"):
-            yield repair
+    yield from repair_hashes(source, hashes, progress)

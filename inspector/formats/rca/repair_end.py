@@ -1,41 +1,70 @@
-"""Mending where an RCA archive ends: garbage behind it, and an end that is cut off or cannot be read."""
+"""Repairing where an RCA archive ends: garbage behind it, and an end that is cut off or cannot be read."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2s
 
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, Patch
 from inspector.core.names import visible
-from inspector.core.numbers import grouped, in_bytes
+from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source, blocks
-from inspector.formats.rca.blocks import BLOB, HASH, RESET, REST, Blocks
+from inspector.formats.rca.blocks import BLOB, HASH, RESET, REST
 from inspector.formats.rca.chain import header
-from inspector.formats.rca.chunks import BITS, header_size
+from inspector.formats.rca.chunks import BITS, ended, header_size
 from inspector.formats.rca.hashes import Hashes
-from inspector.formats.rca.layout import Layout
+from inspector.formats.rca.layout import Behind, Layout, whole_blocks
 from inspector.formats.rca.repair_hash import own_convention
 
 _UNPROVED = (
     "The blobs of the last segment that decode are taken to be what was archived. Nothing proves it, for no hash is "
     "left that covers them and is right."
 )
+_GARBAGE = frozenset({"rca-trailing-garbage"})
 _ENDS = frozenset({"rca-truncated", "rca-past-end", "rca-varint"})
+
+
+def finish(source: Source, hashes: Hashes) -> Iterator[Repair]:
+    """Make what an interrupted append left behind the end part of the archive: what is proved, and what decodes."""
+    layout = hashes.layout
+    behind = layout.behind
+    if behind is None:
+        return
+    unproved = behind.counted[1]
+    if behind.proved > behind.start:
+        title = f"Finish the append that was interrupted: {behind.whole}"
+        edit = _finished(source, layout, behind, behind.proved, behind.metadata, title)
+        yield Repair("rca-finish-append", title, _GARBAGE, edit=edit)
+    if behind.readable > behind.proved:
+        title = f"Finish the append that was interrupted, as far as blobs decode: {behind.unproved}"
+        edit = _finished(source, layout, behind, behind.readable, behind.readable_metadata, title)
+        decode = "decodes, and is" if unproved == 1 else "decode, and are"
+        claim = f"{count(unproved, 'blob')} {decode} taken to be what was to be archived. No hash proves it."
+        yield Repair("rca-finish-unproved", title, _GARBAGE, claim=claim, edit=edit)
+
+
+def _finished(source: Source, layout: Layout, behind: Behind, stop: int, metadata: bytes, label: str) -> Edit:
+    """The Edit after which the archive ends at a position of what stands behind it."""
+    end = behind.layout.inner.outer(stop - 1, stop)[0].stop
+    return Edit(label, ended(source, layout.chunks.unsure, end, metadata), source.size, source.size)
 
 
 def drop_garbage(source: Source, hashes: Hashes) -> Repair | None:
     """Cut off what an interrupted append left; proved to be that by the hash of what stands before it."""
-    chunks = hashes.layout.chunks
+    chunks, behind = hashes.layout.chunks, hashes.layout.behind
     if not chunks.tail or chunks.corrupt:
         return None
     end = chunks.tail[0].spans[0].start
     size = in_bytes(source.size - end)
     title = f"Cut off the {size} of garbage from byte {grouped(end)} on"
-    claim = ""
-    if not chunks.chunks:
+    claim, loses = "", tuple(_held_behind(behind))
+    if loses:
+        claim = "What the interrupted append left is not wanted, though blobs in it can be read."
+    elif not chunks.chunks:
         claim = (
             "The append that was interrupted was the first, so the archive is empty afterwards. The size 0 in its "
             "first header says so, and nothing else does."
@@ -46,7 +75,26 @@ def drop_garbage(source: Source, hashes: Hashes) -> Repair | None:
             "segment does not prove it: if it is the size that is wrong, there are blobs among these bytes."
         )
     edit = Edit(title, (), source.size, end)
-    return Repair("rca-drop-garbage", title, frozenset({"rca-trailing-garbage"}), claim=claim, edit=edit)
+    lossless = "" if claim else _lossless(behind)
+    return Repair("rca-drop-garbage", title, _GARBAGE, loses, claim, edit, lossless=lossless)
+
+
+def _held_behind(behind: Behind | None) -> Iterator[str]:
+    """What is among the bytes behind the end."""
+    if behind is None:
+        return
+    whole, unproved = behind.counted
+    if whole:
+        yield f"{behind.whole}: proved whole by {'its hash' if whole == 1 else 'their hashes'}."
+    if unproved:
+        yield f"{behind.unproved}: readable, though nothing proves {'it' if unproved == 1 else 'them'}."
+
+
+def _lossless(behind: Behind | None) -> str:
+    """Why nothing is lost with bytes behind the end that hold no whole blob."""
+    if behind is not None and behind.partial is not None:
+        return f"Of '{visible(behind.partial[:80])}' only the beginning is there, and the archive never held it."
+    return "No blob in them can be read, and no hash covers them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +112,7 @@ def cut_back(archive: Archive, hashes: Hashes, progress: Progress) -> Repair | N
     None where no blob would be left, and where the last segment is damaged before its end.
     """
     layout = hashes.layout
-    if not _ends_badly(layout, archive.source) or layout.blocks.left_off:
+    if not _ends_badly(layout, archive.source) or layout.blocks.left_off or layout.chunks.open:
         return None
     end = _end(hashes, progress)
     if end is None:
@@ -75,8 +123,10 @@ def cut_back(archive: Archive, hashes: Hashes, progress: Progress) -> Repair | N
         claim = "The last blob is not wanted: only its beginning can be read."
     found = {finding.code for finding in archive.findings}
     ends = _ENDS if end.kept == len(layout.blocks) or layout.damaged.keys() - _last(layout) else _ENDS | {"rca-zstd"}
-    mends = frozenset(found & (ends | {"rca-metadata-hash-mismatch"}))
-    return Repair("rca-cut-back", edit.label, mends, _loses(archive, layout, end.kept), claim, edit)
+    fixes = frozenset(found & (ends | {"rca-metadata-hash-mismatch"}))
+    loses = _loses(archive, layout, end.kept)
+    lossless = "" if loses or claim else "No part of a blob is among them, only what was to open the next segment."
+    return Repair("rca-cut-back", edit.label, fixes, loses, claim, edit, lossless=lossless)
 
 
 def _ends_badly(layout: Layout, source: Source) -> bool:
@@ -88,12 +138,6 @@ def _ends_badly(layout: Layout, source: Source) -> bool:
     if not len(blocks_):
         return False
     return chunks.truncated or whole_blocks(blocks_) < len(blocks_)
-
-
-def whole_blocks(layer: Blocks) -> int:
-    """How many blocks are whole and can be told: all of them, or all but the last."""
-    last = len(layer) - 1
-    return last if last >= 0 and (layer.types[last] == REST or not layer.whole(last)) else len(layer)
 
 
 def _last(layout: Layout) -> set[int]:
@@ -158,14 +202,15 @@ def _partial(archive: Archive, layout: Layout, kept: int) -> bool:
 
 
 def _loses(archive: Archive, layout: Layout, kept: int) -> tuple[str, ...]:
-    """What is lost that is there now."""
+    """What is lost that is there now; nothing where it is no more than reset blocks."""
     all_blocks = layout.blocks
-    if kept == len(all_blocks) or all_blocks.types[kept] == REST:
-        there = all_blocks.edges[-1] - all_blocks.edges[kept]
-        return (f"{in_bytes(there)} at the end, in which no block can be told.",) if there else ()
-    if all_blocks.types[kept] != BLOB:
+    last = len(all_blocks) - 1
+    if last < kept or all_blocks.types[last] not in (BLOB, REST):
         return ()
-    payload, stop = all_blocks.payloads[kept], all_blocks.edges[kept + 1]
+    if all_blocks.types[last] == REST:
+        there = all_blocks.edges[-1] - all_blocks.edges[last]
+        return (f"{in_bytes(there)} at the end, in which no block can be told.",)
+    payload, stop = all_blocks.payloads[last], all_blocks.edges[last + 1]
     name = ""
     if _partial(archive, layout, kept):
         name = f" '{visible(archive.members.path(len(archive.members) - 1)[:80])}'"

@@ -1,4 +1,4 @@
-"""Mending RCA's stored hashes (specification: "Reset blocks (block type 0)").
+"""Repairing RCA's stored hashes (specification: "Reset blocks (block type 0)").
 
 By rcarch's convention a hash covers the one before it, so a hash that is put right may make the next one wrong: all
 that follow from it are put right with it, in one Edit.
@@ -18,7 +18,10 @@ from inspector.core.verdict import Verdict
 from inspector.formats.rca import explain
 from inspector.formats.rca.blocks import HASH
 from inspector.formats.rca.hashes import Convention, Hashes
+from inspector.formats.rca.layout import whole_blocks
 
+_ENOUGH = 4
+"""The bytes of a hash that prove a segment where the rest of it is known to be unwritten."""
 _RESET = frozenset({"rca-reset-hash-mismatch", "rca-hash-resumed-wrongly"})
 _METADATA = frozenset({"rca-metadata-hash-mismatch"})
 
@@ -28,7 +31,7 @@ def own_convention(hashes: Hashes) -> Convention:
     return hashes.convention or Convention.RCARCH
 
 
-def mend_hashes(source: Source, hashes: Hashes, progress: Progress) -> list[Repair]:
+def repair_hashes(source: Source, hashes: Hashes, progress: Progress) -> list[Repair]:
     """The repairs of hashes that are wrong while their segments decode, those that are proved first."""
     wrong = [row for row in range(len(hashes)) if _mendable(hashes, row)]
     proved = {row for row in wrong if not hashes.final(row) and _proved(hashes, row)}
@@ -41,21 +44,45 @@ def mend_hashes(source: Source, hashes: Hashes, progress: Progress) -> list[Repa
     if assumed:
         edit, claim = _edit(source, hashes, assumed, progress), _claim(hashes, assumed)
         found.append(Repair("rca-accept-segments", edit.label, _RESET, claim=claim, edit=edit))
-    if wrong and hashes.final(wrong[-1]):
+    half = half_written(hashes)
+    if half:
+        edit = _edit(source, hashes, [len(hashes) - 1], progress)
+        title = f"Finish the header of the last chunk, of which {half} bytes of the hash were written"
+        claim = "" if half >= _ENOUGH else f"Only {count(half, 'byte')} of the hash that was being written prove it."
+        found.append(Repair("rca-finish-append", title, _METADATA, claim=claim, edit=edit))
+    elif wrong and hashes.final(wrong[-1]):
         edit, claim = _edit(source, hashes, wrong[-1:], progress), _claim(hashes, wrong[-1:])
         found.append(Repair("rca-mend-metadata", edit.label, _METADATA, claim=claim, edit=edit))
     return found
 
 
+def half_written(hashes: Hashes) -> int:
+    """How many bytes of the last hash were written when its writing was cut off; 0 where that does not explain it.
+
+    The others are those of the hash that stood there before, which the reset block repeats that opens the last segment,
+    or zeros in an archive of one segment.
+    """
+    row = len(hashes) - 1
+    if row < 0 or not _mendable(hashes, row):
+        return 0
+    stored, before = hashes.stored(row), hashes.stored(row - 1) if row else bytes(HASH)
+    digests = [bytes.fromhex(hashes.digest(row, each)) for each in Convention]
+    return max(
+        (size for size in range(1, HASH) for each in digests if stored == each[:size] + before[size:]), default=0
+    )
+
+
 def _mendable(hashes: Hashes, row: int) -> bool:
     """Whether a hash is wrong, all of its segment decodes, and no hash before it explains it."""
     wrong = hashes.verdict(row) is Verdict.MISMATCH
-    return wrong and hashes.segment(row) not in hashes.layout.damaged and row - 1 not in hashes.mended
+    if hashes.final(row) and whole_blocks(hashes.layout.blocks) < len(hashes.layout.blocks):
+        return False  # what the hash covers is not known
+    return wrong and hashes.segment(row) not in hashes.layout.damaged and row - 1 not in hashes.repaired
 
 
 def _proved(hashes: Hashes, row: int) -> bool:
     """Whether a wrong reset hash is known to be all that is wrong."""
-    if hashes.segment(row) < 0 or row in hashes.mended or hashes.witnessed(row):
+    if hashes.segment(row) < 0 or row in hashes.repaired or hashes.witnessed(row):
         return True
     # The wrong one was written so, which only a wrong resume does at this place.
     return explain.resumed_wrongly(hashes, row) and _written(hashes, row)

@@ -11,22 +11,21 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from inspector.core.archive import Archive
+from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
+from inspector.core.member import Codec, Members
 from inspector.core.names import listed, visible
 from inspector.core.numbers import count, grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import blocks
-from inspector.formats.rca.blobs import NAME, read
+from inspector.formats.rca.blobs import NAME, Decoding, read
 from inspector.formats.rca.blocks import RESET
 from inspector.formats.rca.chain import Chain
-from inspector.formats.rca.hashes import Convention, Hashes
-from inspector.formats.rca.layout import Layout
-from inspector.formats.rca.repair_end import whole_blocks
+from inspector.formats.rca.hashes import Convention, Hashes, compare
+from inspector.formats.rca.layout import Layout, whole_blocks
 from inspector.formats.rca.repair_hash import own_convention
-from inspector.formats.rca.resync import regained
 from inspector.formats.rca.write import BlobLayer
 
 _ODD = frozenset(
@@ -54,12 +53,13 @@ def salvages(archive: Archive, hashes: Hashes, progress: Progress) -> list[Repai
     worst = {finding.code for finding in archive.findings if finding.severity is Severity.ERROR}
     if not worst and not hashes.layout.chunks.tail:
         return []
-    archive, hashes = regained(archive, hashes, progress)
-    proved, readable = _parts(archive, hashes, proved=True), _parts(archive, hashes, proved=False)
+    sides = [(archive, hashes), *_with_what_stands_behind(archive, hashes, progress)]
+    side, proved = _most(sides, proved=True)
     found: list[Repair] = []
     if proved:
         title = f"Copy the {count(_members(proved), 'blob')} that {_are(proved)} proved whole into a new archive"
-        found.append(_repair("rca-salvage", title, archive, hashes, proved, worst))
+        found.append(_repair("rca-salvage", title, *side, proved, worst))
+    side, readable = _most(sides, proved=False)
     unproved = _members(readable) - _members(proved)
     if unproved:
         title = f"Copy the {count(_members(readable), 'blob')} that can be decoded into a new archive"
@@ -67,8 +67,30 @@ def salvages(archive: Archive, hashes: Hashes, progress: Progress) -> list[Repai
             f"{grouped(unproved)} of them {'is' if unproved == 1 else 'are'} taken to be what was archived. Nothing "
             "proves it: no hash is right that covers them, and a changed byte may decode too."
         )
-        found.append(_repair("rca-salvage-readable", title, archive, hashes, readable, worst, claim))
+        found.append(_repair("rca-salvage-readable", title, *side, readable, worst, claim))
     return found
+
+
+_Side = tuple[Archive, Hashes]
+"""An archive as it is read, and its hashes."""
+
+
+def _with_what_stands_behind(archive: Archive, hashes: Hashes, progress: Progress) -> Iterator[_Side]:
+    """The archive with the blobs of an interrupted append, where there are any."""
+    behind = hashes.layout.behind
+    if behind is None or not any(behind.counted):
+        return
+    whole = Archive(archive.source, archive.format, archive.title, (), detail=behind.layout)
+    emitter = Emitter(whole)
+    emitter.begin_members(Members(codec=Codec.ZSTD, sizes=True, heads=True, place=behind.layout.inner.outer))
+    Decoding(behind.layout, emitter, progress).run()
+    yield whole, compare(behind.layout, progress)
+
+
+def _most(sides: Sequence[_Side], *, proved: bool) -> tuple[_Side, list[_Part]]:
+    """The way of reading by which most can be saved, and what that is."""
+    found = [(side, _parts(*side, proved=proved)) for side in sides]
+    return max(found, key=lambda each: _members(each[1]))
 
 
 def _repair(

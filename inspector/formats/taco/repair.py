@@ -93,25 +93,26 @@ def _repair_name(archive: Archive, detail: TacoDetail, header: TacoHeader) -> It
         if len(old) == len(_NAME) and old != _NAME:
             title = f"Set the name of the header at {grouped(start)} to {_NAME.decode()}, as in its other record"
             edit = in_place(archive, title, [Patch(start, old, _NAME)])
-            yield Repair("taco-set-name", title, frozenset({"zip-local-name", "taco-layout"}), edit=edit)
+            fixes, why = frozenset({"zip-local-name", "taco-layout"}), "The other record has this name."
+            yield Repair("taco-set-name", title, fixes, edit=edit, lossless=why)
 
 
 def _repair_header(archive: Archive, header: TacoHeader) -> Iterator[Repair]:
     """Repairs by the three CRCs of the header; see ``decode._report_crc``."""
-    mends = _HEADER_CODES & {finding.code for finding in archive.findings}
-    if not mends or header.payload.size != PAYLOAD_SIZE:
+    fixes = _HEADER_CODES & {finding.code for finding in archive.findings}
+    if not fixes or header.payload.size != PAYLOAD_SIZE:
         return
     central = header.central_crc_offset
     if header.crc == header.local_crc and central is not None:
         title = (
             f"Finish the update of the TACO header: write its CRC-32 into the central directory at {grouped(central)}"
         )
-        yield _set_crcs(archive, header, "taco-finish-update", title, mends)
+        yield _set_crcs(archive, header, "taco-finish-update", title, fixes)
     elif header.crc == header.central_crc:
         title = f"Set the CRC-32 of the TACO header in its local header, at {LOCAL_CRC_OFFSET}, to that of its payload"
-        yield _set_crcs(archive, header, "taco-set-local-crc", title, mends)
+        yield _set_crcs(archive, header, "taco-set-local-crc", title, fixes)
     else:
-        yield from _repair_payload(archive, header, mends)
+        yield from _repair_payload(archive, header, fixes)
 
 
 def _repair_padding(archive: Archive, header: TacoHeader) -> Iterator[Repair]:
@@ -133,7 +134,7 @@ def _repair_padding(archive: Archive, header: TacoHeader) -> Iterator[Repair]:
     )
 
 
-def _repair_payload(archive: Archive, header: TacoHeader, mends: frozenset[str]) -> Iterator[Repair]:
+def _repair_payload(archive: Archive, header: TacoHeader, fixes: frozenset[str]) -> Iterator[Repair]:
     """Repair a payload that matches neither CRC: it is new and they are old, or it is damaged."""
     changed = _changed_byte(archive.source, header)
     if changed is not None:
@@ -142,13 +143,14 @@ def _repair_payload(archive: Archive, header: TacoHeader, mends: frozenset[str])
         )
         title = f"Restore the TACO header that its CRC-32 was computed for: {change}"
         size = archive.source.size
-        yield Repair("taco-restore-payload", title, mends, edit=Edit(title, (changed,), size, size))
+        why = "Of all changes of one byte, only this one matches a recorded CRC-32."
+        yield Repair("taco-restore-payload", title, fixes, edit=Edit(title, (changed,), size, size), lossless=why)
     if not header.sensible:
         return  # no program writes such a count or padding, so no update was interrupted
     title = "Finish the update of the TACO header: write the CRC-32 of its entries over the old one"
     claim = _assumption(archive, header, restorable=changed is not None)
     lost = "The previous header: its bytes are overwritten already, so the update cannot be rolled back."
-    yield _set_crcs(archive, header, "taco-finish-update", title, mends, () if changed is not None else (lost,), claim)
+    yield _set_crcs(archive, header, "taco-finish-update", title, fixes, () if changed is not None else (lost,), claim)
 
 
 def _set_crcs(
@@ -156,7 +158,7 @@ def _set_crcs(
     header: TacoHeader,
     code: str,
     title: str,
-    mends: frozenset[str],
+    fixes: frozenset[str],
     loses: tuple[str, ...] = (),
     claim: str = "",
 ) -> Repair:
@@ -169,7 +171,8 @@ def _set_crcs(
         if at is not None and crc is not None and crc != header.crc
     )
     size = archive.source.size
-    return Repair(code, title, mends, loses, claim, Edit(title, patches, size, size))
+    lossless = "" if loses or claim else "Only checksums are written; the bytes they cover stay."
+    return Repair(code, title, fixes, loses, claim, Edit(title, patches, size, size), lossless=lossless)
 
 
 def _changed_byte(source: Source, header: TacoHeader) -> Patch | None:

@@ -411,7 +411,7 @@ COMMANDS: tuple[Command, ...] = (
         on=Target.LENDING,
     ),
     Command("append", "Archive", "&Add to RCA…", tip="Add files to an RCA archive", on=Target.MAKING),
-    Command("mend", "Archive", "&Repair…", ("Ctrl+M",), "Plan repairs of the archive", "mend"),
+    Command("plan_repairs", "Archive", "&Repair…", ("Ctrl+M",), "Plan repairs of the archive", "repair"),
     Command(
         "show_header",
         "Archive",
@@ -436,7 +436,7 @@ COMMANDS: tuple[Command, ...] = (
         on=Target.EDITING,
     ),
     Command(
-        "mend_checksums",
+        "repair_checksums",
         "Archive",
         "Fix Check&sums",
         ("Ctrl+Shift+M",),
@@ -533,7 +533,7 @@ BEGIN = frozenset(
     (
         *("reopen_session", "close_tab", "copy", "find_bytes", "edit_bytes", "show_context_menu", "show_settings"),
         *("go_to", "next_finding", "add_bookmark", "next_unexplained", "next_pane", "zoom_in", "show_arrows"),
-        *("extract", "mend", "write", "export_report", "cancel", "show_about"),
+        *("extract", "plan_repairs", "write", "export_report", "cancel", "show_about"),
     )
 )
 """The commands with which a group of a menu begins."""

@@ -94,7 +94,7 @@ class Tab(QWidget):
         self.arrows = Arrows(document, self.hex_pane.hex, self.following)
         self.members.drag_with(self.lending.files)
         self.findings.exportWanted.connect(self.saving.ask_report)
-        self.findings.mendWanted.connect(self.mend)
+        self.findings.repairWanted.connect(self.plan_repairs)
         self.coverage = CoverageDock(document)
         self.area = QMainWindow()
         self.area.setWindowFlags(Qt.WindowType.Widget)
@@ -138,11 +138,11 @@ class Tab(QWidget):
         self.remedies.told.connect(self.note.hide)  # which says the same
         self.editing.changed.connect(self.note.hide)  # which was about the state before
         self.editing.changed.connect(self._title_changes)
-        self.banner.mendWanted.connect(self.mend)
+        self.banner.repairWanted.connect(self.plan_repairs)
         self.changes.copyWanted.connect(self.writing.ask_copy)
         self.changes.exportWanted.connect(self.writing.ask_export)
         self.repair.changesWanted.connect(self.show_changes)
-        self.repair.copyWanted.connect(self.writing.ask_mended)
+        self.repair.copyWanted.connect(self.writing.ask_repaired)
         self.repair.salvageWanted.connect(self.writing.ask_salvage)
         document.statusChanged.connect(self._title_findings)
         self.explaining = Explaining(document, self.hex_pane, self.docks, self.structure.tree, self)
@@ -269,7 +269,7 @@ class Tab(QWidget):
         """Check everything."""
         self.checking.start()
 
-    def mend(self, code: str = "") -> None:
+    def plan_repairs(self, code: str = "") -> None:
         """Plan repairs of the archive, or what the repair of a code would do."""
         self._show_dock("Repair")
         self._give_room("Repair")

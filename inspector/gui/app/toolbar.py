@@ -59,7 +59,7 @@ class ToolBar(QToolBar):
             self._button(actions["open_files"], "Open"): TIGHTEST,
             self._button(actions["check"], "Check"): TIGHTEST - 1,
             self._button(actions["extract"], "Extract"): TIGHTEST - 1,
-            self._button(actions["mend"], "Repair"): TIGHTEST - 1,
+            self._button(actions["plan_repairs"], "Repair"): TIGHTEST - 1,
             self._button(actions["show_header"], "Header"): TIGHTEST - 1,
         }
         self._captions: list[QAction] = []

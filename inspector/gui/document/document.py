@@ -184,7 +184,7 @@ class Document(QObject):
     def decoded_anew(self) -> None:
         """The archive is decoded: rows and what the caret stands on may be others."""
         self.look()
-        self.selection = replace(self.selection, wrong=False)  # what was found wrong may have been mended
+        self.selection = replace(self.selection, wrong=False)  # what was found wrong may have been repaired
         self.resolve_again()
         if self.status.stage is not Stage.FAILED:
             self.arrange(self.filter, *self.sort)

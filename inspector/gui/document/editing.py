@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from inspector.core.edit import Edit, Patch
+from inspector.core.edit import Edit, Kept, Patch
 from inspector.core.numbers import count, hexadecimal, in_bytes, plural
 from inspector.gui.document.document import Document
 from inspector.gui.document.edit_history import EditHistory
 from inspector.gui.ipc.client import Job
-from inspector.operations.protocol.edit_views import Mended, OnlyWhole, WriteResult
+from inspector.operations.protocol.edit_views import OnlyWhole, Repaired, WriteResult
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import Connection
@@ -58,6 +58,7 @@ class Editing(QObject):
         self._document = document
         self.history = EditHistory()
         self.revert: Edit | None = None
+        self.kept: Kept | None = None
         self.overwriting = False
         self.broken: tuple[str, ...] | None = None
         """The checksums that what is pending makes wrong, None while that is not known."""
@@ -73,6 +74,11 @@ class Editing(QObject):
     def pending(self) -> Edit | None:
         """All changes that are not written."""
         return self.history.pending
+
+    @property
+    def can_take_back(self) -> bool:
+        """Whether the last writing can be taken back: by an edit, or from the store of old bytes."""
+        return self.revert is not None or self.kept is not None
 
     @property
     def size(self) -> int:
@@ -92,8 +98,8 @@ class Editing(QObject):
         return {
             "undo": self.history.can_undo,
             "redo": self.history.can_redo,
-            "take_back": self.revert is not None and not pending,
-            **dict.fromkeys(("discard", "write", "mend_checksums", "ask_copy", "ask_export"), pending),
+            "take_back": self.can_take_back and not pending,
+            **dict.fromkeys(("discard", "write", "repair_checksums", "ask_copy", "ask_export"), pending),
         }
 
     def edit_bytes(self) -> None:
@@ -166,23 +172,23 @@ class Editing(QObject):
 
     # ---- what long work does -----------------------------------------------------------------------------------
 
-    def mend_checksums(self) -> None:
+    def repair_checksums(self) -> None:
         """Make the checksums that depend on what is pending part of it."""
         edit = self.pending
         if edit is None:
             return
 
-        def take(mended: Mended) -> None:
+        def take(repaired: Repaired) -> None:
             if self.pending is not edit:
                 return
-            if mended.checksums:
-                self.put(mended.edit)
-                done, names = count(len(mended.checksums), "checksum"), named(mended.checksums)
+            if repaired.checksums:
+                self.put(repaired.edit)
+                done, names = count(len(repaired.checksums), "checksum"), named(repaired.checksums)
                 self._document.said.emit(f"{done} fixed, not written yet: {names}.")
             else:
                 self._document.said.emit("No recorded checksum covers the changed bytes, or all of them match.")
 
-        self._document.start(ArchiveRequests.mend_checksums, edit).then(take)
+        self._document.start(ArchiveRequests.repair_checksums, edit).then(take)
 
     def write(self) -> None:
         """Write what is pending: into a file at once, to S3 when the user has agreed to what will be sent."""
@@ -193,10 +199,12 @@ class Editing(QObject):
             self.carry_out(lambda whole: self._document.start(ArchiveRequests.write, every, whole), edit=every)
 
     def take_back(self) -> None:
-        """Write the bytes that the last writing has replaced."""
+        """Write the bytes that the last writing has replaced or cut off."""
         edit = self.revert
         if edit is not None:
             self.carry_out(lambda whole: self._document.start(ArchiveRequests.write, edit, whole), edit=edit)
+        elif self.kept is not None:
+            self.carry_out(lambda whole: self._document.start(ArchiveRequests.take_back, whole), edit=None)
 
     def carry_out(
         self, work: Callable[[bool], Job[WriteResult | OnlyWhole]], edit: Edit | None, beside: tuple[str, ...] = ()
@@ -231,7 +239,8 @@ class Editing(QObject):
     def _take_over(self, edit: Edit) -> None:
         pending = self.pending
         self.history.clear()
-        self.revert, self._shown = None, edit
+        self.revert = self.kept = None
+        self._shown = edit
         if pending is not None:
             self.history.put(pending)
         self._document.decoded_anew()
@@ -244,7 +253,7 @@ class Editing(QObject):
         self._overtake()
         self.history.clear()
         self._shown = self.broken = None
-        self.revert = result.revert
+        self.revert, self.kept = result.revert, result.kept
         self.changed.emit()
         self._document.said.emit(" ".join((result.sentence, *result.warnings)))
         self.written.emit(result)
@@ -253,7 +262,7 @@ class Editing(QObject):
     def start_anew(self) -> None:
         """Another program has changed the file on disk: nothing is pending, and nothing can be taken back."""
         self.history.clear()
-        self._shown = self.broken = self.revert = None
+        self._shown = self.broken = self.revert = self.kept = None
         self.changed.emit()
 
     def _overtake(self) -> None:

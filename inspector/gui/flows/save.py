@@ -1,4 +1,4 @@
-"""Asking where changed, mended and saved archives and patches are to be written, and starting the work."""
+"""Asking where changed, repaired and saved archives and patches are to be written, and starting the work."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ class Writing(QObject):
         """Ask where the changed archive is to be saved."""
         self._ask_place("Save a Changed Copy", self._beside("changed"), self._editing.save_copy)
 
-    def ask_mended(self, accepted: tuple[str, ...]) -> None:
-        """Ask where a mended copy is to be written."""
+    def ask_repaired(self, accepted: tuple[str, ...]) -> None:
+        """Ask where a repaired copy is to be written."""
 
         def start(path: str, over: bool, connection: Connection) -> None:
             job = self._document.start(ArchiveRequests.make_repairs, accepted, path, False, over, connection)
             job.then(partial(self._written, path))
 
-        self._ask_place("Repair a Copy", self._beside("mended"), start)
+        self._ask_place("Repair a Copy", self._beside("repaired"), start)
 
     def ask_salvage(self, accepted: tuple[str, ...]) -> None:
         """Ask where what is whole is to be saved."""

@@ -48,12 +48,12 @@ class Pending(Generic[Answer]):
         self._failed: Callable[[str], object] = _ignore
 
     def then(self, done: Callable[[Answer], object], failed: Callable[[str], object] | None = None) -> Self:
-        """Have ``done`` called with the answer or ``failed`` with a sentence, never before this method is left."""
+        """Call ``done`` with the answer or ``failed`` with a sentence, later, from the event loop."""
         self._done = done
         return self if failed is None else self.otherwise(failed)
 
     def otherwise(self, failed: Callable[[str], object]) -> Self:
-        """Have ``failed`` called with a sentence where there is no answer."""
+        """Call ``failed`` with a sentence where there is no answer."""
         self._failed = failed
         return self
 

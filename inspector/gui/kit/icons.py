@@ -33,6 +33,7 @@ _STATES = {
 _VERDICTS = {
     Verdict.VERIFIED: ("verified", Mark.GOOD),
     Verdict.MISMATCH: ("error", Mark.ERROR),
+    Verdict.DOUBTFUL: ("warning", Mark.WARNING),
     Verdict.NOT_CHECKABLE: ("not-checkable", Mark.QUIET),
     Verdict.NOT_CHECKED: ("not-checked", Mark.QUIET),
 }

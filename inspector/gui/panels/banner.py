@@ -22,7 +22,7 @@ MARK = 20
 """Pixels of the mark before the state."""
 GAP = 8
 WRONG = (State.WARNING, State.TORN, State.DAMAGED)
-"""States in which there may be something to mend."""
+"""States in which there may be something to repair."""
 
 
 def state_text(status: Status) -> str:
@@ -56,11 +56,11 @@ class Banner(QFrame):
 
     Signals:
         reopen(): the user wants the location read again.
-        mendWanted(): the user wants to know how the archive can be mended.
+        repairWanted(): the user wants to know how the archive can be repaired.
     """
 
     reopen = Signal()
-    mendWanted = Signal()
+    repairWanted = Signal()
 
     def __init__(self, document: Document) -> None:
         super().__init__()
@@ -79,10 +79,10 @@ class Banner(QFrame):
         first.setSpacing(GAP)
         first.addWidget(self.mark)
         first.addWidget(self.state, 1)
-        self.mend = QPushButton("Repair…")
-        self.mend.setToolTip("Plan repairs; nothing is written yet (Ctrl+M)")
-        self.mend.clicked.connect(self.mendWanted)
-        first.addWidget(self.mend)
+        self.repair = QPushButton("Repair…")
+        self.repair.setToolTip("Plan repairs; nothing is written yet (Ctrl+M)")
+        self.repair.clicked.connect(self.repairWanted)
+        first.addWidget(self.repair)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(10, 6, 8, 6)
         layout.setSpacing(3)
@@ -109,7 +109,7 @@ class Banner(QFrame):
         if self._pending:
             more = f"With the pending changes, which are not written: {more}"
         can = status.stage is Stage.READY and not status.collection and not self._pending
-        self.mend.setVisible(can and status.state in WRONG)
+        self.repair.setVisible(can and status.state in WRONG)
         self.sentence.setText(more)
         self.sentence.setVisible(bool(more))
 

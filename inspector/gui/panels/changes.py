@@ -13,7 +13,7 @@ from inspector.gui.panels.models.changes import BYTES, Changes
 
 ORIGIN = "changes"
 WIDTHS = {BYTES: 190}
-MEND = "Add the checksums that cover these bytes to the change"
+REPAIR = "Add the checksums that cover these bytes to the change"
 WRITES = "Write these bytes and read them back; for S3, what will be sent is shown first"
 NOTHING = (
     "Nothing is pending. Overwrite bytes in the hex view (Edit > Edit Bytes) or edit a TACO header in the "
@@ -43,7 +43,7 @@ class ChangesPanel(QWidget):
         rows.setDefaultSectionSize(rows.defaultSectionSize() + self.table.fontMetrics().lineSpacing())
         self.sentence = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
         self.write = push_button("&Write", WRITES)
-        self.mend = push_button("Fix Chec&ksums", MEND)
+        self.repair = push_button("Fix Chec&ksums", REPAIR)
         self.undo = push_button("Undo", "Undo the last step")
         self.redo = push_button("Redo", "Redo the last undone change")
         self.copy_ = push_button("Save Copy…", "Write the changed archive to another file")
@@ -52,7 +52,7 @@ class ChangesPanel(QWidget):
         self.take_back = push_button("&Take Back Last Write", "Write the old bytes back")
         buttons = QHBoxLayout()
         buttons.setContentsMargins(6, 4, 6, 0)
-        self._buttons = (self.write, self.mend, self.undo, self.redo, self.copy_, self.export, self.discard)
+        self._buttons = (self.write, self.repair, self.undo, self.redo, self.copy_, self.export, self.discard)
         for button in (*self._buttons, self.take_back):
             buttons.addWidget(button)
         buttons.addWidget(self.sentence, 1)
@@ -71,7 +71,7 @@ class ChangesPanel(QWidget):
         editing.changed.connect(self._refresh)
         editing.previewed.connect(self._tell_broken)
         self.write.clicked.connect(editing.write)
-        self.mend.clicked.connect(editing.mend_checksums)
+        self.repair.clicked.connect(editing.repair_checksums)
         self.undo.clicked.connect(editing.undo)
         self.redo.clicked.connect(editing.redo)
         self.discard.clicked.connect(editing.discard)
@@ -88,11 +88,11 @@ class ChangesPanel(QWidget):
     def _refresh(self) -> None:
         editing, pending = self._editing, self._editing.pending
         self.model.show(pending)
-        for button in (self.write, self.mend, self.copy_, self.export, self.discard):
+        for button in (self.write, self.repair, self.copy_, self.export, self.discard):
             button.setVisible(pending is not None)
         self.undo.setVisible(editing.history.can_undo)
         self.redo.setVisible(editing.history.can_redo)
-        self.take_back.setVisible(editing.revert is not None and pending is None)
+        self.take_back.setVisible(editing.can_take_back and pending is None)
         if pending is None:
             self.sentence.setText("")
             self._stack.show_sentence(NOTHING)
@@ -105,11 +105,13 @@ class ChangesPanel(QWidget):
         broken = self._editing.broken
         if self._editing.pending is None:
             return
-        self.mend.setText(
+        self.repair.setText(
             plural("Fix {number} Chec&ksum", "Fix {number} Chec&ksums", len(broken)) if broken else ("Fix Chec&ksums")
         )
-        self.mend.setEnabled(broken != ())
-        self.mend.setToolTip(MEND if broken != () else ("These changes break no recorded checksum that could be fixed"))
+        self.repair.setEnabled(broken != ())
+        self.repair.setToolTip(
+            REPAIR if broken != () else ("These changes break no recorded checksum that could be fixed")
+        )
         said = f"{count(self.model.rowCount(), 'place')} changed, not written yet."
         if broken:
             breaks = f"Breaks {count(len(broken), 'checksum')}: {named(broken)}."

@@ -30,11 +30,11 @@ class FindingsPanel(QWidget):
 
     Signals:
         exportWanted(): a report is to be written to a file.
-        mendWanted(str code): a finding is to be mended: the code of its repair, or its own where that is not known.
+        repairWanted(str code): a finding is to be repaired: the code of its repair, or its own where that is not known.
     """
 
     exportWanted = Signal()
-    mendWanted = Signal(str)
+    repairWanted = Signal(str)
 
     def __init__(self, document: Document) -> None:
         super().__init__()
@@ -55,10 +55,10 @@ class FindingsPanel(QWidget):
         self.copying.setMenu(menu)
         self.exporting = _button("Export…", "Write a report as text, JSON or HTML")
         self.exporting.clicked.connect(self.exportWanted)
-        self.mending = _button("Repair…", "Plan repairs for the selected finding; nothing is written yet")
-        self.mending.setIcon(icon("mend"))
-        self.mending.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.mending.clicked.connect(self.mend)
+        self.repairing = _button("Repair…", "Plan repairs for the selected finding; nothing is written yet")
+        self.repairing.setIcon(icon("repair"))
+        self.repairing.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.repairing.clicked.connect(self.repair)
         self.table.wanted = self._actions
         self.about = Details("The selected finding in full")
         self._stack = Emptiable(self.table)
@@ -93,7 +93,7 @@ class FindingsPanel(QWidget):
 
     def _lay_out(self) -> None:
         bar = FlowLayout(2, 4)
-        bar.add(*self.severities.values(), self.mending, self.copying, self.exporting)
+        bar.add(*self.severities.values(), self.repairing, self.copying, self.exporting)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -128,7 +128,7 @@ class FindingsPanel(QWidget):
             button.setText(f"{_WORDS[severity]} ({grouped(counts.get(severity, 0))})")
         self.copying.setEnabled(self.model.rowCount() > 0)
         self.exporting.setEnabled(self._document.status.stage in (Stage.READY, Stage.CANCELLED))
-        self.mending.setEnabled(bool(self._repair()))
+        self.repairing.setEnabled(bool(self._repair()))
         if self.model.rowCount():
             self._stack.show_view(self.table)
         else:
@@ -146,7 +146,7 @@ class FindingsPanel(QWidget):
         """The cell of a finding is often too narrow for what it says."""
         row = self.model.row(self.table.currentIndex())
         self.about.say(described(row) if isinstance(row, FindingRow) else "")
-        self.mending.setEnabled(bool(self._repair()))
+        self.repairing.setEnabled(bool(self._repair()))
 
     def _repair(self) -> str:
         """The code of the repair that answers the current finding, empty where there is none.
@@ -163,13 +163,13 @@ class FindingsPanel(QWidget):
 
     def _actions(self, menu: QMenu) -> None:
         if self._repair():
-            menu.addAction("&Repair…").triggered.connect(self.mend)
+            menu.addAction("&Repair…").triggered.connect(self.repair)
             menu.addSeparator()
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         """Plan the repair that answers the current finding."""
         if code := self._repair():
-            self.mendWanted.emit(code)
+            self.repairWanted.emit(code)
 
     def _chosen(self, index: QModelIndex) -> None:
         row = self.model.row(index)

@@ -1,4 +1,4 @@
-"""The plan of mending an archive: what would be done, to which bytes, what would be lost; then the mending."""
+"""The plan of repairing an archive: what would be done, to which bytes, what would be lost; then the repairing."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _ROLE = Qt.ItemDataRole.UserRole
 
 
 class RepairPanel(QWidget):
-    """Shows the plan of mending a document's archive, and has it carried out.
+    """Shows the plan of repairing a document's archive, and has it carried out.
 
     Signals:
         planned(): a plan is there to be seen.
         changesWanted(): the repairs are pending changes now, which are to be seen.
-        copyWanted(object): a mended copy is to be written; the codes of repairs accepted on the user's word.
+        copyWanted(object): a repaired copy is to be written; the codes of repairs accepted on the user's word.
         salvageWanted(object): what is whole is to be written to a new archive; the same codes.
     """
 
@@ -71,7 +71,7 @@ class RepairPanel(QWidget):
         self.list.itemClicked.connect(self._go)
         self.list.itemActivated.connect(self._go)
         self.list.itemChanged.connect(self._accept)
-        self.make.clicked.connect(self.mend_in_place)
+        self.make.clicked.connect(self.repair_in_place)
         self.show_.clicked.connect(self._show_changes)
         self.copy_.clicked.connect(lambda: self.copyWanted.emit(self.accepted()))
         self.salvage.clicked.connect(lambda: self.salvageWanted.emit(self.accepted()))
@@ -101,7 +101,7 @@ class RepairPanel(QWidget):
     # ---- the plan ----------------------------------------------------------------------------------------------
 
     def ask(self, code: str = "") -> None:
-        """Make a plan, and select the repair of that code in it, or the first that mends findings of that code."""
+        """Make a plan, and select the repair of that code in it, or the first that fixes findings of that code."""
         if self._document.status.stage is not Stage.READY:
             self._document.said.emit("The archive has not been read yet.")
             return
@@ -151,7 +151,7 @@ class RepairPanel(QWidget):
     def _select(self, code: str) -> None:
         rows = [item.data(_ROLE) for item in self._items()]
         if rows:
-            fitting = [at for at, row in enumerate(rows) if code == row.code or code in row.mends]
+            fitting = [at for at, row in enumerate(rows) if code == row.code or code in row.fixes]
             self.list.setCurrentRow(fitting[0] if fitting else 0)
         else:
             self.about.say("")
@@ -163,7 +163,7 @@ class RepairPanel(QWidget):
         self.list.clear()
         salvage = (plan.salvage,) if plan.salvage is not None else ()
         for row in (*plan.repairs, *salvage):
-            self._add(row, bool(row.claim) and row.code in accepted)
+            self._add(row, row.code in accepted)
         for row in plan.waiting:
             self._add(row, False)
         for sentence in plan.left:
@@ -185,7 +185,7 @@ class RepairPanel(QWidget):
         item = QListWidgetItem(state_icon(State.WARNING if row.claim or row.loses else State.SOUND), row.title)
         item.setData(_ROLE, row)
         item.setToolTip(plain(_described(row)))
-        if row.claim:
+        if row.claim or row.consent or accepted:
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
             item.setCheckState(Qt.CheckState.Checked if accepted else Qt.CheckState.Unchecked)
         self.list.addItem(item)
@@ -213,7 +213,7 @@ class RepairPanel(QWidget):
 
     # ---- carrying it out ---------------------------------------------------------------------------------------
 
-    def mend_in_place(self) -> None:
+    def repair_in_place(self) -> None:
         """Write the repairs into the file."""
         if self.plan is None or not self.plan.repairs:
             return
@@ -235,7 +235,9 @@ class RepairPanel(QWidget):
 
 
 def _described(row: RepairRow) -> str:
-    lost = [f"Lost: {sentence}" for sentence in row.loses] or ["Nothing is lost."]
+    lost = [f"Lost: {sentence}" for sentence in row.loses]
+    lost += [f"Nothing is lost: {row.lossless}"] if row.lossless else []
     word = [f"Assumed: {row.claim} Tick it to confirm."] if row.claim else []
-    mends = f"Mends {', '.join(row.mends)}"
-    return "\n".join((f"{row.title}.", *lost, *word, f"{mends} · {row.code}"))
+    word += [f"{row.consent} Tick it to confirm."] if row.consent else []
+    fixes = f"Fixes {', '.join(row.fixes)}"
+    return "\n".join((f"{row.title}.", *lost, *word, f"{fixes} · {row.code}"))

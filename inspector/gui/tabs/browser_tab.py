@@ -32,6 +32,7 @@ from inspector.sources.s3.connection import Connection
 WIDTHS = {NAME: 520, SIZE: 110, CHANGED: 170}
 STEPS = 1_000
 CANCELLED = "The listing was cancelled."
+NOT_LISTED = "The listing did not come."
 WELCOME = (
     "Type a bucket or a prefix above and press List. Buckets are listed only on request, since many "
     "credentials may not list them."
@@ -195,7 +196,12 @@ class BrowserTab(SideTab):
         else:
             job = client.start(BrowseRequests.page, self.connection, location, after)
         job.then(done, failed)
-        job.finished.connect(lambda: failed(CANCELLED) if job.cancelled else None)
+
+        def over() -> None:
+            if job.cancelled or not client.is_open:
+                failed(CANCELLED if job.cancelled else NOT_LISTED)
+
+        job.finished.connect(over)
 
     def _listed(self, page: RemotePage) -> None:
         self._told = plural("{number} request for listings.", "{number} requests for listings.", page.totals.requests)

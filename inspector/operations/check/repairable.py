@@ -42,7 +42,7 @@ def mark_repairs(archive: Opened, progress: Progress) -> None:
         repairs = offered(archive, progress)
     except SourceError:  # checking has already said that it cannot be read
         return
-    by_code = {code: each.code for each in reversed(repairs) for code in each.mends}
+    by_code = {code: each.code for each in reversed(repairs) for code in each.fixes}
     archive.findings[:] = [_marked(finding, by_code.get(finding.code)) for finding in archive.findings]
 
 

@@ -85,7 +85,7 @@ def _unverified(report: Report) -> list[str]:
     """
     kinds = [Verdict.MISMATCH]
     if report.verdicts.get(Verdict.VERIFIED):
-        kinds += [Verdict.NOT_CHECKABLE, Verdict.NOT_CHECKED]
+        kinds += [Verdict.DOUBTFUL, Verdict.NOT_CHECKABLE, Verdict.NOT_CHECKED]
     total = sum(report.verdicts.get(kind, 0) for kind in kinds)
     judged = chain.from_iterable(_judged(report, kind) for kind in kinds)
     lines = [f"{kind}: {name}" for kind, name in islice(judged, _NAMED)]
@@ -216,11 +216,11 @@ def _range_table(report: Report) -> str:
 
 def _row(told: _Told) -> str:
     severity = told.finding.severity
-    mends = f"<br>repair: {_escaped(told.finding.repair)}" if told.finding.repair else ""
+    fixes = f"<br>repair: {_escaped(told.finding.repair)}" if told.finding.repair else ""
     return (
         f'<tr><td class="{severity}">{severity}</td><td>{_escaped(told.message)}</td>'
         f'<td class="bytes">{told.place.replace(" ", "<br>")}</td>'
-        f"<td>{_escaped(told.member or '')}</td><td>{_escaped(told.finding.code)}{mends}</td></tr>\n"
+        f"<td>{_escaped(told.member or '')}</td><td>{_escaped(told.finding.code)}{fixes}</td></tr>\n"
     )
 
 

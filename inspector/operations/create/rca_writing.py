@@ -17,11 +17,12 @@ from inspector.formats import rca, recognise
 from inspector.formats._zstd import LEVEL
 from inspector.formats.rca import explain
 from inspector.formats.rca.chain import Piece, header, heads
-from inspector.formats.rca.chunks import ChunkLayer
+from inspector.formats.rca.chunks import ChunkLayer, scan
 from inspector.formats.rca.hashes import Convention, Hashes, compare
+from inspector.formats.rca.layers import HASHED
 from inspector.formats.rca.layout import Layout
 from inspector.formats.rca.ledger import Ledger
-from inspector.formats.rca.repair_size import mend_size
+from inspector.formats.rca.repair_end import finish
 from inspector.formats.rca.write import Room, Writer
 from inspector.operations.create.creating import Created, NewArchive, created
 from inspector.operations.create.inputs import Input, check_names, gather, not_of_itself
@@ -31,6 +32,7 @@ from inspector.operations.open.opening import Opened, decode, local_path
 from inspector.sources.local.append import appending
 from inspector.sources.local.disk_calls import Disk, Unsynced
 from inspector.sources.local.file import FileSource
+from inspector.sources.local.in_place import write
 from inspector.sources.local.temporary import TemporarySource
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -39,6 +41,9 @@ CONVENTIONS = {"spec": Convention.SPECIFICATION, "rcarch": Convention.RCARCH}
 """How a user calls what the hash of a segment covers."""
 LEVELS = range(1, 23)
 """The levels of zstd; those above 19 need a lot of memory."""
+
+DISCARD = "rca-discard-tail"
+"""Consent to an append that overwrites blobs behind the end of the archive which can be read but are not proved."""
 
 _JOINED = 1 << 20
 """Bytes that are written at once."""
@@ -49,11 +54,13 @@ class RcaOptions:
     """How blobs are written. ``sync`` is whether to wait until the disk holds them.
 
     ``convention`` is that of the hashes; None for the archive's own, and the specification's where it has none.
+    ``accept`` are the codes of what an append may do that takes something away: ``DISCARD``.
     """
 
     level: int = LEVEL
     convention: Convention | None = None
     sync: bool = True
+    accept: frozenset[str] = frozenset()
 
 
 def rca_options(level: int, convention: str, sync: bool = True) -> RcaOptions:
@@ -113,10 +120,10 @@ def append_rca(
 ) -> Created:
     """Add what is at the locations to an archive in place, all of it or nothing.
 
-    Whatever happens on the way, its own blobs stay readable, and what is left behind its end is overwritten by the
-    next append, unless a hash proves that it is whole: then it is to be mended first. Raises Refused where it is no
-    RCA archive, EditError where it cannot be written or is damaged, SourceError and Cancelled: the archive then holds
-    what it held.
+    Whatever happens on the way, its own blobs stay readable. An earlier append that was interrupted is finished first
+    as far as hashes prove it; blobs of it that only can be read are overwritten with consent only. Raises Refused where
+    it is no RCA archive or that consent is missing, EditError where it cannot be written or is damaged, SourceError and
+    Cancelled: the archive then holds what it held.
     """
     if is_s3(target):
         raise Refused(
@@ -133,13 +140,15 @@ def grow(
 ) -> Created:
     """See append_rca."""
     _check_level(options)
-    name = visible(str(target))
-    with appending(target, disk or _disk(options)) as file:
-        ready = _examined(target, progress)
+    name, disk = visible(str(target)), disk or _disk(options)
+    finished = _finish(target, options, progress, disk)
+    with appending(target, disk) as file:
+        ready = _examined(target, options, progress)
         file.begin(ready.source.identity, ready.end)
-        warnings = (*file.warnings, *ready.warnings(options), *check_names(inputs, ready.names))
+        warnings = (*finished, *ready.warnings(options), *check_names(inputs, ready.names))
         if not inputs:
-            return Created((), f"Nothing was added to {name}: there is nothing to add.", warnings)
+            sentence = f"Nothing was added to {name}: there is nothing to add."
+            return Created((), sentence, (*file.warnings, *warnings))
         writer = Writer(ready.chunks, options.convention or ready.convention, _room(target), options.level)
         for piece in _pieces(writer, inputs, progress):
             file.write(*piece)
@@ -154,7 +163,7 @@ def grow(
         size=in_bytes(commit.size - ready.end),
     )
     archive = NewArchive(str(target), ready.members + len(inputs), commit.size)
-    return Created((archive,), sentence, warnings)
+    return Created((archive,), sentence, (*warnings, *file.warnings))
 
 
 def _check_level(options: RcaOptions) -> None:
@@ -204,6 +213,7 @@ class _Ready:
 
     source: FileSource
     chunks: ChunkLayer
+    hashes: Hashes
     convention: Convention
     told: bool
     members: int
@@ -233,6 +243,22 @@ class _Ready:
         return found
 
 
+def _finish(target: Path, options: RcaOptions, progress: Progress, disk: Disk) -> tuple[str, ...]:
+    """Finish an earlier append that was interrupted, where hashes prove it; says what was done.
+
+    Raises what _examined does.
+    """
+    source = FileSource(target)
+    if not scan(source).tail:
+        return ()
+    ready = _examined(target, options, progress)
+    proved = next((each for each in finish(source, ready.hashes) if not each.claim), None)
+    if proved is None or proved.edit is None:
+        return ()
+    written = write(target, proved.edit, ready.source.identity, disk)
+    return (*written.warnings, f"{proved.title}: that was done first, as hashes prove it.")
+
+
 def names_in(source: FileSource, progress: Progress) -> frozenset[bytes]:
     """The names of the blobs of an archive, as far as it can be read. Raises SourceError and Cancelled."""
     archive = Opened(source, rca.FORMAT.name, rca.FORMAT.title, (), decoder=rca.FORMAT)
@@ -240,7 +266,7 @@ def names_in(source: FileSource, progress: Progress) -> frozenset[bytes]:
     return frozenset(archive.members.path(index) for index in range(len(archive.members)))
 
 
-def _examined(target: Path, progress: Progress) -> _Ready:
+def _examined(target: Path, options: RcaOptions, progress: Progress) -> _Ready:
     """Read an archive as far as adding to it needs. Raises Refused, EditError, SourceError and Cancelled."""
     source = FileSource(target)
     name = visible(target.name)
@@ -254,11 +280,14 @@ def _examined(target: Path, progress: Progress) -> _Ready:
     wrong = next((each for each in archive.findings if each.severity is Severity.ERROR), None)
     if wrong is not None:
         raise EditError(f"{name} is damaged; repair it first. {wrong.message}")
-    lost = mend_size(source, hashes, progress)
-    if lost is not None:
-        raise EditError(
-            f"{name} is damaged; repair it first. What looks like the rest of an interrupted append is a chunk of it, "
-            f"which the repair brings back: {lost.title}."
+    behind = layout.behind
+    unproved = behind.counted[1] if behind is not None else 0
+    if behind is not None and unproved and DISCARD not in options.accept:
+        them = "it" if unproved == 1 else "them"
+        raise Refused(
+            f"Nothing was added to {name}: an earlier append was interrupted, and {behind.unproved} "
+            f"can be read behind the end of the archive, though nothing proves {them}. Repair it first to keep {them}, "
+            f"or append with --accept {DISCARD} to overwrite {them}."
         )
     if source.size and not layout.chunks.chunks and rca.probe(source) is ProbeResult.NO:
         raise Refused(
@@ -269,7 +298,9 @@ def _examined(target: Path, progress: Progress) -> _Ready:
         raise Refused(f"Nothing was added to {name}: it holds more blocks than can be looked at.")
     told, members = hashes.convention, archive.members
     names = {members.path(index) for index in range(len(members))}
-    return _Ready(source, layout.chunks, told or Convention.SPECIFICATION, told is not None, len(members), names)
+    return _Ready(
+        source, layout.chunks, hashes, told or Convention.SPECIFICATION, told is not None, len(members), names
+    )
 
 
 def _hashes(archive: Opened, layout: Layout, progress: Progress) -> Hashes:
@@ -278,7 +309,7 @@ def _hashes(archive: Opened, layout: Layout, progress: Progress) -> Hashes:
     The hash of the end proves that it is the end: a chunk header that was changed to end earlier would else make good
     blobs look like what an interrupted append has left.
     """
-    if layout.inner.size <= rca.HASHED:
+    if layout.inner.size <= HASHED:
         assert isinstance(archive.checksums, Ledger)
         return archive.checksums.hashes
     hashes = Hashes(layout)

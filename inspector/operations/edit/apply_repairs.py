@@ -9,7 +9,7 @@ from pathlib import Path
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit
 from inspector.core.names import visible
-from inspector.core.numbers import count, in_bytes
+from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.repair import Repair
 from inspector.core.source import SourceError
@@ -18,7 +18,7 @@ from inspector.core.verdict import State
 from inspector.operations.check.checking import state_of
 from inspector.operations.check.repairable import left
 from inspector.operations.edit.beside import files_of, name_of, see_that_it_is_free, write_beside, write_beside_copy
-from inspector.operations.edit.plan_repairs import Beside, Plan
+from inspector.operations.edit.plan_repairs import Beside, Plan, Refusal
 from inspector.operations.edit.s3_writing import put_copy, put_pieces, write_edit_to_s3
 from inspector.operations.jobs.finding_summary import brief
 from inspector.operations.jobs.operation_error import Refused
@@ -39,15 +39,16 @@ def described(plan: Plan, copy: str = "") -> RepairPlan:
     """A plan in words; ``copy`` is what is to be written instead of the archive, if that is to stay as it is."""
     saves = bool(copy) and plan.salvage is not None and not plan.state.fine
     return RepairPlan(
-        tuple(map(_row, plan.repairs)),
-        tuple(map(_row, plan.waiting)),
-        _row(plan.salvage) if plan.salvage is not None else None,
+        tuple(_row(plan, each) for each in plan.repairs),
+        tuple(_row(plan, each) for each in plan.waiting),
+        _row(plan, plan.salvage) if plan.salvage is not None else None,
         plan.edit,
         () if saves else tuple(_name(copy or plan.before.source.name, each) for each in files_of(plan)),
         state_of((plan.before,)),
         plan.state,
         tuple(map(brief, left(plan.after))),
         _sentence(plan),
+        plan.accepted,
     )
 
 
@@ -56,25 +57,50 @@ def _name(archive: str, beside: Beside) -> str:
     return Path(name_of(archive, beside)).name
 
 
-def _row(repair: Repair) -> RepairRow:
+def _row(plan: Plan, repair: Repair) -> RepairRow:
     spans: Spans = ()
     if repair.edit is not None:
         cut = repair.edit.dropped
         spans = (*repair.edit.spans, *([Span(cut.start, cut.stop)] if cut.size else []))
-    return RepairRow(repair.code, repair.title, tuple(sorted(repair.mends)), repair.loses, repair.claim, spans)
+    return RepairRow(
+        repair.code,
+        repair.title,
+        tuple(sorted(repair.fixes)),
+        repair.loses,
+        repair.claim,
+        spans,
+        repair.lossless,
+        _why_consent(plan, repair),
+    )
+
+
+def _why_consent(plan: Plan, repair: Repair) -> str:
+    """Why a repair is not made unasked, where no claim says so; empty for one that is."""
+    asked = repair in plan.waiting or repair.code in plan.accepted
+    if repair.claim or repair.is_salvage or not asked:
+        return ""
+    if repair.needs_consent and repair.loses:
+        return f"It takes away {in_bytes(repair.cut.size)} of the file."
+    if repair.needs_consent:
+        return f"It cuts off {in_bytes(repair.cut.size)}, and nothing shows that they hold nothing."
+    if any(each.claim for each in plan.repairs):
+        return "It may rest on what a repair writes that is only assumed."
+    if repair.cut.size:
+        return f"That it would cut off {in_bytes(repair.cut.size)} shows only after the other repairs."
+    return "The archive would not be whole afterwards, so nothing is changed in it unasked."
 
 
 def _sentence(plan: Plan) -> str:
-    return " ".join(filter(None, (_outcome(plan), *map(_passed_over, plan.passed_over))))
+    return " ".join(filter(None, (_outcome(plan), *map(_not_made, plan.refused))))
 
 
-def _passed_over(repair: Repair) -> str:
-    return f"{repair.code} was accepted and is not made: after the other repairs it is not needed or not possible."
+def _not_made(refusal: Refusal) -> str:
+    return f"{refusal.code} was accepted and is not made: {refusal.why}."
 
 
 def _outcome(plan: Plan) -> str:
     before, after = state_of((plan.before,)), plan.state
-    if plan.mends:
+    if plan.has_repairs:
         was = "archive" if before is State.WARNING else f"{before} archive"
         will = "usable, with warnings" if after is State.WARNING else after
         repairs = count(len(plan.repairs), "repair")
@@ -84,14 +110,17 @@ def _outcome(plan: Plan) -> str:
         return done if after.fine else f"{done} {_rest(plan)}"
     if not left(plan.before):
         return "There is nothing to repair."
-    return f"Nothing can be mended in place. {_rest(plan)}"
+    waits = any(not each.is_salvage for each in plan.waiting)
+    unasked = "is repaired in place unasked" if waits else "can be repaired in place"
+    return f"Nothing {unasked}. {_rest(plan)}"
 
 
 def _rest(plan: Plan) -> str:
-    """What could be done about what no repair mends."""
+    """What could be done about what no repair fixes."""
     ways = []
     if plan.waiting:
-        ways.append(f"{count(len(plan.waiting), 'repair')} more would rest on an assumption, so each needs your word")
+        more = count(len(plan.waiting), "more repair", "more repairs")
+        ways.append(f"{more} {verb(len(plan.waiting), 'needs', 'need')} your consent")
     if plan.salvage is not None:
         ways.append(f"{_saved(plan)} can be saved into a new archive")
         if plan.salvage.claim:
@@ -146,8 +175,9 @@ def write_edit(
         size = in_bytes(sum(len(patch.new) for patch in edit.patches))
         done.append(f"{size} written in {count(len(edit.patches), 'place')}")
     if cut.size:
-        done.append(f"{in_bytes(cut.size)} cut off")
-    return WriteResult(done_sentence(edit.label, ", ".join(done)), written.warnings, written.undo)
+        kept = f", kept in {visible(written.kept.path)}" if written.kept is not None else ""
+        done.append(f"{in_bytes(cut.size)} cut off{kept}")
+    return WriteResult(done_sentence(edit.label, ", ".join(done)), written.warnings, written.undo, written.kept)
 
 
 def carry_out(
@@ -165,10 +195,10 @@ def carry_out(
     ``whole`` is as in write_edit, ``connection`` says how the copy's bucket is reached. Raises Refused and EditError
     where nothing was written, SourceError and Cancelled.
     """
-    if not plan.mends:
+    if not plan.has_repairs:
         raise Refused(_sentence(plan))
     if copy:
-        return _mend_copy(plan, source, copy, progress, over=over, connection=connection)
+        return _repair_copy(plan, source, copy, progress, over=over, connection=connection)
     result = WriteResult(done_sentence(plan.repairs[0].title))
     if plan.edit is not None:
         result = write_edit(source, plan.edit, progress, whole=whole)
@@ -193,14 +223,14 @@ def _put_beside(plan: Plan, source: FileSource | S3Source, progress: Progress) -
     return tuple(filter(None, said))
 
 
-def _mend_copy(
+def _repair_copy(
     plan: Plan, source: FileSource | S3Source, copy: str, progress: Progress, *, over: bool, connection: Connection
 ) -> WriteResult:
     if not over:
         see_that_it_is_free(copy, files_of(plan), connection)
     save_copy(source, plan.edit or Edit("", (), source.size, source.size), copy, progress, over, connection)
     write_beside_copy(copy, files_of(plan), connection, progress, over=over)
-    return WriteResult(f"The mended copy is {visible(copy)}.", _lost(plan.repairs))
+    return WriteResult(f"The repaired copy is {visible(copy)}.", _lost(plan.repairs))
 
 
 def save_copy(

@@ -10,14 +10,16 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 
+from inspector.core.edit import Edit, EditError, Patch
 from inspector.core.hints import Hint, already_exists, hint
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
 from inspector.operations.edit.plan_repairs import Beside, Plan
 from inspector.sources.local.atomic import Replacing
+from inspector.sources.local.disk_calls import reason
 from inspector.sources.local.file import FileSource
-from inspector.sources.local.replaced import keep
+from inspector.sources.local.kept import keep_apart
 from inspector.sources.s3.address import Address, is_s3, parse
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import Connection
@@ -41,7 +43,8 @@ def write_beside(plan: Plan, beside: Beside, source: FileSource | S3Source, prog
     Raises SourceError and Cancelled: then what was there stays.
     """
     old = _old(plan, beside)
-    kept = "" if old is None else _keep(old, progress)
+    place = source.name if isinstance(source, S3Source) else os.path.realpath(source.path)
+    kept = "" if old is None else _keep(old, beside.content, name_of(place, beside), progress)
     if isinstance(source, S3Source):
         _put(parse(name_of(source.name, beside)), beside, source.connection, source.ledger, progress, old=old)
         return kept
@@ -52,14 +55,28 @@ def write_beside(plan: Plan, beside: Beside, source: FileSource | S3Source, prog
     return kept
 
 
-def _keep(old: Source, progress: Progress) -> str:
-    """Keep what is about to be replaced; whatever comes of that, a copy too many does no harm."""
-    name = PurePath(old.name).name
+def _keep(old: Source, new: Source, path: str, progress: Progress) -> str:
+    """Put what is about to be replaced into the store of old bytes, and say where it is.
+
+    Raises SourceError where it cannot be kept or read, and Cancelled.
+    """
+    name = visible(PurePath(old.name).name)
     with cancelling(progress):
-        place = keep(name, blocks(old, 0, old.size))
-    if place.stat().st_size != old.size:
-        raise SourceError(f"{visible(name)} is left as it is: not all of its old bytes could be kept.")
-    return f"The {visible(name)} that was replaced is kept as {visible(str(place))}."
+        had, has = old.read(0, old.size), new.read(0, new.size)
+    if len(had) != old.size:
+        raise SourceError(f"{name} is left as it is: not all of its old bytes could be read.")
+    if had == has:
+        return ""
+    shared = min(len(had), len(has))
+    edit = Edit(f"Write {name} anew", (Patch(0, had[:shared], has),), len(had), len(has))
+    try:
+        stored = keep_apart(path, edit, had[shared:])
+    except (OSError, EditError) as error:
+        why = reason(error) if isinstance(error, OSError) else str(error).rstrip(".")
+        raise SourceError(f"{name} is left as it is: its old bytes cannot be kept ({why}).") from error
+    if stored.entry is None:
+        raise SourceError(f"{name} is left as it is: its old bytes cannot be kept. {stored.warning}")
+    return f"The {name} that was replaced is kept in {visible(str(stored.entry))}."
 
 
 def write_beside_copy(

@@ -1,4 +1,4 @@
-"""Mending the checksums that an edit makes wrong, as part of the same edit."""
+"""Repairing the checksums that an edit makes wrong, as part of the same edit."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from inspector.core.span import Span, Spans
 from inspector.core.verdict import Checksum, Verdict
 from inspector.operations.check.checking import check_archive
 from inspector.operations.open.opening import Opened, decode, start
-from inspector.operations.protocol.edit_views import Mended
+from inspector.operations.protocol.edit_views import Repaired
 
 _ROUNDS = 16
 """A stored checksum may be covered by the next one: so many times the checksums of checksums are followed."""
 
 
-def mend_checksums(source: Source, edit: Edit, progress: Progress) -> Mended:
+def repair_checksums(source: Source, edit: Edit, progress: Progress) -> Repaired:
     """Set every recorded checksum to what it has to be after ``edit``, where it covers bytes that the edit changes.
 
     What was wrong before for other reasons stays wrong. Raises SourceError and Cancelled.
@@ -36,11 +36,11 @@ def mend_checksums(source: Source, edit: Edit, progress: Progress) -> Mended:
         names += [checksum.name for checksum, _ in found]
         touched += [patch.span for patch in patches]
         edits.append(Edit(edit.label, patches, archive.source.size, archive.source.size))
-    return Mended(merged(source, edits, edit.label), tuple(dict.fromkeys(names)))
+    return Repaired(merged(source, edits, edit.label), tuple(dict.fromkeys(names)))
 
 
 def broken(archive: Opened, edit: Edit) -> tuple[str, ...]:
-    """The names of the checksums that ``edit`` makes wrong and that can be mended; ``archive`` is checked, with it."""
+    """The names of the checksums that ``edit`` makes wrong and a repair can fix; ``archive`` is checked with it."""
     return tuple(dict.fromkeys(checksum.name for checksum, _ in _wrong(archive, edit.spans)))
 
 

@@ -1,4 +1,9 @@
-"""Planning repairs: one after another over an overlay, each followed by a check, until nothing is left to mend."""
+"""Planning repairs: what the format offers for the archive as it is, tried over an overlay and checked.
+
+Consent is for exactly what was shown. What a format offers for the archive as it is, is the first round; what it offers
+once some of that is made (a later round) may rest on bytes that a repair has just written, so it is made unasked only
+where nothing that was made before rests on a claim, and where it cuts nothing that the first round has not shown.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +12,13 @@ from dataclasses import dataclass
 
 from inspector.core.edit import Edit, OverlaySource, merged
 from inspector.core.format import MemberError
+from inspector.core.member import UNREADABLE
+from inspector.core.numbers import count, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source
-from inspector.core.verdict import State
+from inspector.core.span import Span
+from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.check.repairable import offered
 from inspector.operations.open.opening import Opened, decode, start
@@ -18,6 +26,8 @@ from inspector.sources.local.temporary import TemporarySource
 
 _ROUNDS = 100
 """The most repairs of one archive: each makes findings go away, so this is only met where one does not."""
+_ORDER = tuple(State)
+"""The states, from the best to the worst."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +40,21 @@ class Beside:
 
 
 @dataclass(frozen=True, slots=True)
+class Refusal:
+    """A repair that was accepted and is not made; ``why`` says so in a sentence."""
+
+    code: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
-    """How an archive would be mended. Nothing has been written.
+    """How an archive would be repaired. Nothing has been written.
 
     ``repairs`` are made in their order; together they are ``edit``, None where no byte of the archive itself changes,
-    and the files ``beside``. ``waiting`` need the user's word (see ``Repair.claim``); the last of them are the
-    ``passed_over``, which have it, and of which another one has left nothing to mend. ``after`` is the archive as it
-    would be, decoded and checked; ``salvage`` would write what is whole of that into a new archive.
+    and the files ``beside``. ``waiting`` are made only with the user's consent; ``refused`` are those that have it and
+    are not made all the same. ``accepted`` are the codes that were consented to. ``after`` is the archive as it would
+    be, decoded and checked; ``salvage`` would write what is whole of that into a new archive.
     """
 
     before: Opened
@@ -46,7 +64,8 @@ class Plan:
     waiting: tuple[Repair, ...]
     after: Opened
     salvage: Repair | None
-    passed_over: tuple[Repair, ...] = ()
+    accepted: frozenset[str] = frozenset()
+    refused: tuple[Refusal, ...] = ()
 
     @property
     def state(self) -> State:
@@ -54,94 +73,201 @@ class Plan:
         return state_of((self.after,))
 
     @property
-    def mends(self) -> bool:
+    def has_repairs(self) -> bool:
         """Whether there is anything to write."""
         return bool(self.repairs)
 
 
-def plan(archive: Opened, progress: Progress, accepted: Collection[str] = ()) -> Plan:
-    """How a decoded archive can be mended; of repairs that are only a claim those whose codes are ``accepted``.
+def plan(archive: Opened, progress: Progress, accepted: Collection[str] = (), *, in_place: bool = True) -> Plan:
+    """How a decoded archive can be repaired; of what needs consent, that whose codes are ``accepted``.
+
+    ``in_place``: the archive itself is to be changed. Then what takes bytes away needs consent, and so does everything
+    where what needs none would not leave the archive fine. A copy needs it for claims only, for the archive stays.
 
     The archive is checked first, where that has not been done. Raises SourceError and Cancelled.
     """
     if not archive.verdicts:
         check_archive(archive, progress)
-    planning = _Planning(archive)
-    repairs = offered(archive, progress)
-    met = {repair.code: repair for repair in repairs}
-    while len(planning.tried) < _ROUNDS and (repair := _next(repairs, planning.tried, accepted)) is not None:
-        if planning.make(repair, progress):
-            repairs = offered(planning.now, progress)
-            met |= {repair.code: repair for repair in repairs}
-    salvage = _salvage(repairs, accepted)
-    used = {each.code for each in (*planning.made, salvage) if each is not None}
-    passed_over = tuple(each for each in met.values() if each.claim and each.code in accepted and each.code not in used)
-    return Plan(
-        archive,
-        tuple(planning.made),
-        planning.edit(),
-        tuple(planning.beside),
-        (*(each for each in repairs if each.claim and each.code not in accepted), *passed_over),
-        planning.now,
-        salvage,
-        passed_over,
-    )
+    first = offered(archive, progress)
+    planning = _Planning(archive, first, frozenset(), in_place)
+    planning.run(progress)
+    unasked = not in_place or planning.state.fine
+    if accepted or (planning.made and not unasked):
+        planning = _Planning(archive, first, frozenset(accepted), in_place, unasked=unasked)
+        planning.run(progress)
+    return planning.plan(progress)
 
 
 class _Planning:
-    """Repairs made so far over an archive's bytes, ``now`` being the archive after them."""
+    """Repairs made so far over an archive's bytes, ``now`` being the archive after them.
 
-    def __init__(self, archive: Opened) -> None:
+    ``first`` is what was offered for the archive as it is; ``unasked``: what needs no consent is made too.
+    """
+
+    def __init__(
+        self,
+        archive: Opened,
+        first: tuple[Repair, ...],
+        accepted: frozenset[str],
+        in_place: bool,
+        *,
+        unasked: bool = True,
+    ) -> None:
         self.now = archive
-        self.tried: list[Repair] = []
+        self.accepted = accepted
         self.made: list[Repair] = []
-        self.beside: list[Beside] = []
-        self._base = archive.source
+        self._before = archive
+        self._offered = first
+        self._met = {repair.code: repair for repair in first}
+        self._in_place = in_place
+        self._unasked = unasked
+        self._shown = {each.code: each.cut for each in first}
+        self._tried: list[Repair] = []
+        self._beside: list[Beside] = []
+        self._refused: dict[str, str] = {}
 
-    def make(self, repair: Repair, progress: Progress) -> bool:
-        """Make it, and decode and check what it leaves; False where its content cannot be had."""
-        self.tried.append(repair)
+    @property
+    def state(self) -> State:
+        """What the archive is after the repairs."""
+        return state_of((self.now,))
+
+    def run(self, progress: Progress) -> None:
+        """Make what may be made."""
+        while len(self._tried) < _ROUNDS and (repair := self._next()) is not None:
+            self._tried.append(repair)
+            found = self._with(repair, progress)
+            if found is None:
+                continue
+            after, beside = found
+            if worse := _worse(self.now, after):
+                self._refused[repair.code] = worse
+                continue
+            self.now = after
+            self.made.append(repair)
+            self._beside += beside
+            self._offered = offered(after, progress)
+            self._met |= {each.code: each for each in self._offered}
+
+    def _next(self) -> Repair | None:
+        """The first repair that may be made and was not tried before; what needs no consent comes first."""
+        for accepted in (False, True):
+            for repair in self._offered:
+                if repair.is_salvage or any(_same(repair, each) for each in self._tried):
+                    continue
+                if self._may_be_made(repair) if accepted else self._is_free(repair):
+                    return repair
+        return None
+
+    def _is_free(self, repair: Repair) -> bool:
+        """Whether it may be made unasked."""
+        if not self._unasked or (repair.needs_consent if self._in_place else repair.claim):
+            return False
+        if any(each.claim for each in self.made):
+            return False  # it may rest on what the claim wrote
+        return not self.made or self._cuts_what_was_shown(repair)
+
+    def _may_be_made(self, repair: Repair) -> bool:
+        """Whether it was accepted, as what it is now."""
+        if repair.code not in self.accepted:
+            return False
+        if repair.code in self._shown and not self._cuts_what_was_shown(repair):
+            self._refused[repair.code] = (
+                f"after the other repairs it would cut off {in_bytes(repair.cut.size)}, more than it was offered for"
+            )
+            return False
+        return True
+
+    def _cuts_what_was_shown(self, repair: Repair) -> bool:
+        """Whether all that it cuts off was shown in the first round, under the same code."""
+        shown = self._shown.get(repair.code, Span(0, 0))
+        return not repair.cut.size or (shown.size > 0 and shown.start <= repair.cut.start)
+
+    def _with(self, repair: Repair, progress: Progress) -> tuple[Opened, list[Beside]] | None:
+        """The archive after one more repair, decoded and checked; None where its content cannot be had."""
+        beside = []
         after = self.now.source
         try:
             if repair.edit is not None:
                 after = OverlaySource(after, repair.edit)
             else:
-                beside = _content(repair, progress)
-                self.beside.append(beside)
-                after = _Neighboured(after, beside)
+                beside.append(_content(repair, progress))
+                after = _Neighboured(after, beside[0])
         except MemberError:
-            return False
-        self.made.append(repair)
-        self.now = start(after)
-        decode(self.now, progress)
-        check_archive(self.now, progress)
-        return True
+            return None
+        archive = start(after)
+        decode(archive, progress)
+        check_archive(archive, progress)
+        return archive, beside
 
-    def edit(self) -> Edit | None:
+    def plan(self, progress: Progress) -> Plan:
+        """The plan of what was made."""
+        salvage = _salvage(self._offered, self.accepted)
+        used = {each.code for each in (*self.made, salvage) if each is not None}
+        waiting = [
+            each
+            for each in self._offered
+            if each.code not in used
+            and (each.claim if each.is_salvage else not any(_same(each, one) for one in self._tried))
+            and (each.code in self.accepted or not self._is_worse(each, progress))
+        ]
+        known = {each.code for each in waiting} | used
+        passed = [each for each in self._met.values() if each.code in self.accepted and each.code not in used]
+        waiting += [each for each in passed if each.code not in known]
+        refused = tuple(Refusal(each.code, self._refused.get(each.code, _NOT_NEEDED)) for each in passed)
+        before, made = self._before, tuple(self.made)
+        return Plan(
+            before, made, self._edit(), tuple(self._beside), tuple(waiting), self.now, salvage, self.accepted, refused
+        )
+
+    def _is_worse(self, repair: Repair, progress: Progress) -> bool:
+        """Whether what waits for consent to take bytes away would make the archive worse, so that none is asked for."""
+        if repair.is_salvage or not (repair.cut.size or repair.loses):
+            return False
+        found = self._with(repair, progress)
+        return found is not None and bool(_worse(self.now, found[0]))
+
+    def _edit(self) -> Edit | None:
         """All changes of the archive itself as one, None where there are none."""
         edits = [each for each in self.made if each.edit is not None]
         if not edits:
             return None
-        return merged(self._base, [each.edit for each in edits if each.edit], "; ".join(each.title for each in edits))
+        title = "; ".join(each.title for each in edits)
+        return merged(self._before.source, [each.edit for each in edits if each.edit], title)
 
 
-def _is_salvage(repair: Repair) -> bool:
-    return repair.content is not None and not repair.beside
+_NOT_NEEDED = "after the other repairs it is not needed or not possible"
+
+
+def _worse(before: Opened, after: Opened) -> str:
+    """Why an archive is worse after a repair, as a part of a sentence; empty where it is not."""
+    (verified, readable), (still, left) = _whole(before), _whole(after)
+    if still < verified:
+        return f"the archive would be worse: {count(still, 'member')} would verify, and {verified:,} do now"
+    was, will = state_of((before,)), state_of((after,))
+    if _ORDER.index(will) > _ORDER.index(was) and left <= readable:
+        return f"the archive would be worse: {will}, and it is {was} now"
+    if left < readable and not will.fine:
+        return f"the archive would be worse: {count(left, 'member')} could be read, and {readable:,} can be now"
+    return ""
+
+
+def _whole(archive: Opened) -> tuple[int, int]:
+    """How many members verify, and how many can be read and are not known to be wrong."""
+    marks, verdicts = archive.members.marks, archive.verdicts
+    wrong = VERDICTS.index(Verdict.MISMATCH)
+    unreadable = 0
+    if marks is not None:
+        unreadable = sum(
+            bool(mark & UNREADABLE) and verdict != wrong for mark, verdict in zip(marks, verdicts, strict=False)
+        )
+    readable = len(archive.members) - verdicts.count(wrong) - unreadable
+    return verdicts.count(VERDICTS.index(Verdict.VERIFIED)), readable
 
 
 def _salvage(repairs: Iterable[Repair], accepted: Collection[str]) -> Repair | None:
-    """The salvage to be made: one that was accepted on the user's word, else one that needs none."""
-    allowed = [each for each in repairs if _is_salvage(each) and (not each.claim or each.code in accepted)]
+    """The salvage to be made: one that was accepted, else one that needs no consent."""
+    allowed = [each for each in repairs if each.is_salvage and (not each.claim or each.code in accepted)]
     return min(allowed, key=lambda each: not each.claim, default=None)
-
-
-def _next(repairs: Iterable[Repair], tried: Collection[Repair], accepted: Collection[str]) -> Repair | None:
-    """The first repair that may be made and was not tried before."""
-    for repair in repairs:
-        allowed = not repair.claim or repair.code in accepted
-        if allowed and not _is_salvage(repair) and not any(_same(repair, each) for each in tried):
-            return repair
-    return None
 
 
 def _same(some: Repair, other: Repair) -> bool:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from inspector.core.edit import Edit, OverlaySource
+from inspector.core.edit import Edit, EditError, OverlaySource
 from inspector.core.names import visible
 from inspector.core.numbers import count, plural, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
 from inspector.operations.jobs.targets import new_archives, see_that_it_may_be_written
 from inspector.operations.protocol.edit_views import WriteResult, done_sentence
-from inspector.sources.local.journal import KEPT
+from inspector.sources.local.disk_calls import Disk, reason
+from inspector.sources.local.kept import SMALL, forget, keep_apart, thin_out
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import Connection
@@ -49,16 +50,29 @@ def write_edit_to_s3(source: S3Source, edit: Edit, progress: Progress, *, whole:
     """Make a change of an object; see write_object for ``whole``. Raises EditError and Cancelled."""
     from inspector.sources.s3.writing import write_object  # loads boto3
 
-    keeps = edit.dropped.size <= KEPT
+    name, cut = visible(source.name), edit.dropped.size
+    if cut > SMALL:
+        raise EditError(
+            f"{name} was not changed: {rounded(cut)} would be cut off, and of an object no more than {rounded(SMALL)} "
+            "are kept. Write a repaired copy instead."
+        )
     with cancelling(progress):
-        dropped = source.read(*_run(edit)) if keeps else b""
-    sent = write_object(source, edit, progress, whole=whole)
-    warnings = sent.warnings
-    if not keeps:
-        size = rounded(edit.dropped.size)
-        warnings += (f"It cannot be taken back: the {size} that were cut off are more than is kept.",)
-    back = edit.reverted(dropped) if keeps else None
-    return WriteResult(done_sentence(edit.label, _words(sent.pieces)), warnings, back)
+        dropped = source.read(*_run(edit))
+    try:
+        stored = keep_apart(source.name, edit, dropped)
+    except OSError as error:
+        raise EditError(f"{name} was not changed: what would be cut off cannot be kept ({reason(error)}).") from error
+    try:
+        sent = write_object(source, edit, progress, whole=whole)
+    except BaseException:
+        forget(stored.files, Disk())
+        raise
+    thin_out(Disk())
+    words = _words(sent.pieces)
+    if stored.cut is not None:
+        words += f", {rounded(cut)} cut off, kept in {visible(stored.cut.path)}"
+    warnings = (*sent.warnings, *filter(None, (stored.warning,)))
+    return WriteResult(done_sentence(edit.label, words), warnings, edit.reverted(dropped), stored.cut)
 
 
 def put_copy(

@@ -23,7 +23,7 @@ _EXTENSION = re.compile(rb"(?s)(.+?)((?:\.[^./]{1,12}){0,2})")
 def refusal(path: bytes) -> str:
     """Why nothing is extracted under a name, as the end of a sentence that begins with "its name"; empty if it may be.
 
-    Nothing is mended silently: a name that leaves the folder is refused, not bent.
+    Nothing is repaired silently: a name that leaves the folder is refused, not bent.
     """
     if _PLAIN.fullmatch(path) and sys.platform != "win32":
         return ""

@@ -5,30 +5,36 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from inspector.core.edit import Edit
+from inspector.core.edit import Edit, Kept
 from inspector.core.span import Spans
 from inspector.core.verdict import State
 
 
 @dataclass(frozen=True, slots=True)
 class RepairRow:
-    """One repair: see ``core.repair.Repair``. ``spans`` are the bytes of the file that it changes or cuts off."""
+    """One repair: see ``core.repair.Repair``. ``spans`` are the bytes of the file that it changes or cuts off.
+
+    ``consent`` says in a sentence why it is made only with the user's consent, empty where it needs none or where the
+    ``claim`` says that.
+    """
 
     code: str
     title: str
-    mends: tuple[str, ...]
+    fixes: tuple[str, ...]
     loses: tuple[str, ...]
     claim: str
     spans: Spans
+    lossless: str = ""
+    consent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RepairPlan:
-    """How an archive would be mended; nothing has been written.
+    """How an archive would be repaired; nothing has been written.
 
-    ``repairs`` would be made in their order, ``waiting`` only on the user's word; ``salvage`` would write a new
-    archive. ``edit`` is what changes in the archive itself, ``beside`` names the files written beside it. ``left`` are
-    sentences on what would still be wrong, ``sentence`` sums up.
+    ``repairs`` would be made in their order, ``waiting`` only after consent; ``salvage`` would write a new archive;
+    ``accepted`` are the codes that were consented to. ``edit`` is what changes in the archive itself, ``beside`` names
+    the files written beside it. ``left`` are sentences on what would still be wrong, ``sentence`` sums up.
     """
 
     repairs: tuple[RepairRow, ...]
@@ -40,11 +46,12 @@ class RepairPlan:
     after: State
     left: tuple[str, ...]
     sentence: str
+    accepted: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
-    """An edit with the checksums that depend on it: ``checksums`` are the names of those that were mended."""
+class Repaired:
+    """An edit with the checksums that depend on it: ``checksums`` are the names of those that were repaired."""
 
     edit: Edit
     checksums: tuple[str, ...]
@@ -54,12 +61,14 @@ class Mended:
 class WriteResult:
     """What writing came to, in words. ``warnings`` are sentences of what to know about it.
 
-    ``revert`` takes it back, None where that is not possible.
+    ``revert`` takes it back, None where that is not possible; ``kept`` is where the bytes stand that were cut off, None
+    where none were.
     """
 
     sentence: str
     warnings: tuple[str, ...] = ()
     revert: Edit | None = None
+    kept: Kept | None = None
 
 
 @dataclass(frozen=True, slots=True)

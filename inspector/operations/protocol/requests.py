@@ -30,8 +30,8 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
     from inspector.operations.protocol.coverage_views import DatasetRow, RangePlace, RangeRow
     from inspector.operations.protocol.edit_views import (
         Interrupted,
-        Mended,
         OnlyWhole,
+        Repaired,
         RepairPlan,
         WayOut,
         WriteResult,
@@ -297,7 +297,7 @@ class ArchiveRequests(ProfileRequests, Protocol):
         """Show the archive as ``edit`` would leave it; as it is on disk for None."""
 
     @job
-    def mend_checksums(self, progress: Progress, edit: Edit) -> Mended:
+    def repair_checksums(self, progress: Progress, edit: Edit) -> Repaired:
         """The edit with all checksums that depend on what it changes."""
 
     @request(network=True)
@@ -345,6 +345,10 @@ class ArchiveRequests(ProfileRequests, Protocol):
     @job(changes_archive=True)
     def recover(self, progress: Progress, way: WayOut) -> WriteResult:
         """Finish an interrupted change, roll it back or forget it, and read the file again."""
+
+    @job(changes_archive=True)
+    def take_back(self, progress: Progress, whole: bool = False) -> WriteResult | OnlyWhole:
+        """Put back what the last change of the file has taken away, from the store of old bytes, and read it again."""
 
     @job
     def plan_repairs(self, progress: Progress, accepted: Collection[str]) -> RepairPlan:

@@ -244,7 +244,7 @@ class MemberPlace:
 
 @dataclass(frozen=True, slots=True)
 class FindingRow:
-    """One finding, with the layer its spans are in; ``repair`` is the code of what mends it, if anything does."""
+    """One finding, with the layer its spans are in; ``repair`` is the code of what fixes it, if anything does."""
 
     severity: Severity
     code: str

@@ -18,6 +18,7 @@ BATCH = 1 << 16
 BITS = {
     Verdict.NOT_CHECKED: Judged.UNCHECKED,
     Verdict.NOT_CHECKABLE: Judged.UNCHECKED,
+    Verdict.DOUBTFUL: Judged.UNCHECKED,
     Verdict.VERIFIED: Judged.VERIFIED,
     Verdict.MISMATCH: Judged.DAMAGED,
 }

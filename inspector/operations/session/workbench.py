@@ -12,17 +12,17 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import Source, SourceError
 from inspector.operations.edit import patch_file
 from inspector.operations.edit.apply_repairs import carry_out, described, save_copy, save_salvage, write_edit
-from inspector.operations.edit.dependents import broken, mend_checksums
-from inspector.operations.edit.interrupted import interrupted, recover
+from inspector.operations.edit.dependents import broken, repair_checksums
+from inspector.operations.edit.interrupted import interrupted, recover, take_back
 from inspector.operations.edit.patch_file import see_that_it_fits
-from inspector.operations.edit.plan_repairs import plan
+from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.edit.s3_writing import sending_lines
 from inspector.operations.edit.taco_header import header_draft, header_view, member_target
 from inspector.operations.edit.taco_header import preview as preview_header
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.location import Location
 from inspector.operations.open.opening import Opened, decode, start
-from inspector.operations.protocol.edit_views import Interrupted, Mended, OnlyWhole, RepairPlan, WayOut, WriteResult
+from inspector.operations.protocol.edit_views import Interrupted, OnlyWhole, Repaired, RepairPlan, WayOut, WriteResult
 from inspector.operations.protocol.header_draft import Entry, HeaderDraft, HeaderView
 from inspector.operations.protocol.views import Stage
 from inspector.operations.session.session import Session
@@ -46,6 +46,7 @@ class Workbench(Taking):
     def __init__(self, location: str, s3: Connection = DEFAULT) -> None:
         super().__init__(location, s3)
         self._disk = self._now
+        self._planned: tuple[Scene, Plan] | None = None
 
     # ---- previews ----------------------------------------------------------------------------------------------
 
@@ -82,9 +83,9 @@ class Workbench(Taking):
             raise Refused("There is no file to change.")
         return source
 
-    def mend_checksums(self, progress: Progress, edit: Edit) -> Mended:
+    def repair_checksums(self, progress: Progress, edit: Edit) -> Repaired:
         """The edit with all checksums that depend on what it changes. Raises Refused and Cancelled."""
-        return mend_checksums(self._file(), edit, progress)
+        return repair_checksums(self._file(), edit, progress)
 
     # ---- the TACO header ---------------------------------------------------------------------------------------
 
@@ -149,7 +150,7 @@ class Workbench(Taking):
                     source.replaced = True
                 why = "cancelled" if isinstance(error, Cancelled) else f"not possible ({error})"
                 unread = f"Reading it again was {why}, so what is shown is as it was before. Reload it."
-                return replace(result, warnings=(*result.warnings, unread), revert=None)
+                return replace(result, warnings=(*result.warnings, unread), revert=None, kept=None)
             return result
 
     def read_again(self, progress: Progress, edit: Edit | None = None) -> None:
@@ -237,10 +238,17 @@ class Workbench(Taking):
             self._read_again(progress)
             return result
 
+    def take_back(self, progress: Progress, whole: bool = False) -> WriteResult | OnlyWhole:  # noqa: ARG002 - as write
+        """Put back what the last change of the file has taken away, from the store of old bytes, and read it again.
+
+        Raises Refused and EditError where nothing was changed.
+        """
+        return self._write(progress, lambda _: WriteResult(take_back(self._name)))
+
     # ---- repairs -----------------------------------------------------------------------------------------------
 
     def plan_repairs(self, progress: Progress, accepted: Collection[str]) -> RepairPlan:
-        """How the archive on disk can be mended. Raises Refused, SourceError and Cancelled."""
+        """How the archive on disk can be repaired. Raises Refused, SourceError and Cancelled."""
         with self._turns.one(progress):
             self._file()
             checks = self._disk.checks
@@ -248,7 +256,17 @@ class Workbench(Taking):
                 checks.run(progress)
                 self._changes += 1
                 progress.advance(0)
-            return described(plan(self._disk.archives[0], progress, accepted))
+            made = plan(self._disk.archives[0], progress, accepted)
+            self._planned = self._disk, made
+            return described(made)
+
+    def _plan_for(self, progress: Progress, accepted: Collection[str]) -> Plan:
+        """The plan that was shown, for it is what was consented to; a new one where none was. Raises Refused."""
+        if self._planned is None or self._planned[0] is not self._disk:
+            return plan(self._disk.archives[0], progress, accepted)
+        if self._planned[1].accepted != frozenset(accepted):
+            raise Refused("Nothing was done: another plan was shown than the one for these repairs. Look at it first.")
+        return self._planned[1]
 
     def make_repairs(
         self,
@@ -259,21 +277,21 @@ class Workbench(Taking):
         over: bool = True,
         s3: Connection = DEFAULT,
     ) -> WriteResult | OnlyWhole:
-        """Mend it, in place or, where ``copy`` is one, to that file or object, ``over`` what is there.
+        """Repair it, in place or, where ``copy`` is one, to that file or object, ``over`` what is there.
 
         ``whole`` is as in write_edit; ``s3`` says how the copy's bucket is reached.
 
         Raises Refused and EditError where nothing was written, SourceError and Cancelled.
         """
 
-        def mend(source: FileSource | S3Source) -> WriteResult:
-            mended = plan(self._disk.archives[0], progress, accepted)
-            return carry_out(mended, source, copy, progress, over=over, whole=whole, connection=s3)
+        def repair(source: FileSource | S3Source) -> WriteResult:
+            shown = self._plan_for(progress, accepted)
+            return carry_out(shown, source, copy, progress, over=over, whole=whole, connection=s3)
 
         if not copy:
-            return self._write(progress, mend)
+            return self._write(progress, repair)
         with self._turns.one(progress):
-            return mend(self._file())
+            return repair(self._file())
 
     def salvage(
         self,
@@ -286,8 +304,7 @@ class Workbench(Taking):
         """Write what is whole into a new archive at ``copy``, ``over`` what is there; see ``make_repairs``."""
         with self._turns.one(progress):
             source = self._file()
-            planned = plan(self._disk.archives[0], progress, accepted)
-            return save_salvage(planned, source, copy, progress, over=over, connection=s3)
+            return save_salvage(self._plan_for(progress, accepted), source, copy, progress, over=over, connection=s3)
 
     # ---- growing -----------------------------------------------------------------------------------------------
 

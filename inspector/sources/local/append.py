@@ -1,8 +1,8 @@
 """Growing a file in place: what is added counts only when one small header has been written, the last of all writes.
 
 Everything before that goes behind the file's valid end, so there is no journal: at every moment the file is what it
-was, with garbage behind it. The header takes effect in one write within one sector, which disks make whole or not at
-all.
+was, with garbage behind it. What stood behind that end before is put into the store of old bytes first. The header
+takes effect in one write within one sector, which disks make whole or not at all.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from inspector.core.edit import EditError
+from inspector.core.edit import Edit, EditError
+from inspector.core.names import visible
+from inspector.core.numbers import in_bytes
 from inspector.core.source import SourceError
 from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
 from inspector.sources.local.identity import Identity
 from inspector.sources.local.journal import find
+from inspector.sources.local.kept import Stored, forget, keep, same_bytes, thin_out
 from inspector.sources.local.locked_file import Held, held
 
 Run = tuple[int, bytes]
@@ -32,20 +35,32 @@ class Appending:
         self._end = file.identity.size
         self._touched = False
         self._header: Run | None = None  # what stood where the last write goes, once that has begun
+        self._stored: Stored | None = None
 
     def begin(self, seen: Identity, end: int) -> None:
         """Say where the valid end is that was found in the file when it was ``seen``; raises EditError.
 
-        What stands behind it is garbage and may be lost.
+        What stands behind it will be written over, and is put into the store of old bytes first.
         """
         if difference := seen.difference(self.identity):
             raise EditError(f"{self._file.name} {difference}. Begin again when nothing else writes to it.")
         self._end = end
 
     def write(self, offset: int, data: bytes) -> None:
-        """Write behind the end. Raises OSError."""
+        """Write behind the end. Raises OSError and EditError."""
         assert offset >= self._end
+        self._keep_the_rest()
         self._put(offset, data)
+
+    def _keep_the_rest(self) -> None:
+        """Put what stands behind the end into the store, before the first write."""
+        size, end = self.identity.size, self._end
+        if not self._touched and self._stored is None and end < size:
+            label = f"Write over the {size - end:,} bytes behind the end at byte {end:,}"
+            self._stored = keep(self._file, Edit(label, (), size, end))
+            if (cut := self._stored.cut) is not None:
+                what = f"The {in_bytes(cut.length)} that stood behind the end"
+                self.warnings += (f"{what} are kept in {visible(cut.path)}.",)
 
     def _put(self, offset: int, data: bytes) -> None:
         self._touched = True
@@ -58,6 +73,7 @@ class Appending:
         where something else than ``old`` stands there: another program has been at work.
         """
         file, (offset, header) = self._file, last
+        self._keep_the_rest()
         for behind, data in before:
             self.write(behind, data)
         self._compare(offset, old)
@@ -68,6 +84,7 @@ class Appending:
         self._put(offset, header)
         file.disk.sync(file.descriptor)
         self.identity = Identity.of(file.disk.fstat(file.descriptor))
+        thin_out(file.disk)
 
     def _compare(self, offset: int, old: bytes) -> None:
         file = self._file
@@ -78,19 +95,26 @@ class Appending:
             )
 
     def take_back(self) -> str:
-        """Bring the file back to its end of before; gives what is to be said where that fails."""
+        """Bring the file back to what it held; gives what is to be said where that fails."""
+        file = self._file
         if not self._touched:
             return ""
-        file = self._file
         try:
             if self._header and self._header[0] < self._end:
                 self._put(*self._header)
                 # A file must not be cut off under a header that still counts on its end.
                 file.disk.sync(file.descriptor)
             file.disk.truncate(file.descriptor, self._end)
+            if self._stored is not None and self._stored.cut is not None:
+                with same_bytes(self._stored.cut, file.disk) as pieces:
+                    at = self._end
+                    for piece in pieces:
+                        write_all(file.disk, file.descriptor, piece, at)
+                        at += len(piece)
             file.disk.sync(file.descriptor)
         except OSError as error:
             return _left(self._header is not None, reason(error))
+        forget(self._stored.files if self._stored is not None else (), file.disk)
         return ""
 
 

@@ -122,6 +122,13 @@ class Disk:
         for each in reversed(missing):
             self.sync_folder(each.parent)
 
+    def names(self, folder: Path) -> list[str]:
+        """The names in a folder; none where there is no folder."""
+        try:
+            return [each.name for each in folder.iterdir()]
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+
     def lock(self, descriptor: int) -> None:
         """Keep other editors out until the descriptor is closed; raises BlockingIOError where one is there."""
         if sys.platform == "win32":

@@ -1,7 +1,8 @@
 """The one place that changes an archive where it stands.
 
-A change is compared with what is on the disk, written down in a journal, made, read back, and only then is the journal
-removed. After a crash at any moment the journal leads to the state before or the state after, as recovery.py does.
+A change is compared with what is on the disk, its old bytes are put into the store (kept.py), it is written down in a
+journal, made, read back, and only then is the journal removed. After a crash at any moment the journal leads to the
+state before or the state after, as recovery.py does; take_back.py takes back a change that was finished.
 Who would rather leave the archive alone writes a patched copy.
 """
 
@@ -11,7 +12,7 @@ import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from inspector.core.edit import Edit, EditError, OverlaySource
+from inspector.core.edit import Edit, EditError, Kept, OverlaySource
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
@@ -21,6 +22,7 @@ from inspector.sources.local.disk_calls import Disk, read_all, reason
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.identity import Identity
 from inspector.sources.local.journal import KEPT, Journal, find, removed, save
+from inspector.sources.local.kept import Stored, forget, keep, thin_out
 from inspector.sources.local.locked_file import Held, held
 
 
@@ -28,12 +30,14 @@ from inspector.sources.local.locked_file import Held, held
 class Written:
     """A change that is on the disk. ``identity`` is the file's now, ``warnings`` are sentences for the user.
 
-    ``undo`` takes the change back; None where bytes were cut off that are too many to be kept.
+    ``undo`` takes the change back; None where bytes were cut off that are too many to be held in memory. ``kept`` is
+    where the bytes stand that were cut off, None where none were.
     """
 
     identity: Identity
     warnings: tuple[str, ...]
     undo: Edit | None
+    kept: Kept | None = None
 
 
 def write(path: Path, edit: Edit, seen: Identity | None, disk: Disk | None = None) -> Written:
@@ -42,14 +46,36 @@ def write(path: Path, edit: Edit, seen: Identity | None, disk: Disk | None = Non
     Raises EditError; then the file is as it was, or the message says that it is not and what to do.
     """
     with held(path, disk or Disk()) as file:
+        return change(file, edit, seen)
+
+
+def change(file: Held, edit: Edit, seen: Identity | None = None, *, keeps: bool = True) -> Written:
+    """Make the change in a held file; see ``write``. ``keeps``: its old bytes are put into the store."""
+    journal = _compared(file, edit, seen)
+    stored = _kept(file, edit) if keeps else Stored(None, None, ())
+    try:
         try:
-            journal = _compared(file, edit, seen)
             place = save(journal, file.path, file.disk)
         except FileExistsError as error:
             raise EditError(_interrupted(file.name)) from error
         except OSError as error:
             raise EditError(f"{file.name} was not changed: its journal cannot be written ({reason(error)}).") from error
-        return _written(file, journal, place)
+    except EditError:
+        forget(stored.files, file.disk)
+        raise
+    written = _written(file, journal, place, stored)
+    thin_out(file.disk)
+    return written
+
+
+def _kept(file: Held, edit: Edit) -> Stored:
+    try:
+        return keep(file, edit)
+    except OSError as error:
+        raise EditError(
+            f"{file.name} was not changed: the bytes that would be overwritten or cut off cannot be kept "
+            f"({reason(error)}). Save a changed copy instead."
+        ) from error
 
 
 def _compared(file: Held, edit: Edit, seen: Identity | None) -> Journal:
@@ -99,16 +125,16 @@ def _dropped(file: Held, edit: Edit) -> bytes | None:
     return read_all(file.disk, file.descriptor, stop - start, start) if stop - start <= KEPT else None
 
 
-def _written(file: Held, journal: Journal, place: Path) -> Written:
+def _written(file: Held, journal: Journal, place: Path, stored: Stored) -> Written:
     try:
         redo(file, journal)
         identity = Identity.of(file.disk.fstat(file.descriptor))
     except OSError as error:
-        raise EditError(_taken_back(file, journal, place, reason(error))) from error
+        raise EditError(_taken_back(file, journal, place, stored, reason(error))) from error
     except BaseException:  # someone asks the program to stop: not between two states
-        _taken_back(file, journal, place, "")
+        _taken_back(file, journal, place, stored, "")
         raise
-    warnings = file.warnings + tuple(filter(None, (removed(place, file.disk),)))
+    warnings = file.warnings + tuple(filter(None, (stored.warning, removed(place, file.disk))))
     with contextlib.suppress(OSError):  # the change is made, whatever the system says of its name
         if not file.in_place():
             raise EditError(
@@ -116,10 +142,10 @@ def _written(file: Held, journal: Journal, place: Path) -> Written:
                 "into the file of before; what is in its place is as the other program left it. Open it again."
             )
     undone = None if journal.dropped is None else journal.edit.reverted(journal.dropped)
-    return Written(identity, warnings, undone)
+    return Written(identity, warnings, undone, stored.cut)
 
 
-def _taken_back(file: Held, journal: Journal, place: Path, why: str) -> str:
+def _taken_back(file: Held, journal: Journal, place: Path, stored: Stored, why: str) -> str:
     """Put the old bytes back and say how that went."""
     try:
         if not journal.can_go_back and file.size < journal.edit.old_size:
@@ -128,6 +154,7 @@ def _taken_back(file: Held, journal: Journal, place: Path, why: str) -> str:
     except OSError as error:
         return _half(file, place, why, reason(error))
     left = removed(place, file.disk)
+    forget(stored.files, file.disk)
     return f"{file.name} was not changed: writing failed ({why}), and what stood there is put back.{left and ' '}{left}"
 
 

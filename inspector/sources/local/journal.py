@@ -37,8 +37,8 @@ _ROW = struct.Struct("<qqq")
 _DIGEST = 32
 _NAME_MAX = 60
 
-_UNWRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG}
-"""Why a journal cannot stand beside its file, though it can elsewhere."""
+UNWRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG}
+"""Why something cannot stand in a folder, though it can elsewhere."""
 
 
 class BrokenJournal(Exception):  # noqa: N818 - it is what a crash before the change leaves, not an error
@@ -155,12 +155,17 @@ def _digest(data: bytes | memoryview) -> bytes:
     return hashlib.blake2b(data, digest_size=_DIGEST).digest()
 
 
+def key_of(path: Path) -> str:
+    """What the file at ``path`` is known by among the user's own files."""
+    return hashlib.blake2b(os.fsencode(path), digest_size=16).hexdigest()
+
+
 def places(path: Path) -> tuple[Path, Path]:
     """Where the journal of the file at ``path`` may stand: beside it, or among the user's own files.
 
     There it is known by the path alone: numbers of devices and files change when a disk is mounted anew.
     """
-    key = hashlib.blake2b(os.fsencode(path), digest_size=16).hexdigest()
+    key = key_of(path)
     name = os.fsencode(path.name)[:_NAME_MAX].decode("ascii", "replace").replace("\ufffd", "_")
     apart = platformdirs.user_state_path("archive-inspector", appauthor=False) / "journals"
     return path.with_name(f".{path.name}.aij"), apart / f"{name}.{key}.aij"
@@ -203,7 +208,7 @@ def _check_regular(place: Path, mode: int) -> None:
         what = "a folder" if stat.S_ISDIR(mode) else "a symbolic link" if stat.S_ISLNK(mode) else "no regular file"
         raise EditError(
             f"{visible(str(place))} stands where the journal of a change would, but it is {what} and no journal of "
-            "this program. Nothing can be changed or mended there until it is moved away."
+            "this program. Nothing can be changed or repaired there until it is moved away."
         )
 
 
@@ -223,7 +228,7 @@ def save(journal: Journal, path: Path, disk: Disk) -> Path:
     try:
         _save(data, beside, disk)
     except OSError as error:
-        if error.errno not in _UNWRITABLE:
+        if error.errno not in UNWRITABLE:
             raise
         disk.make_folder(apart.parent)
         _save(data, apart, disk)

@@ -40,7 +40,7 @@ def repaired(archive: Archive, *, claims: bool = False) -> Archive:
         repair = todo[0]
         assert repair.edit is not None
         after = checked(OverlaySource(archive.source, repair.edit))
-        assert repair.mends.isdisjoint(codes(after)), repair.code
+        assert repair.fixes.isdisjoint(codes(after)), repair.code
         archive = after
     raise AssertionError("The repairs never end.")
 

@@ -42,7 +42,7 @@ def test_a_broken_range_is_what_the_other_members_leave(numbers: tuple[object, o
     (repair,) = edits(before)
     assert repair.code == "caf-set-ranges"
     assert repair.claim.endswith("then 'b' is bytes 3 to 9.")
-    assert set(codes(before)) <= repair.mends
+    assert set(codes(before)) <= repair.fixes
     after = repaired(before, claims=True)
     assert whole(after.source) == SOUND
     assert contents(after) == MEMBERS

@@ -228,7 +228,7 @@ def test_a_salvage_leaves_out_what_it_says() -> None:
     assert after is not None
     assert contents(after) == [(b"first", b"0"), (b"ok", b"234")]
     assert not codes(after)
-    assert set(codes(before)) <= plan.mends
+    assert set(codes(before)) <= plan.fixes
 
 
 def test_equal_names_become_different_and_equal_entries_one() -> None:
@@ -287,7 +287,7 @@ def test_whatever_bytes_change_repairs_end_and_keep_what_they_list(
     before = checked(bytes(archive))
     for repair in plans(before):
         assert bool(repair.edit) != bool(repair.content)
-        assert repair.mends <= set(codes(before)) or repair.code == "caf-rewrite-index"
+        assert repair.fixes <= set(codes(before)) or repair.code == "caf-rewrite-index"
     repaired(before)
     rescued = salvaged(before)
     assert rescued is None or set(codes(rescued)) <= {"caf-name-hazard"}

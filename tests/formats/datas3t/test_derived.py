@@ -8,8 +8,8 @@ import pytest
 
 from inspector.formats import datas3t
 from tests.formats.archives import codes
-from tests.formats.datas3t.mending import Range, checked, made, plans
 from tests.formats.datas3t.range_building import hashed_rows, points, rows_frame
+from tests.formats.datas3t.repairing import Range, checked, made, plans
 from tests.formats.tar.tar_building import LONG, build, content
 
 POINTS = points(1, 5)
@@ -49,7 +49,7 @@ def test_short_keys_in_names_get_their_digits() -> None:
         ["1.a", f"{1:020d}.a"],  # a name would stand twice
     ],
 )
-def test_names_that_cannot_all_be_mended_stay(names: list[str]) -> None:
+def test_names_that_cannot_all_be_repaired_stay(names: list[str]) -> None:
     before = Range(build(zip(names, POINTS.values(), strict=False), 2), None, 1, 1)
     assert "datas3t-name-digits" not in {each.code for each in plans(before)}
 
@@ -76,7 +76,7 @@ def test_an_index_is_written_anew(wrong: str) -> None:
     before = Range(data, None, 1, 3, index=index)
     (repair,) = plans(before)
     assert repair.code == "datas3t-rebuild-index"
-    assert set(codes(checked(before))) == repair.mends
+    assert set(codes(checked(before))) == repair.fixes
     after = made(before, repair)
     assert after.index == index_of(right)
     assert checked(after).findings == []

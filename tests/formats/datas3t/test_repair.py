@@ -12,8 +12,8 @@ from inspector.core.format import MemberError
 from inspector.core.progress import Cancelled, Progress
 from inspector.formats import datas3t, tar
 from tests.formats.archives import codes
-from tests.formats.datas3t.mending import Range, checked, made, plans, rows_of
 from tests.formats.datas3t.range_building import Row, frame, hashed_rows, points, rows_frame
+from tests.formats.datas3t.repairing import Range, checked, made, plans, rows_of
 from tests.formats.tar.tar_building import LONG, build, content, decoded, special
 
 POINTS = points(1, 6)
@@ -69,7 +69,7 @@ WRONG = {
 def test_metadata_is_written_anew_from_the_tar(rows: object) -> None:
     before = range_of(rows)
     (repair,) = plans(before)
-    assert repair.mends == set(codes(checked(before)))
+    assert repair.fixes == set(codes(checked(before)))
     assert repair.claim.startswith(("That the tar is right and the metadata wrong",) if rows is not None else ("",))
     assert (repair.needs_consent, repair.old is None) == (rows is not None, rows is None)
     after = made(before, repair)
@@ -82,7 +82,7 @@ def test_a_field_that_stands_twice_is_written_once() -> None:
     text = json.dumps(ROWS).replace('"id": "2"', '"id": "3", "id": "2"')
     before = Range(TAR, frame(text.encode()), 1, 6)
     (repair,) = plans(before)
-    assert repair.mends == {"datas3t-metadata-field-twice"}
+    assert repair.fixes == {"datas3t-metadata-field-twice"}
     after = made(before, repair)
     assert (checked(after).findings, rows_of(after)) == ([], ROWS)
 
@@ -268,7 +268,7 @@ def test_two_changed_fields_are_not_guessed_at() -> None:
     assert "tar-mend-header" not in {each.code for each in plans(range_of(ROWS, bytes(data)))}
 
 
-def test_metadata_and_index_alone_are_not_mended() -> None:
+def test_metadata_and_index_alone_are_not_repaired() -> None:
     for decoder in (datas3t.METADATA, datas3t.INDEX):
         archive = decoded(Range(frame(json.dumps(ROWS).encode()), None, 1, 6), decoder)
         assert not decoder.repairs(archive, Progress())
@@ -298,7 +298,7 @@ def test_whatever_bytes_change_repairs_end_and_keep_what_can_be_read(data: st.Da
         if not todo:
             return
         after = made(source, todo[0])
-        assert todo[0].code == "tar-mend-header" or todo[0].mends.isdisjoint(codes(checked(after))), todo[0]
+        assert todo[0].code == "tar-mend-header" or todo[0].fixes.isdisjoint(codes(checked(after))), todo[0]
         if todo[0].code != "datas3t-name-digits":
             assert contents(after) == contents(source)
         source = after

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.formats.datas3t.write import LARGEST, Row, WriteError, Writer, header, metadata
-from tests.formats.datas3t.mending import Range, checked, rows_of
 from tests.formats.datas3t.range_building import hashed_rows
+from tests.formats.datas3t.repairing import Range, checked, rows_of
 
 CONTENTS = st.lists(st.binary(max_size=1_500), min_size=1, max_size=6)
 

@@ -18,7 +18,7 @@ TWO = [(b"four", b"fourth " * 20)]
 THREE = [(b"five", b"fifth " * 20), (b"six", b"sixth")]
 SMALL = [(b"a", b"1"), (b"b", b"22")]
 FULL = 0x8000
-WHOLE, WRONG, UNSURE = Verdict.VERIFIED, Verdict.MISMATCH, Verdict.NOT_CHECKABLE
+WHOLE, WRONG, UNSURE = Verdict.VERIFIED, Verdict.MISMATCH, Verdict.DOUBTFUL
 
 
 def opened(data: bytes) -> Opened:

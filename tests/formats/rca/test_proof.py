@@ -25,7 +25,7 @@ from tests.formats.rca.checking import (
 )
 
 
-def test_no_blob_is_called_whole_whose_hash_can_be_mended_on_a_word_only() -> None:
+def test_no_blob_is_called_whole_whose_hash_can_be_repaired_on_a_word_only() -> None:
     data = flipped(build.archive(ONE, TWO), 20)
     archive, _ = checked(data)
     assert verdicts(archive) == [WHOLE] * 3 + [UNSURE]
@@ -47,7 +47,7 @@ def test_the_next_hash_of_rcarch_proves_that_only_the_hash_is_wrong() -> None:
     (finding,) = bad(archive)
     assert "the hash of segment 2, which covers them, is right" in finding.message
     assert "2 blobs after are proved whole by the hashes of other segments" in finding.message
-    assert "mended" in archive.checksums[1].note
+    assert "repaired" in archive.checksums[1].note
     assert "next hash covers it" in archive.checksums[0].note
 
 

@@ -13,10 +13,11 @@ from inspector.core.verdict import State
 from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.edit.plan_repairs import Plan, plan
 from tests.formats.rca import build
-from tests.formats.rca.checking import ONE, THREE, TWO, checked, flipped, noisy, opened
+from tests.formats.rca.checking import ONE, THREE, TWO, WHOLE, checked, flipped, noisy, opened, verdicts
 from tests.formats.rca.decoding import codes, content, message
 
 SEGMENTS = (ONE, noisy(200, 3), TWO, THREE)
+ALL = [blob for segment in SEGMENTS for blob in segment]
 each_convention = pytest.mark.parametrize("convention", [build.SPEC, build.RCARCH])
 
 
@@ -38,13 +39,20 @@ def _starts(segments: tuple[list[build.Blob], ...]) -> list[int]:
 
 
 @each_convention
-def test_a_changed_varint_costs_its_own_segment_only(convention: str) -> None:
+@pytest.mark.parametrize("bit", range(8))
+@pytest.mark.parametrize("number", range(9))
+def test_a_changed_varint_costs_nothing(convention: str, number: int, bit: int) -> None:
+    """A hash proves what it was: everything is listed, verified, and put right without being asked."""
     whole = build.archive(*SEGMENTS, convention=convention)
-    blobs, planned = _saved(flipped(whole, 10 * 8 + 6))
+    at = opened(whole).detail.outer_start(number)
+    archive, _ = checked(flipped(whole, 8 * at + bit))
+    planned = plan(archive, Progress())
 
-    assert blobs == [blob for segment in SEGMENTS[1:] for blob in segment]
-    assert planned.salvage is not None
-    assert "no block can be told" in planned.salvage.loses[0]
+    assert [(member.path, content(archive, member.index)) for member in archive.members] == ALL
+    assert set(verdicts(archive)) == {WHOLE}
+    assert "rca-varint-wrong" in codes(archive)
+    assert [repair.code for repair in planned.repairs] == ["rca-mend-varint"]
+    assert planned.after.source.read(0, len(whole)) == whole
 
 
 @each_convention
@@ -69,12 +77,15 @@ def test_blocks_are_found_again_over_a_chunk_boundary() -> None:
 
 
 def test_a_check_says_where_the_blocks_go_on() -> None:
-    whole = build.archive(*SEGMENTS)
-    archive, _ = checked(flipped(whole, 10 * 8 + 6))
+    data = bytearray(build.archive(*SEGMENTS))
+    data[10:22] = b"\xff" * 12
+    archive, _ = checked(bytes(data))
     said = message(archive, "rca-blocks-regained")
 
     assert f"a reset block begins at byte {_starts(SEGMENTS)[0]:,}" in said
     assert state_of([archive]) is State.DAMAGED
+    assert [member.path for member in archive.members] == [path for path, _ in ALL[len(ONE) :]]
+    assert set(verdicts(archive)) == {WHOLE}
 
 
 @pytest.mark.parametrize(

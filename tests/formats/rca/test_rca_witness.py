@@ -35,16 +35,16 @@ def test_a_segment_that_was_resumed_wrongly_is_proved_whole_by_the_chunk_it_fill
 
 
 @each_convention
-def test_the_reset_hash_beside_such_a_witness_is_mended_without_a_word(convention: str) -> None:
+def test_the_reset_hash_beside_such_a_witness_is_repaired_without_a_word(convention: str) -> None:
     data, right = _as_rcarch_leaves_it(convention)
-    mended = planned(data)
+    repaired = planned(data)
 
-    assert codes(mended.repairs) == ["rca-mend-reset-hash"]
-    assert mended.state is State.SOUND
+    assert codes(repaired.repairs) == ["rca-mend-reset-hash"]
+    assert repaired.state is State.SOUND
     assert opened(data).checksums[0].place[0].start == FULL + 12 + 2
-    assert mended.edit is not None
-    assert mended.edit.patches[0].new == right
-    assert blobs(mended.after) == blobs(mended.before)
+    assert repaired.edit is not None
+    assert repaired.edit.patches[0].new == right
+    assert blobs(repaired.after) == blobs(repaired.before)
 
 
 def test_a_changed_reset_hash_is_told_from_a_wrong_resume() -> None:
@@ -80,8 +80,8 @@ def test_an_append_cut_off_in_a_chunk_it_began_with_its_final_size_is_taken_back
     whole = full_chunk()
     blocks = build.segment(TWO)
     begun = (len(blocks) + 12).to_bytes(4, "big") + b"new hash" + blocks[:there]
-    mended = planned(whole + begun)
+    repaired = planned(whole + begun)
 
-    assert codes(mended.repairs) == ["rca-cut-back"]
-    assert mended.state is State.SOUND
-    assert blobs(mended.after) == blobs(opened(whole))
+    assert codes(repaired.repairs) == ["rca-cut-back"]
+    assert repaired.state is State.SOUND
+    assert blobs(repaired.after) == blobs(opened(whole))

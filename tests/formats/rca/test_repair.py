@@ -1,4 +1,4 @@
-"""Repairs of RCA archives in place: what the hashes prove is mended, what is only likely waits for a word."""
+"""Repairs of RCA archives in place: what the hashes prove is repaired, what is only likely waits for a word."""
 
 from __future__ import annotations
 
@@ -67,37 +67,37 @@ def blobs(archive: Opened) -> list[build.Blob]:
     ids=["in a chunk", "over the boundary", "partial header", "dead header", "much"],
 )
 def test_garbage_behind_a_right_hash_is_cut_off_and_nothing_else_is_touched(whole: bytes, garbage: bytes) -> None:
-    mended = planned(whole + garbage)
+    repaired = planned(whole + garbage)
 
-    assert codes(mended.repairs) == ["rca-drop-garbage"]
-    assert mended.edit is not None
-    assert not mended.edit.patches
-    assert mended.repairs[0].mends == {finding.code for finding in bad(mended.before)}
-    assert mended.state is State.SOUND
-    assert after(mended) == whole
+    assert codes(repaired.repairs) == ["rca-drop-garbage"]
+    assert repaired.edit is not None
+    assert not repaired.edit.patches
+    assert repaired.repairs[0].fixes == {finding.code for finding in bad(repaired.before)}
+    assert repaired.state is State.SOUND
+    assert after(repaired) == whole
 
 
 @pytest.mark.parametrize("data", [flipped(build.archive(ONE), 30) + b"garbage", bytes(50)], ids=["wrong hash", "empty"])
 def test_garbage_behind_no_right_hash_is_cut_off_on_a_word_only(data: bytes) -> None:
     waiting = planned(data)
     assert "rca-drop-garbage" in codes(waiting.waiting)
-    assert not waiting.mends
+    assert not waiting.has_repairs
 
     assert planned(data, *CLAIMS).state is State.SOUND
 
 
 @pytest.mark.parametrize("segments", [[], [TWO], [TWO, THREE]], ids=len)
-def test_a_hash_that_was_resumed_wrongly_is_mended_with_all_that_cover_it(segments: list[list[build.Blob]]) -> None:
+def test_a_hash_that_was_resumed_wrongly_is_repaired_with_all_that_cover_it(segments: list[list[build.Blob]]) -> None:
     data, _ = resumed(b"deadhash", build.RCARCH)
     for each in segments:  # as rcarch goes on appending
         data = _appended(data, each)
-    mended = planned(data)
+    repaired = planned(data)
 
-    assert codes(mended.repairs) == ["rca-mend-reset-hash"]
-    assert mended.edit is not None
-    assert len(mended.edit.patches) == 2 + len(segments)
-    assert mended.state is State.SOUND
-    assert blobs(mended.after) == blobs(mended.before)
+    assert codes(repaired.repairs) == ["rca-mend-reset-hash"]
+    assert repaired.edit is not None
+    assert len(repaired.edit.patches) == 2 + len(segments)
+    assert repaired.state is State.SOUND
+    assert blobs(repaired.after) == blobs(repaired.before)
 
 
 def _appended(data: bytes, blobs: list[build.Blob]) -> bytes:
@@ -119,20 +119,20 @@ def test_what_only_looks_resumed_wrongly_waits_for_a_word() -> None:
 @each_convention
 @pytest.mark.parametrize("first", [ONE, noisy(5_000, 8)], ids=["one chunk", "two chunks"])
 @pytest.mark.parametrize("bit", [0, 27, 63])
-def test_a_changed_bit_of_a_reset_hash_is_mended(convention: str, first: list[build.Blob], bit: int) -> None:
+def test_a_changed_bit_of_a_reset_hash_is_repaired(convention: str, first: list[build.Blob], bit: int) -> None:
     whole = build.archive(first, TWO, THREE, convention=convention)
     data = flipped(whole, opened(whole).checksums[0].place[0].start * 8 + bit)
 
     # By the specification no other hash covers this one, so nothing proves that it is all that has changed.
     claimed = [] if convention == build.RCARCH else ["rca-accept-segments"]
     assert codes(planned(data).waiting)[:1] == claimed
-    mended = planned(data, *claimed)
-    assert codes(mended.repairs) == (claimed or ["rca-mend-reset-hash"])
-    assert after(mended) == whole
+    repaired = planned(data, *claimed)
+    assert codes(repaired.repairs) == (claimed or ["rca-mend-reset-hash"])
+    assert after(repaired) == whole
 
 
 @each_convention
-def test_a_hash_on_both_sides_of_a_chunk_boundary_is_mended(convention: str) -> None:
+def test_a_hash_on_both_sides_of_a_chunk_boundary_is_repaired(convention: str) -> None:
     noise = Random(1)
     first = build.segment([(b"a", noise.randbytes(FULL - 40))])
     control = build.control_block(5, bytes(FULL - 10 - len(first) - 2 - 2 - 3))
@@ -140,10 +140,10 @@ def test_a_hash_on_both_sides_of_a_chunk_boundary_is_mended(convention: str) -> 
     whole = build.chunked(stream, metadata)
     place = opened(whole).checksums[0].place
     assert len(place) == 2
-    mended = planned(flipped(whole, place[1].start * 8), "rca-accept-segments")
+    repaired = planned(flipped(whole, place[1].start * 8), "rca-accept-segments")
 
-    assert after(mended)[FULL + 4 + 8 :] == whole[FULL + 4 + 8 :]
-    assert mended.state is State.SOUND
+    assert after(repaired)[FULL + 4 + 8 :] == whole[FULL + 4 + 8 :]
+    assert repaired.state is State.SOUND
 
 
 def test_a_wrong_reset_hash_that_nothing_explains_waits_for_a_word() -> None:
@@ -151,7 +151,7 @@ def test_a_wrong_reset_hash_that_nothing_explains_waits_for_a_word() -> None:
     at = opened(whole).checksums[0].place[0].start
     data = whole[:at] + b"anything" + whole[at + 8 :]
 
-    assert not planned(data).mends
+    assert not planned(data).has_repairs
     assert after(planned(data, "rca-accept-segments")) == whole
 
 
@@ -161,17 +161,17 @@ def test_damage_that_a_later_hash_proves_is_never_called_right() -> None:
     data = flipped(whole, 8 * 3_000)
     assert len(blobs(opened(data))) == len(blobs(opened(whole)))
 
-    assert not planned(data, *CLAIMS).mends
+    assert not planned(data, *CLAIMS).has_repairs
 
 
 @pytest.mark.parametrize("size", [1, 8])
-def test_the_metadata_is_mended_on_a_word(size: int) -> None:
+def test_the_metadata_is_repaired_on_a_word(size: int) -> None:
     whole = build.archive(ONE, TWO, THREE, convention=build.RCARCH)
     data = whole[:2] + bytes(byte ^ 0x5A for byte in whole[2 : 2 + size]) + whole[2 + size :]
     waiting = planned(data)
     claim = next(repair.claim for repair in waiting.waiting if repair.code == "rca-mend-metadata")
 
-    assert not waiting.mends
+    assert not waiting.has_repairs
     assert ("one byte" in claim) == (size == 1)
     assert after(planned(data, "rca-mend-metadata")) == whole
 
@@ -193,10 +193,10 @@ def test_any_size_of_a_chunk_that_is_wrong_is_found_again(whole: bytes, data: st
     short = size < len(whole) - chunk.start and len(whole) != FULL
     garbage = data.draw(st.sampled_from([b"", b"garbage" * 9])) if short else b""
     damaged = whole[: chunk.start] + size.to_bytes(width, "big") + whole[chunk.start + width :] + garbage
-    mended = planned(damaged)
+    repaired = planned(damaged)
 
-    assert after(mended) == whole
-    assert mended.state is State.SOUND
+    assert after(repaired) == whole
+    assert repaired.state is State.SOUND
 
 
 @each_convention
@@ -208,13 +208,13 @@ def test_wherever_an_archive_is_cut_off_what_is_left_is_a_sound_one(name: str, c
     for size in range(12, len(whole)) if name == "small" else {*range(12, len(whole), 1_999), *boundary}:
         before = opened(whole[:size])
         readable = blobs(before)
-        mended = planned(whole[:size], *CLAIMS)
+        repaired = planned(whole[:size], *CLAIMS)
 
-        assert blobs(mended.after) == readable
-        assert all(repair.code != "rca-accept-segments" for repair in mended.repairs)
+        assert blobs(repaired.after) == readable
+        assert all(repair.code != "rca-accept-segments" for repair in repaired.repairs)
         if readable:
-            assert mended.state is State.SOUND, size
-            assert mended.repairs or size == len(whole)
+            assert repaired.state is State.SOUND, size
+            assert repaired.repairs or size == len(whole)
 
 
 @pytest.mark.parametrize("path", [path for path in samples() if path.suffix == ".rca"], ids=lambda path: path.name)
@@ -223,11 +223,11 @@ def test_wherever_a_sample_is_cut_off_no_readable_blob_is_lost(path: Path, data:
     whole = path.read_bytes()
     cut = whole[: data.draw(st.integers(12, len(whole)))]
     readable = blobs(opened(cut))
-    mended = planned(cut, *CLAIMS)
+    repaired = planned(cut, *CLAIMS)
 
-    assert blobs(mended.after) == readable
+    assert blobs(repaired.after) == readable
     # Only damage before the end is left to a salvage.
-    assert mended.state is State.SOUND or not readable or "flipped" in path.name
+    assert repaired.state is State.SOUND or not readable or "flipped" in path.name
 
 
 @each_convention
@@ -235,27 +235,27 @@ def test_an_archive_cut_off_inside_a_reset_block_ends_before_it(convention: str)
     whole = build.archive(ONE, TWO, convention=convention)
     reset = opened(whole).detail.blocks.edges[len(ONE)] + 10
     for size in range(reset + 1, reset + 14):
-        waiting, mended = planned(whole[:size]), planned(whole[:size], "rca-cut-back")
+        waiting, repaired = planned(whole[:size]), planned(whole[:size], "rca-cut-back")
 
-        assert waiting.mends == (size >= reset + 10)  # the hash is there
-        assert codes(mended.repairs) == ["rca-cut-back"]
-        assert after(mended) == build.archive(ONE)
+        assert waiting.has_repairs == (size >= reset + 10)  # the hash is there
+        assert codes(repaired.repairs) == ["rca-cut-back"]
+        assert after(repaired) == build.archive(ONE)
 
 
 def test_what_was_written_wrong_behind_whole_blobs_is_cut_off_and_said() -> None:
     blocks = build.segment(ONE) + build.varint(2_000_000) + b"12345"
-    mended = planned(build.chunked(blocks, build.digest(blocks)))
+    repaired = planned(build.chunked(blocks, build.digest(blocks)))
 
-    assert [repair.claim for repair in mended.repairs] == [""]
-    assert mended.repairs[0].loses == ("The blob at the end, of which 5 of 1,000,000 bytes are there.",)
-    assert after(mended) == build.archive(ONE)
+    assert [repair.claim for repair in repaired.repairs] == [""]
+    assert repaired.repairs[0].loses == ("The blob at the end, of which 5 of 1,000,000 bytes are there.",)
+    assert after(repaired) == build.archive(ONE)
 
 
 def test_no_repair_empties_an_archive_that_has_a_chunk() -> None:
     whole = build.archive(ONE)
 
-    assert not planned(whole[:20], *CLAIMS).mends
-    assert not planned(build.chunked(b"\xff" * 32, build.digest(b"\xff" * 32)), *CLAIMS).mends
+    assert not planned(whole[:20], *CLAIMS).has_repairs
+    assert not planned(build.chunked(b"\xff" * 32, build.digest(b"\xff" * 32)), *CLAIMS).has_repairs
 
 
 @given(st.data())
@@ -266,10 +266,10 @@ def test_no_damage_keeps_planning_from_its_end(data: st.DataObject) -> None:
         near = data.draw(st.booleans())
         damaged = flipped(damaged, data.draw(st.integers(0, 8 * (100 if near else len(whole)) - 1)))
     damaged = damaged[: data.draw(st.integers(len(damaged) - 100, len(damaged)))]
-    mended = planned(damaged, *CLAIMS)
+    repaired = planned(damaged, *CLAIMS)
 
-    assert len(mended.repairs) < 8
-    for repair in mended.repairs:
+    assert len(repaired.repairs) < 8
+    for repair in repaired.repairs:
         assert repair.title
         assert all(sentence.endswith(".") for sentence in (*repair.loses, *filter(None, [repair.claim])))
 
@@ -278,8 +278,8 @@ def test_what_needs_no_word_loses_no_blob_that_was_whole() -> None:
     """Of archives with one bit changed: every repair without a claim gives back what was written, or less garbage."""
     for whole in (ARCHIVES["one chunk"], build.archive(ONE, TWO, THREE)):
         for bit in range(8 * len(whole)):
-            mended = planned(flipped(whole, bit))
-            assert not mended.mends or after(mended) == whole, bit
+            repaired = planned(flipped(whole, bit))
+            assert not repaired.has_repairs or after(repaired) == whole, bit
 
 
 def test_planning_can_be_cancelled() -> None:
@@ -307,9 +307,9 @@ def test_a_zeroed_header_is_set_right_and_the_finding_names_that(size: int) -> N
     """Nothing promises that what a hash proves is overwritten."""
     whole = build.archive(noisy(9_000, 6))
 
-    mended = planned(bytes(size) + whole[size:])
+    repaired = planned(bytes(size) + whole[size:])
 
-    assert codes(mended.repairs) == ["rca-mend-chunk-size"]
-    assert mended.repairs[0].mends >= {finding.code for finding in bad(mended.before)}
-    assert "unless they show to be more" in bad(mended.before)[0].message
-    assert blobs(mended.after) == noisy(9_000, 6)
+    assert codes(repaired.repairs) == ["rca-mend-chunk-size"]
+    assert repaired.repairs[0].fixes >= {finding.code for finding in bad(repaired.before)}
+    assert "A hash proves that the archive ends at byte 54,088" in bad(repaired.before)[0].message
+    assert blobs(repaired.after) == noisy(9_000, 6)

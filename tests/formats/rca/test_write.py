@@ -246,7 +246,7 @@ def test_a_name_that_no_reader_could_take_is_refused(name: bytes, said: str) -> 
         list(fresh([(name, [b""])], Convention.SPECIFICATION, TemporarySource))
 
 
-@pytest.mark.parametrize("data", [build.archive(ONE)[:-5], b"\0\5" + build.archive(ONE)[2:]])
+@pytest.mark.parametrize("data", [build.archive(ONE)[:-5], b"\0\5" + build.archive(ONE)[2:8]])
 def test_nothing_is_appended_where_the_end_cannot_be_told(data: bytes) -> None:
     with pytest.raises(EditError, match="repair"):
         Writer(layer(data), Convention.SPECIFICATION, TemporarySource)

@@ -253,7 +253,7 @@ def test_whatever_is_wrong_ends_in_words(data: bytes, choice: st.DataObject) -> 
     assert len(everything.repairs) < 20
     for repair in (*everything.repairs, *result.waiting):
         assert repair.title
-        assert repair.mends
+        assert repair.fixes
     if result.salvage is not None:
         new = checked(salvaged(result))
         assert state_of([new]) in (State.SOUND, State.WARNING)
@@ -281,7 +281,7 @@ def test_padding_that_was_written_so_is_cleared_with_its_crcs(data: bytes) -> No
     result = planned(data[:14] + crc + data[18:41] + payload + data[157:at] + crc + data[at + 4 :])
 
     assert codes(result.repairs) == ["taco-clear-padding"]
-    assert result.repairs[0].mends == {"taco-padding"}
+    assert result.repairs[0].fixes == {"taco-padding"}
     assert "00 07 00. The CRC-32 shows that they were written so" in result.repairs[0].loses[0]
     assert (result.state, after(result)) == (State.SOUND, data)
 

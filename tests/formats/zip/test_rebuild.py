@@ -38,7 +38,7 @@ from tests.formats.zip.zip_building import PLAIN, Unseekable, patched, written, 
 
 
 @pytest.mark.parametrize("data", [WHOLE, STREAMED, PLAIN, written(comment=b"a comment")])
-def test_a_sound_archive_has_nothing_to_mend(data: bytes) -> None:
+def test_a_sound_archive_has_nothing_to_repair(data: bytes) -> None:
     result = planned(data)
     assert (result.repairs, result.waiting, result.salvage) == ((), (), None)
 
@@ -111,7 +111,7 @@ def test_whatever_is_wrong_planning_and_salvaging_end_in_words(data: bytes, choi
     assert len(codes.repairs) < 20
     for repair in (*codes.repairs, *result.waiting):
         assert repair.title
-        assert repair.mends
+        assert repair.fixes
     if result.salvage is not None and not codes.repairs:
         new = checked(salvaged(result))
         assert sorted(verified(new).values()) == sorted(verified(archive).values())
@@ -135,7 +135,7 @@ def test_a_wrong_end_record_is_set_right_where_the_directory_is_whole(at: int, n
     result = plan(before, Progress())
     assert after(result) == WHOLE
     assert made(result) == ["zip-rebuild-end"]
-    assert code in result.repairs[0].mends & {each.code for each in before.findings}
+    assert code in result.repairs[0].fixes & {each.code for each in before.findings}
 
 
 @pytest.mark.parametrize("data", [WHOLE, STREAMED, PLAIN])
@@ -144,7 +144,7 @@ def test_a_wrong_offset_of_a_member_is_found_by_its_local_header(data: bytes) ->
     for at, bits in ((42, 1), (43, 0x80), (45, 0xFF)):
         result = planned(patched(data, start + at, bytes((data[start + at] ^ bits,))))
         assert after(result) == data
-        assert "zip-no-local-header" in result.repairs[0].mends
+        assert "zip-no-local-header" in result.repairs[0].fixes
 
 
 @pytest.mark.parametrize(("at", "new"), [(10, b"\xc5"), (8, b"\x01"), (24, b"\7"), (20, b"\7")])

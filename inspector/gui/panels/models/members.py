@@ -41,6 +41,7 @@ NAME, VERDICT, SIZE, MARK, STORED, CODEC, DIGEST, OFFSET = range(len(TITLES))
 _VERDICTS = {
     Verdict.VERIFIED: "Its bytes match a recorded checksum.",
     Verdict.MISMATCH: "Its bytes do not match the recorded checksum.",
+    Verdict.DOUBTFUL: "A checksum over it and others does not match, or is lost: it may be whole or not.",
     Verdict.NOT_CHECKABLE: "No checksum is recorded for it.",
     Verdict.NOT_CHECKED: "Its bytes have not been checked yet.",
 }

@@ -1,0 +1,426 @@
+"""Finding segments again where damage hides them (RCA: "Reset blocks (block type 0)").
+
+A block says only how long it is, so behind a varint that is wrong nothing is where it seems. But every segment can be
+told by its hash: from where one begins its blocks are followed and hashed. Where the hash becomes the one that stands
+behind the next two bytes, a reset block follows and the segment is proved, whatever those two bytes are.
+Where the blocks cease to make sense a varint may be wrong: if exactly one value of it makes the hash right, that stood
+there. Else the next segment is searched for by the zstd frame that it begins with, and is one only if a hash
+proves it.
+
+All of this takes time that is linear in the bytes searched: each byte is followed, decoded and hashed a bounded number
+of times (``BUDGET`` and a quarter more for what varints may have been), whatever the bytes are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2s
+from typing import NamedTuple
+
+from inspector.core.progress import Progress
+from inspector.core.source import blocks as pieces
+from inspector.core.verdict import Verdict
+from inspector.formats._zstd import BLOCK, BLOCK_HEADER, HEADER, MAGIC, RESERVED, RLE, Stream, ZstdError, header_size
+from inspector.formats.rca.blocks import BLOB, HASH, RESET, VARINT, typed, varint
+from inspector.formats.rca.hashes import Hashes
+from inspector.formats.rca.layout import Layout, Lost, Near
+
+RESET_HEAD = b"\x81\x04"
+"""How a reset block begins whose payload is a hash and nothing more."""
+BUDGET = 16
+"""How often a byte is followed at most, on average."""
+_STEP = 32
+"""What looking at a block costs, in bytes that are followed."""
+_FREE = 1 << 20
+"""Bytes that are followed in any case, however small the archive."""
+_EXTRA = 256
+"""The furthest that a reset block is looked for before the blob block that follows it, in bytes."""
+_ENDS = 4096
+"""The most zstd blocks of one blob whose varint is looked for: 512 MiB of content."""
+_TRIALS = 32
+"""The most values of one varint that are tried."""
+
+
+class Fix(NamedTuple):
+    """The bytes that are proved to have stood at an inner position."""
+
+    at: int
+    data: bytes
+
+
+@dataclass(slots=True)
+class _Segment:
+    """How far a segment can be followed.
+
+    ``closed`` is where a hash proves that it ends; else ``reset`` is where a reset block or the end of the stream
+    follows all the same, and ``lost`` where the blocks cease to make sense: with ``reset`` the first block that hardly
+    any writer makes, if there is one. ``last`` are where blocks begin whose varints may be wrong.
+    """
+
+    closed: int | None = None
+    reset: int | None = None
+    lost: int | None = None
+    last: tuple[int, ...] = ()
+
+
+class Search:
+    """Searches the segments whose hashes are not right. What it finds is in ``lost``, ``fix`` and ``end``.
+
+    ``lost`` are the stretches to leave out, ``fix`` is a varint to be put right first: another search will tell more.
+    ``end`` is the last inner position at which the hash in the chunk's header proves that the archive ends there, in
+    an archive of which nothing else says that. ``work`` counts the bytes that were followed.
+    """
+
+    def __init__(self, layout: Layout, hashes: Hashes, progress: Progress) -> None:
+        self.lost: list[Lost] = []
+        self.fix: Fix | None = None
+        self.end: int | None = None
+        self.work = 0
+        self._layout = layout
+        self._hashes = hashes
+        self._inner = layout.inner
+        self._near = Near(layout.inner)
+        self._progress = progress
+        self._budget = _FREE + BUDGET * layout.inner.size
+        self._trying = False
+        self._tried = 0
+
+    def run(self) -> Search:
+        """Search all there is, or up to a fix."""
+        self._progress.begin("Searching for segments", self._inner.size)
+        for start, stop in self._in_doubt():
+            self._region(start, stop)
+            if self.fix is not None:
+                break
+        return self
+
+    def _in_doubt(self) -> Iterator[tuple[int, int]]:
+        """The inner bytes ``[start, stop)`` of segments one behind the other none of whose hashes is right."""
+        hashes, begun, stop = self._hashes, -1, 0
+        for row in range(len(hashes)):
+            if hashes.segment(row) < 0:
+                continue
+            start, end = hashes.bounds(row)
+            if hashes.proved(row) or (hashes.verdict(row) is Verdict.NOT_CHECKED and hashes.comparable(row)):
+                if begun >= 0:
+                    yield begun, start
+                begun = -1
+            elif begun < 0:
+                begun = start
+            stop = end
+        if begun >= 0 and begun < stop:
+            yield begun, self._inner.size
+
+    def _region(self, at: int, stop: int) -> None:
+        following: int | None = at
+        while following is not None and following < stop and self.fix is None:
+            at, found = following, self._follow(following)
+            following = found.reset
+            if found.closed is not None:
+                following = found.closed
+                if following < self._inner.size and not self._stored(following):
+                    self.fix = Fix(following, RESET_HEAD)
+            elif found.lost is not None:
+                self.fix = self._restored(at, found.last)
+                if self.fix is None:
+                    following = self._behind(found.lost, stop, found.reset or self._next_reset(found.lost))
+
+    def _behind(self, lost: int, stop: int, goes_on: int | None) -> int | None:
+        """Where the next segment begins behind where the blocks cease to make sense; None if there is none.
+
+        Where they seem to go on, at ``goes_on``, a segment is hidden only if all from it to there is proved: what else
+        looks like one may be part of an archive inside a blob.
+        """
+        hidden = self._hidden(lost, stop, goes_on)
+        if hidden is None and goes_on is not None:
+            return goes_on
+        if hidden is None and stop < self._inner.size:
+            hidden = stop  # where a segment begins that is proved
+        if hidden is not None:
+            self.lost.append(Lost(lost, hidden))
+        return hidden
+
+    # ---- following blocks ------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _tentative(self) -> Iterator[None]:
+        """What is followed meanwhile may be of no use: it is counted apart, so that segments are found all the same."""
+        self._trying = True
+        try:
+            yield
+        finally:
+            self._trying = False
+
+    def _spend(self, size: int) -> bool:
+        """Count bytes that are about to be followed; False where that is too many."""
+        self.work += size
+        self._progress.advance(0)
+        if self._trying:
+            self._tried += size
+            return self._tried <= self._budget // 4
+        return self.work - self._tried <= self._budget
+
+    def _block(self, at: int) -> tuple[int, int, int] | None:
+        """The type of the block at ``at``, where its payload begins and where it ends; None for what is none."""
+        size = self._inner.size
+        value, length = varint(self._near.read(at, min(at + VARINT, size)), 0)
+        kind, payload = typed(value)
+        stop = at + length + payload
+        # A blob has at least the 0 byte that ends its name: an empty one is never written.
+        if not length or stop > size or (kind == BLOB and not payload) or not self._spend(_STEP + length):
+            return None
+        return kind, at + length, stop
+
+    def _stored(self, at: int) -> bytes:
+        """The hash in the reset block at ``at``; nothing where there is no such block."""
+        block = self._block(at) if at < self._inner.size else None
+        if block is None or block[0] != RESET or block[2] - block[1] < HASH:
+            return b""
+        return self._near.read(block[1], block[1] + HASH)
+
+    def _closes(self, edge: int, digests: Iterable[bytes]) -> bool:
+        """Whether one of the hashes is the one that stands behind ``edge``, or that of the end of the archive."""
+        digests = set(digests)
+        if edge < self._inner.size:
+            there = self._near.read(edge, min(edge + len(RESET_HEAD) + HASH, self._inner.size))
+            if there[len(RESET_HEAD) :] in digests or self._stored(edge) in digests:
+                return True
+        chunks = self._layout.chunks
+        if not chunks.open:
+            return edge == self._inner.size and self._ends and chunks.chunks[-1].metadata in digests
+        place = self._inner.outer(edge - 1, edge)[0].start
+        chunk = next(each for each in chunks.chunks if place < each.stop)
+        if any(chunk.metadata) and chunk.metadata in digests:
+            self.end = max(edge, self.end or 0)
+            return edge == self._inner.size
+        return False
+
+    @property
+    def _ends(self) -> bool:
+        chunks = self._layout.chunks
+        return not (chunks.truncated or chunks.corrupt or chunks.open)
+
+    def _digests(self, at: int) -> list[_Digest]:
+        """The hashes of a segment that begins at ``at``, of nothing so far: one for each convention."""
+        block = self._block(at)
+        if block is None or block[0] != RESET:
+            return [_Digest(0, 0)]
+        return [_Digest(0, 0), _Digest(block[1], min(block[1] + HASH, block[2]))]
+
+    def _hash(self, digests: list[_Digest], start: int, stop: int) -> None:
+        for piece in pieces(self._inner, start, stop) if stop - start > BLOCK else (self._near.read(start, stop),):
+            for digest in digests:
+                digest.update(start, piece)
+            start += len(piece)
+            self._progress.advance(0)
+
+    def _follow(self, at: int) -> _Segment:
+        """Follow a segment from ``at`` on, hashing and decoding it, to where it is closed or ends otherwise."""
+        # The first block, the last, and the first odd one: a varint that is wrong is one of theirs, or of what follows.
+        digests, stream, edge, last = self._digests(at), Stream(), at, [at, at]
+        odd: int | None = None
+        while edge < self._inner.size:
+            block = self._block(edge)
+            if block is None or not self._spend(block[2] - edge):
+                return _Segment(lost=edge if odd is None else odd, last=(*last, edge))
+            kind, payload, stop = block
+            if kind == RESET and edge > at:
+                return _Segment(reset=edge, lost=odd, last=tuple(last))
+            if kind == BLOB and not self._decodes(stream, payload, stop):
+                return _Segment(lost=edge if odd is None else odd, last=(*last, edge))
+            if odd is None and (not stream.aligned if kind == BLOB else kind != RESET):
+                odd = edge
+                last.append(odd)
+            self._hash(digests, edge, stop)
+            last[1:2] = [edge]
+            edge = stop
+            if self._closes(edge, [digest.value for digest in digests]):
+                return _Segment(closed=edge)
+        return _Segment(reset=edge, lost=odd, last=tuple(last))
+
+    def _decodes(self, stream: Stream, payload: int, stop: int) -> bool:
+        try:
+            for piece in (
+                pieces(self._inner, payload, stop) if stop - payload > BLOCK else (self._near.read(payload, stop),)
+            ):
+                for _ in stream.feed(piece):
+                    self._progress.advance(0)
+        except ZstdError:
+            return False
+        return True
+
+    def _next_reset(self, at: int) -> int | None:
+        """Where the next segment begins if the blocks from ``at`` on are what they seem."""
+        with self._tentative():
+            first = at
+            while at < self._inner.size:
+                block = self._block(at)
+                if block is None:
+                    return None
+                if block[0] == RESET and at > first:
+                    following = self._block(block[2])
+                    if following is None or following[0] != BLOB:
+                        return None
+                    return at if self._near.read(following[1], following[1] + len(MAGIC)) == MAGIC else None
+                at = block[2]
+            return None
+
+    # ---- what is hidden --------------------------------------------------------------------------------------------
+
+    def _hidden(self, start: int, stop: int, goes_on: int | None) -> int | None:
+        """The next segment behind ``start`` that is proved; with all behind it, up to where the blocks go on."""
+        for at in self._frames(start + 1, goes_on or stop):
+            proved = at
+            while proved < (goes_on or at + 1):
+                closed = self._follow(proved).closed
+                if closed is None:
+                    break
+                proved = closed
+            if proved == goes_on or (goes_on is None and proved > at):
+                return at
+        return None
+
+    def _frames(self, start: int, stop: int) -> Iterator[int]:
+        """Where reset blocks begin in ``[start, stop)`` that are followed by a blob with a new zstd frame."""
+        at, before = start, b""
+        for piece in pieces(self._inner, start, stop):
+            window = before + piece
+            base = at - len(before)
+            found = window.find(MAGIC, max(0, len(before) - len(MAGIC) + 1))
+            while found >= 0:
+                yield from self._resets_before(base + found, start)
+                found = window.find(MAGIC, found + 1)
+            at += len(piece)
+            before = window[-(len(MAGIC) - 1) :]
+            self._spend(len(piece))
+
+    def _resets_before(self, frame: int, start: int) -> Iterator[int]:
+        """Where a reset block may begin behind which the blob begins whose zstd frame is at ``frame``."""
+        low = max(start, frame - _EXTRA)
+        data = self._inner.read(low, frame - low)
+        for length in range(1, VARINT + 1):
+            blob = len(data) - length
+            value, stop = varint(data, blob) if blob >= 0 else (0, 0)
+            if stop != len(data) or typed(value)[0] != BLOB or frame + typed(value)[1] > self._inner.size:
+                continue
+            for at in range(blob - len(RESET_HEAD) - HASH, -1, -1):
+                if data[at] & 0x3F == 1:
+                    value, payload = varint(data, at)
+                    kind, size = typed(value)
+                    if payload and kind == RESET and size >= HASH and payload + size == blob:
+                        yield low + at
+
+    # ---- a varint that is wrong ------------------------------------------------------------------------------------
+
+    def _restored(self, at: int, suspects: Iterable[int]) -> Fix | None:
+        """The varint in the segment that begins at ``at`` of which exactly one other value makes the hash right."""
+        with self._tentative():
+            found = (self._value(at, suspect) for suspect in sorted(set(suspects), reverse=True))
+            return next(filter(None, found), None)
+
+    def _value(self, at: int, suspect: int) -> Fix | None:
+        """The only other varint at ``suspect`` that makes the hash of the segment right, if there is exactly one."""
+        found: set[Fix] = set()
+        digests: list[_Digest] | None = None
+        trials = 0
+        for head, following in self._values(suspect, opens=suspect == at):
+            end = self._segment_end(following)
+            if end is None or not self._spend(end - at):
+                continue
+            if digests is None:
+                digests = self._digests(at)
+                self._hash(digests, at, suspect)
+            if self._fits(digests, suspect, head, end):
+                found.add(Fix(suspect, head))
+            trials += 1
+            if trials == _TRIALS:
+                break
+        return found.pop() if len(found) == 1 else None
+
+    def _fits(self, digests: list[_Digest], at: int, head: bytes, end: int) -> bool:
+        trial = [digest.copy() for digest in digests]
+        if head == RESET_HEAD:
+            trial = [_Digest(0, 0), _Digest(at + len(head), at + len(head) + HASH)]
+        for digest in trial:
+            digest.update(at, head)
+        self._hash(trial, at + len(head), end)
+        wanted = self._stored(end) if end < self._inner.size else self._layout.chunks.chunks[-1].metadata
+        return wanted in {digest.value for digest in trial}
+
+    def _segment_end(self, at: int) -> int | None:
+        """Where the segment ends whose next block is at ``at``; None where no hash says what it should be."""
+        while at < self._inner.size:
+            block = self._block(at)
+            if block is None:
+                return None
+            if block[0] == RESET:
+                return at if block[2] - block[1] >= HASH else None
+            at = block[2]
+        return at if self._ends else None
+
+    def _values(self, at: int, *, opens: bool) -> Iterator[tuple[bytes, int]]:
+        """What the varint at ``at`` may have been, and where the next block begins then.
+
+        The block that ``opens`` a segment may be a reset block. A blob ends where a zstd block does.
+        """
+        if opens and at:
+            yield RESET_HEAD, at + len(RESET_HEAD) + HASH
+        there = self._inner.read(at, 5)
+        for length in range(1, 6):
+            payload = at + length
+            for stop in self._zstd_ends(payload):
+                head = _varint(stop - payload << 1)
+                if len(head) == length and head != there[:length]:
+                    yield head, stop
+
+    def _zstd_ends(self, at: int) -> Iterator[int]:
+        """Where zstd blocks end that begin at ``at``, behind a frame header if there is one."""
+        head = self._inner.read(at, HEADER)
+        if head.startswith(MAGIC) and len(head) > len(MAGIC):
+            at += header_size(head[len(MAGIC)])
+        for _ in range(_ENDS):
+            head = self._near.read(at, at + BLOCK_HEADER)
+            number = int.from_bytes(head, "little")
+            kind, size = number >> 1 & 3, number >> 3
+            if len(head) < BLOCK_HEADER or kind == RESERVED or not 0 < size <= BLOCK or not self._spend(BLOCK_HEADER):
+                return
+            at += BLOCK_HEADER + (1 if kind == RLE else size)
+            if at > self._inner.size:
+                return
+            yield at
+
+
+def _varint(value: int) -> bytes:
+    digits = bytearray()
+    while value > 0x7F:
+        digits.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*digits, value])
+
+
+class _Digest:
+    """The hash of inner bytes that leaves out ``[start, stop)``."""
+
+    def __init__(self, start: int, stop: int) -> None:
+        self._start, self._stop = start, stop
+        self._hash = blake2s(digest_size=HASH)
+
+    @property
+    def value(self) -> bytes:
+        return self._hash.digest()
+
+    def copy(self) -> _Digest:
+        made = _Digest(self._start, self._stop)
+        made._hash = self._hash.copy()
+        return made
+
+    def update(self, at: int, data: bytes) -> None:
+        """Take the bytes that begin at the inner position ``at``."""
+        cut, after = max(self._start - at, 0), max(self._stop - at, 0)
+        if cut >= len(data) or after <= 0 or self._start == self._stop:
+            self._hash.update(data)
+            return
+        self._hash.update(data[:cut])
+        self._hash.update(data[after:])
