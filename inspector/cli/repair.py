@@ -184,8 +184,8 @@ def _places(spans: Spans) -> str:
 
 
 def _row_object(row: RepairRow) -> dict[str, Any]:
-    """A row for programs, which know the codes that it answers as ``mends``."""
-    return {"mends" if name == "fixes" else name: value for name, value in asdict(row).items()}
+    """A row for programs, which know the codes that it answers as ``fixes``."""
+    return {"fixes" if name == "fixes" else name: value for name, value in asdict(row).items()}
 
 
 def _json(label: str, shown: RepairPlan, old: OldBytes, written: WriteResult | None) -> str:

@@ -227,7 +227,7 @@ def _chunk_field(chunk: Chunk, layer: ChunkLayer, source: Source) -> Field:
     if size != chunk.size and layer.open:
         note = f"{in_bytes(size)}, which is wrong: it is read as if the chunk went on to byte {grouped(chunk.stop)}"
     elif size != chunk.size:
-        note = f"{in_bytes(size)}, which is wrong: a hash proves that these should be {in_bytes(chunk.size)}"
+        note = f"{in_bytes(size)}, which is wrong: a hash proves that it should be {in_bytes(chunk.size)}"
     elif chunk.truncated:
         note = f"{in_bytes(size)}, but the file ends {in_bytes(chunk.start + chunk.size - chunk.stop)} earlier"
     elif chunk.full:

@@ -14,7 +14,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import Source, SplicedSource
 from inspector.formats.rca.behind import look_behind
 from inspector.formats.rca.blocks import BLOB, RESET, walk
-from inspector.formats.rca.chunks import ChunkLayer, ended, reach, scan
+from inspector.formats.rca.chunks import BITS, ChunkLayer, ended, header_size, reach, scan
 from inspector.formats.rca.hashes import Hashes, compare
 from inspector.formats.rca.layout import Layout, Lost
 from inspector.formats.rca.search import Fix, Search
@@ -157,7 +157,9 @@ def _as_far_as_proved(source: Source, plain: Reading, progress: Progress) -> Rea
     if plain.ends:
         plain.layout.behind = look_behind(whole.layout, whole.hashes, end, progress)
         return plain
-    if whole.proved > plain.proved or whole.ends:
+    # Of a first append that was interrupted the first header still is zeros; it writes no reset block.
+    begun = not chunks.chunks and not any(source.read(0, header_size(BITS))) and len(whole.layout.blocks.segments) == 1
+    if not begun and (whole.proved > plain.proved or whole.ends):
         return whole
     if not chunks.chunks:
         plain.layout.behind = look_behind(whole.layout, whole.hashes, 0, progress)

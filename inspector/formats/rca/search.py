@@ -29,11 +29,11 @@ from inspector.formats.rca.layout import Layout, Lost, Near
 
 RESET_HEAD = b"\x81\x04"
 """How a reset block begins whose payload is a hash and nothing more."""
-BUDGET = 16
+BUDGET = 32
 """How often a byte is followed at most, on average."""
-_STEP = 32
+_STEP = 12
 """What looking at a block costs, in bytes that are followed."""
-_FREE = 1 << 20
+FREE = 1 << 20
 """Bytes that are followed in any case, however small the archive."""
 _EXTRA = 256
 """The furthest that a reset block is looked for before the blob block that follows it, in bytes."""
@@ -83,7 +83,7 @@ class Search:
         self._inner = layout.inner
         self._near = Near(layout.inner)
         self._progress = progress
-        self._budget = _FREE + BUDGET * layout.inner.size
+        self._budget = FREE + BUDGET * layout.inner.size
         self._trying = False
         self._tried = 0
 
@@ -185,7 +185,9 @@ class Search:
         digests = set(digests)
         if edge < self._inner.size:
             there = self._near.read(edge, min(edge + len(RESET_HEAD) + HASH, self._inner.size))
-            if there[len(RESET_HEAD) :] in digests or self._stored(edge) in digests:
+            if there[len(RESET_HEAD) :] in digests:
+                return True
+            if there[0] & 0x3F == 1 and self._stored(edge) in digests:  # a reset block with more than a hash
                 return True
         chunks = self._layout.chunks
         if not chunks.open:

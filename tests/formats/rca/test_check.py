@@ -227,7 +227,7 @@ def test_a_blob_that_was_hashed_undecodable_was_written_so() -> None:
     assert finding.severity is Severity.INFO
 
 
-def test_what_is_cut_off_is_not_checkable_and_what_is_broken_a_mismatch() -> None:
+def test_what_is_cut_off_is_doubtful_and_what_is_broken_a_mismatch() -> None:
     noise = Random(1).randbytes(400_000)
     data = build.archive(ONE, [(b"small", b"x"), (b"large", noise)])
     archive, sentence = checked(data[:-100_000])
@@ -235,7 +235,7 @@ def test_what_is_cut_off_is_not_checkable_and_what_is_broken_a_mismatch() -> Non
     assert sentence == "1 of 2 segments is damaged; 3 of 5 blobs are proved whole."
     assert [(checksum.verdict, bool(checksum.computed)) for checksum in archive.checksums] == [
         (WHOLE, True),
-        (UNSURE, False),
+        (Verdict.NOT_CHECKABLE, False),
     ]
     assert "missing" in archive.checksums[1].note
 

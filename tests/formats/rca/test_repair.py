@@ -193,10 +193,11 @@ def test_any_size_of_a_chunk_that_is_wrong_is_found_again(whole: bytes, data: st
     short = size < len(whole) - chunk.start and len(whole) != FULL
     garbage = data.draw(st.sampled_from([b"", b"garbage" * 9])) if short else b""
     damaged = whole[: chunk.start] + size.to_bytes(width, "big") + whole[chunk.start + width :] + garbage
-    repaired = planned(damaged)
+    repaired = planned(damaged, *(["rca-mend-chunk-size"] if garbage else []))
 
-    assert after(repaired) == whole
-    assert repaired.state is State.SOUND
+    # What stands behind the end then is garbage, which another run cuts off.
+    assert after(repaired).removesuffix(garbage) == whole
+    assert repaired.state is (State.TORN if len(after(repaired)) > len(whole) else State.SOUND)
 
 
 @each_convention
@@ -237,14 +238,15 @@ def test_an_archive_cut_off_inside_a_reset_block_ends_before_it(convention: str)
     for size in range(reset + 1, reset + 14):
         waiting, repaired = planned(whole[:size]), planned(whole[:size], "rca-cut-back")
 
-        assert waiting.has_repairs == (size >= reset + 10)  # the hash is there
+        # The hash is there, and not a byte of what was to follow.
+        assert waiting.has_repairs == (size == reset + 10)
         assert codes(repaired.repairs) == ["rca-cut-back"]
         assert after(repaired) == build.archive(ONE)
 
 
 def test_what_was_written_wrong_behind_whole_blobs_is_cut_off_and_said() -> None:
     blocks = build.segment(ONE) + build.varint(2_000_000) + b"12345"
-    repaired = planned(build.chunked(blocks, build.digest(blocks)))
+    repaired = planned(build.chunked(blocks, build.digest(blocks)), "rca-cut-back")
 
     assert [repair.claim for repair in repaired.repairs] == [""]
     assert repaired.repairs[0].loses == ("The blob at the end, of which 5 of 1,000,000 bytes are there.",)
@@ -302,7 +304,7 @@ def test_a_sound_archive_and_one_that_was_never_compared_offer_nothing() -> None
     assert not FORMAT.repairs(archive, Progress())
 
 
-@pytest.mark.parametrize("size", [2, 10])
+@pytest.mark.parametrize("size", [2, 9])
 def test_a_zeroed_header_is_set_right_and_the_finding_names_that(size: int) -> None:
     """Nothing promises that what a hash proves is overwritten."""
     whole = build.archive(noisy(9_000, 6))
