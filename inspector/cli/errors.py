@@ -15,7 +15,7 @@ REPORT = "ARCHIVE_INSPECTOR_REPORT"
 def tell(error: BaseException) -> None:
     """Say on standard error what ended the work and where; write a report if one is asked for."""
     kind = type(error).__name__
-    complain(f"A mistake in the program ended the work: {kind} in {crash_report.place_of(error)}. {_report(error)}")
+    complain(f"A mistake in the program ended the work: {kind} in {crash_report.raised_at(error)}. {_report(error)}")
 
 
 def _report(error: BaseException) -> str:

@@ -1,29 +1,29 @@
-"""How the terminal calls what sentences point to: the options of the sub-command."""
+"""The terminal's texts for the hints in messages: the options of the sub-command that runs."""
 
 from __future__ import annotations
 
 import argparse
 
-from inspector.core.hints import Way, Words
+from inspector.core.hints import Hint, HintTexts
 
-WORDS: Words = {
-    Way.PROFILE: "--profile NAME",
-    Way.REGION: "--region NAME",
-    Way.ENDPOINT: "--endpoint-url URL",
-    Way.UNSIGNED: "--no-sign-request",
-    Way.AGAIN: "",
-    Way.OVERWRITE: "--overwrite",
-    Way.REMOVE_UNFINISHED: "--remove-unfinished",
-    Way.WHOLE: "--whole",
-    Way.FIRST_KEY: "--first-key N",
+HINT_TEXTS: HintTexts = {
+    Hint.PROFILE: "--profile NAME",
+    Hint.REGION: "--region NAME",
+    Hint.ENDPOINT: "--endpoint-url URL",
+    Hint.UNSIGNED: "--no-sign-request",
+    Hint.AGAIN: "",
+    Hint.OVERWRITE: "--overwrite",
+    Hint.REMOVE_UNFINISHED: "--remove-unfinished",
+    Hint.WHOLE: "--whole",
+    Hint.FIRST_KEY: "--first-key N",
 }
-"""Those of all sub-commands."""
+"""The options of all sub-commands."""
 
 
-def words_for(options: argparse.Namespace) -> Words:
-    """Those that the sub-command has."""
-    return {way: word for way, word in WORDS.items() if word and hasattr(options, _attribute(word))}
+def hint_texts_for(options: argparse.Namespace) -> HintTexts:
+    """The options that the sub-command has."""
+    return {hint: text for hint, text in HINT_TEXTS.items() if text and hasattr(options, _attribute(text))}
 
 
-def _attribute(word: str) -> str:
-    return word.split()[0].removeprefix("--").replace("-", "_")
+def _attribute(text: str) -> str:
+    return text.split()[0].removeprefix("--").replace("-", "_")

@@ -23,13 +23,13 @@ from inspector.cli import (
     repair,
 )
 from inspector.cli.exit_codes import FINE, INTERRUPTED, UNREADABLE
-from inspector.cli.hints import words_for
+from inspector.cli.hints import hint_texts_for
 from inspector.cli.output import OutputError, close_output, complain, flush
 from inspector.cli.parser import command_parser
 from inspector.core import limits
 from inspector.core.edit import EditError
 from inspector.core.format import MemberError
-from inspector.core.hints import speaking
+from inspector.core.hints import using_hints
 from inspector.core.source import SourceError
 from inspector.operations.jobs.operation_error import Refused
 
@@ -63,7 +63,7 @@ def run_command(arguments: Sequence[str]) -> int:
     # Being told to end is an interruption like any other: what is half made is taken away.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with speaking(words_for(options)):
+        with using_hints(hint_texts_for(options)):
             status = _RUN[options.command](options)
         flush()
     except (SourceError, MemberError, EditError, Refused) as error:

@@ -1,4 +1,4 @@
-"""Findings of one kind, of which only the first are kept one by one."""
+"""Findings of one kind, capped: the first are reported one by one, the rest are counted."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from inspector.core.archive import Emitter
 from inspector.core.finding import Severity
 from inspector.core.numbers import grouped
 
-KEPT = 1_000
-"""The most findings of one kind; the rest are counted in one more."""
+MAX_FINDINGS_PER_KIND = 1_000
+"""Findings of one kind that are reported one by one."""
 
 
-class Kept:
-    """Findings of one kind; ``things`` says what they are about (``members that lie out of range``).
+class CappedFindings:
+    """Findings of one kind; ``subjects`` is what they are about, in the plural (``members that lie out of range``).
 
-    ``dropped`` are those that are only counted.
+    ``dropped`` counts those that were not reported one by one.
     """
 
-    def __init__(self, emitter: Emitter, severity: Severity, code: str, things: str) -> None:
+    def __init__(self, emitter: Emitter, severity: Severity, code: str, subjects: str) -> None:
         self._emitter = emitter
         self._severity = severity
         self._code = code
-        self._things = things
-        self._kept = 0
+        self._subjects = subjects
+        self._reported = 0
         self.dropped = 0
 
     def full(self) -> bool:
-        """Whether another one is only to be counted, which this does."""
-        self.dropped += self._kept >= KEPT
-        return self._kept >= KEPT
+        """Whether the cap is reached. If so, this call counts one dropped finding."""
+        self.dropped += self._reported >= MAX_FINDINGS_PER_KIND
+        return self._reported >= MAX_FINDINGS_PER_KIND
 
     def add(self, message: str, spans: Iterable[tuple[int, int]], member: int | None = None) -> None:
-        """Report one; to be asked only where there is room."""
-        self._kept += 1
+        """Report one finding. Call ``full`` first."""
+        self._reported += 1
         self._emitter.find(self._severity, self._code, message, spans, member)
 
     def close(self) -> None:
-        """Report how many were only counted."""
+        """Report how many were dropped, if any."""
         if self.dropped:
-            self._emitter.find(self._severity, self._code, f"There are {grouped(self.dropped)} more {self._things}.")
+            self._emitter.find(self._severity, self._code, f"There are {grouped(self.dropped)} more {self._subjects}.")

@@ -1,4 +1,4 @@
-"""A Collection: archives that belong together, known by their names before any of them is opened."""
+"""A Collection: archives that belong together, known by their names before any is opened."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from inspector.core.finding import Finding
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """One archive of a dataset: the datapoints with the keys ``first`` to ``last``, both included.
+    """One archive of a dataset: the datapoints with the keys ``first`` to ``last``, inclusive.
 
-    ``location`` is where the archive is, ``beside`` where its metadata or index is (empty where there is none),
-    ``name`` its own name, ``size`` its size in bytes.
+    ``location`` is where the archive is, ``beside`` where its metadata or index is (empty if there is none), ``name``
+    its own name, ``size`` its size in bytes.
     """
 
     dataset: str
@@ -26,7 +26,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """The keys ``first`` to ``last``, both included, that the range number ``later`` shares with one before it."""
+    """The keys ``first`` to ``last``, inclusive, that range number ``later`` shares with an earlier range."""
 
     finding: Finding
     later: int
@@ -36,7 +36,7 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True)
 class Orphan:
-    """Metadata or an index, ``name``, of the keys ``first`` to ``last``, both included, whose archive is missing."""
+    """Metadata or an index, called ``name``, for the keys ``first`` to ``last``, inclusive, without its archive."""
 
     dataset: str
     first: int
@@ -46,10 +46,10 @@ class Orphan:
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """Datasets of ranges. ``ranges`` are sorted by dataset, then by key.
+    """Datasets of ranges; ``ranges`` are sorted by dataset, then by key.
 
-    ``findings`` and ``overlaps`` are what their names tell: of all of them, and of single ones; ``orphans`` are those
-    that findings tell of.
+    ``findings`` and ``overlaps`` are what the names alone reveal, for the collection and for single ranges;
+    ``orphans`` are the ones that ``findings`` report.
     """
 
     location: str
@@ -62,10 +62,10 @@ class Collection:
 
     @property
     def size(self) -> int:
-        """The size of all archives together, in bytes."""
+        """The total size of all archives, in bytes."""
         return sum(each.size for each in self.ranges)
 
     def prefix(self, number: int) -> bytes:
-        """What stands before the names of the members of range ``number`` in a tree: dataset and range."""
+        """The path ``dataset/range/`` under which the members of range ``number`` appear in a tree."""
         each = self.ranges[number]
         return f"{each.dataset}/{each.name}/".encode("utf-8", "surrogateescape")

@@ -1,8 +1,8 @@
-"""A report of a mistake in the program that can be given away: it holds nothing of the user's.
+"""Crash reports that are safe to share: they hold none of the user's data.
 
-It is made of what is safe rather than cleaned of what is not: versions, the system, kinds of exceptions, and where in
-the program they came up. Their words are left out unless Python itself makes them of names in the code, for any others
-may hold names, paths, keys or bytes of an archive; so are the values of variables, and files of others.
+A report is built from a list of safe parts, not filtered: versions, the system, exception types, and where in the
+program they were raised. An exception's message is left out unless Python built it from names in the code, because it
+may hold file names, keys or bytes of an archive. Values of variables and paths outside the program are left out too.
 """
 
 from __future__ import annotations
@@ -21,30 +21,33 @@ from inspector import __version__
 
 PACKAGE = "inspector"
 LIBRARIES = ("site-packages", "dist-packages")
-FOREIGN = "<file>"
-"""What stands for a file of which nothing is said."""
-OF_THE_CODE = (AttributeError, NameError, ImportError, IndexError, RecursionError, TypeError, ZeroDivisionError)
-"""Exceptions whose words Python makes of names in the code alone, when it raises them itself."""
-MOST_FRAMES = 40
-"""Calls of one exception that are told; of more the middle is left out."""
-MOST_CAUSES = 8
-_LEFT_OUT = "its words are left out, for they may hold names, paths or content"
+OTHER_FILE = "<file>"
+"""Stands for a file outside the program and its libraries."""
+SAFE_ERRORS = (AttributeError, NameError, ImportError, IndexError, RecursionError, TypeError, ZeroDivisionError)
+"""Exceptions whose messages hold only names in the code when Python itself raises them."""
+MAX_FRAMES = 40
+"""Frames shown for one exception; the middle of a longer traceback is left out."""
+MAX_CAUSES = 8
+_NO_MESSAGE = "message left out: it may hold names, paths or content"
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """What a worker process sends beside its answers when a mistake came up in it."""
+class CrashReport:
+    """The message a worker process sends when an unexpected exception was raised in it."""
 
     text: str
 
 
 def report(error: BaseException, where: str, versions: Mapping[str, str] | None = None) -> str:
-    """What went wrong, for those who can repair it; ``where`` is a part of the program, such as ``window``."""
-    return "\n".join((*_head(where, versions or {}), "", *_told(error)))
+    """The report on ``error``; ``where`` is a part of the program, such as ``window``."""
+    return "\n".join((*_head(where, versions or {}), "", *_chain(error)))
 
 
-def report_of_death(exit_code: int | None, work: tuple[str, ...], versions: Mapping[str, str] | None = None) -> str:
-    """That a worker process ended by itself: how, as far as that is known, and which methods it was running."""
+def exit_report(exit_code: int | None, work: tuple[str, ...], versions: Mapping[str, str] | None = None) -> str:
+    """The report on a worker process that ended by itself while it ran the methods ``work``.
+
+    ``exit_code`` is negative for a signal, None if unknown.
+    """
     ended = "unknown" if exit_code is None else f"{exit_code} ({_signal(-exit_code)})" if exit_code < 0 else exit_code
     doing = ", ".join(work) or "nothing that takes long"
     return "\n".join(
@@ -52,8 +55,8 @@ def report_of_death(exit_code: int | None, work: tuple[str, ...], versions: Mapp
     )
 
 
-def place_of(error: BaseException) -> str:
-    """Where in the program an exception was raised, as a file, a line and a function."""
+def raised_at(error: BaseException) -> str:
+    """The innermost frame of the program that raised ``error``: file, line and function."""
     frames = list(traceback.walk_tb(error.__traceback__))
     own = [pair for pair in frames if _shown(pair[0].f_code.co_filename).startswith(f"{PACKAGE}/")] or frames
     if not own:
@@ -70,19 +73,19 @@ def _head(where: str, versions: Mapping[str, str]) -> Iterator[str]:
     yield f"{platform.system()} {platform.release()}, {platform.machine()}{frozen}"
 
 
-def _told(error: BaseException) -> Iterator[str]:
-    """An exception after those that it came from."""
-    chain = [error]
-    while len(chain) < MOST_CAUSES and (before := _before(chain[-1])) is not None and before not in chain:
-        chain.append(before)
-    for at, each in enumerate(reversed(chain)):
+def _chain(error: BaseException) -> Iterator[str]:
+    """The exception, after those that caused it."""
+    causes = [error]
+    while len(causes) < MAX_CAUSES and (cause := _cause(causes[-1])) is not None and cause not in causes:
+        causes.append(cause)
+    for at, each in enumerate(reversed(causes)):
         if at:
             yield "which led to"
         yield from _frames(each.__traceback__)
-        yield f"{_kind(each)}: {_words(each)}"
+        yield f"{_kind(each)}: {_message(each)}"
 
 
-def _before(error: BaseException) -> BaseException | None:
+def _cause(error: BaseException) -> BaseException | None:
     return error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 
@@ -91,16 +94,16 @@ def _kind(error: BaseException) -> str:
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
-def _words(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     if isinstance(error, OSError) and error.errno is not None:
-        return f"{errno.errorcode.get(error.errno, error.errno)} ({_LEFT_OUT})"
-    if isinstance(error, OF_THE_CODE) and not _raised_here(error):
+        return f"{errno.errorcode.get(error.errno, error.errno)} ({_NO_MESSAGE})"
+    if isinstance(error, SAFE_ERRORS) and not _raised_here(error):
         return str(error)
-    return _LEFT_OUT
+    return _NO_MESSAGE
 
 
 def _raised_here(error: BaseException) -> bool:
-    """Whether a ``raise`` made it, so that its words are anybody's."""
+    """Whether a ``raise`` statement raised it, so that its message may hold anything."""
     frames = list(traceback.walk_tb(error.__traceback__))
     if not frames:
         return True
@@ -111,22 +114,22 @@ def _raised_here(error: BaseException) -> bool:
 
 def _frames(trace: TracebackType | None) -> Iterator[str]:
     found = list(traceback.walk_tb(trace))
-    half = MOST_FRAMES // 2
+    half = MAX_FRAMES // 2
     for at, (frame, line) in enumerate(found):
         if half <= at < len(found) - half:
             if at == half:
-                yield f"  … {len(found) - MOST_FRAMES} more"
+                yield f"  … {len(found) - MAX_FRAMES} more"
             continue
         file = frame.f_code.co_filename
         shown = _shown(file)
-        yield f"  {shown}" if shown == FOREIGN else f"  {shown}, line {line}, in {frame.f_code.co_name}"
+        yield f"  {shown}" if shown == OTHER_FILE else f"  {shown}, line {line}, in {frame.f_code.co_name}"
         text = linecache.getline(file, line).strip() if shown.startswith(f"{PACKAGE}/") else ""
         if text:
             yield f"    {text}"
 
 
 def _shown(file: str) -> str:
-    """A file of the program or of a library by its place in that; of others nothing."""
+    """The path of a file relative to the program or its library; ``OTHER_FILE`` for any other."""
     parts = PurePath(file.replace("\\", "/")).parts
     for library in LIBRARIES:
         if library in parts:
@@ -137,7 +140,7 @@ def _shown(file: str) -> str:
         return f"{PACKAGE}/{path.relative_to(own).as_posix()}"
     if file.startswith("<frozen ") or path.is_relative_to(PurePath(traceback.__file__).parent):
         return parts[-1]
-    return FOREIGN
+    return OTHER_FILE
 
 
 def _signal(number: int) -> str:

@@ -1,4 +1,4 @@
-"""A Field says what bytes mean. Fields form a tree whose leaves own every byte of the file exactly once."""
+"""A Field gives bytes a meaning. Fields form a tree whose leaves own every byte of the file exactly once."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from inspector.core.rows import LazyRows
 from inspector.core.span import Span, Spans, intersect, subtract
 
 Value = int | float | str | bool | list["Value"] | None
-"""What a field's bytes say, as JSON can hold it."""
+"""The decoded value of a field, as JSON can hold it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One meaning.
+    """The meaning of some bytes.
 
-    ``name`` is the specification's word; ``value`` is what the bytes say and ``text`` how the specification writes
-    it (``0x8000``), empty where ``str(value)`` does; ``note`` is for a person; ``specification`` names the section,
-    empty where the parent's holds. A field without spans is a fact from outside the file (a metadata row beside its
-    datapoint) and owns nothing. ``foreign`` are bytes inside it that tell of another field, such as the hash of the
-    segment before: a finding at them alone does not make this field wrong.
+    ``name`` is the specification's term. ``value`` is the decoded value; ``text`` is how the specification writes it
+    (``0x8000``), empty if ``str(value)`` will do. ``note`` is for the user. ``specification`` names the section, empty
+    if it is the parent's. A field without spans is a fact from outside the file (a datapoint's metadata row) and owns
+    nothing. ``foreign`` are bytes inside it that describe another field, such as the hash of the previous segment: a
+    finding on them alone does not make this field wrong.
     """
 
     name: str
@@ -48,11 +48,11 @@ class Field:
 
 
 class FieldTable(LazyRows[Field]):
-    """Very many fields in file order that are made when they are looked at.
+    """Very many fields in file order, made on access.
 
-    Row ``i`` begins at ``starts[i]`` and ends at or before ``starts[i + 1]``; the rows are disjoint and together
-    own the bytes of their parent. ``make(i)`` gives the field. ``roles`` is the set of roles (see ``role_bit``)
-    that the leaves of a row have: one number for all rows or one a row; a map of the file is drawn from it.
+    Row ``i`` begins at ``starts[i]`` and ends at or before ``starts[i + 1]``; the rows are disjoint and together own
+    the bytes of their parent. ``make(i)`` makes the field. ``roles`` is the set of roles (see ``role_bit``) of a row's
+    leaves, for drawing a map of the file: one number for all rows, or one for each row.
     """
 
     def __init__(self, starts: Sequence[int], make: Callable[[int], Field], roles: int | Sequence[int]) -> None:
@@ -64,12 +64,12 @@ class FieldTable(LazyRows[Field]):
         return len(self.starts)
 
     def row(self, at: int) -> Field:
-        """See LazyRows."""
+        """Row ``at``."""
         return self.make(at)
 
     def rows(self, start: int, stop: int) -> range:
         """The rows that may meet the bytes ``[start, stop)``."""
-        # Of rows that begin at the same byte all but the last are empty.
+        # If several rows begin at the same byte, all but the last are empty.
         low = max(0, bisect_right(self.starts, start) - 1)
         return range(low, bisect_left(self.starts, stop, lo=low))
 
@@ -79,9 +79,9 @@ class FieldTable(LazyRows[Field]):
 
 
 class Unread(LazyRows[Field]):
-    """The children of a field, made by ``make`` when they are first looked at: a look at their parent reads nothing.
+    """Children of a field that ``make`` makes on first access, so that showing their parent reads nothing.
 
-    There is at least one, so that whether there are any is known before.
+    There is at least one, so the sequence is true without making them.
     """
 
     def __init__(self, make: Callable[[], Sequence[Field]]) -> None:
@@ -96,11 +96,11 @@ class Unread(LazyRows[Field]):
 
     @property
     def known(self) -> int:
-        """How many there are as far as is known without making them."""
+        """How many children are known without making them."""
         return 1 if self._made is None else len(self._made)
 
     def row(self, at: int) -> Field:
-        """See LazyRows."""
+        """Row ``at``."""
         return self._read()[at]
 
     def _read(self) -> Sequence[Field]:
@@ -110,10 +110,10 @@ class Unread(LazyRows[Field]):
 
 
 def tile(fields: Iterable[Field], spans: Sequence[Span], missing: Kind = Kind.GAP) -> tuple[Field, ...]:
-    """``fields`` made to own exactly the bytes of ``spans`` (sorted, disjoint).
+    """``fields``, clipped and completed so that they own exactly the bytes of ``spans`` (sorted, disjoint).
 
-    What two claim belongs to the first, what none claims becomes a field of kind ``missing``, what lies outside is
-    cut off. The result is in file order; fields without spans come last.
+    Bytes that two fields claim go to the first; bytes that none claims become a field of kind ``missing``; bytes
+    outside ``spans`` are dropped. The result is in file order; fields without spans come last.
     """
     free = [span for span in spans if span.size > 0]
     kept: list[Field] = []
@@ -132,7 +132,7 @@ def tile(fields: Iterable[Field], spans: Sequence[Span], missing: Kind = Kind.GA
 
 
 def _owning(field: Field, owned: Sequence[Span]) -> Field:
-    """``field`` with only the bytes ``owned``; where nothing is left it keeps its place as an empty span."""
+    """``field`` reduced to the bytes ``owned``; if nothing is left, it keeps its position as an empty span."""
     if not owned:
         return replace(field, spans=(Span(field.start, field.start),), children=())
     children: Sequence[Field] = field.children
@@ -167,9 +167,9 @@ def parent(
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Neighbouring bytes ``[start, stop)`` of one leaf as a view paints them.
+    """Consecutive bytes ``[start, stop)`` of one leaf, for painting.
 
-    ``shade`` is 0 or 1 in turn from member to member, ``path`` the positions in the tree from the root.
+    ``shade`` alternates between 0 and 1 from member to member; ``path`` is the positions in the tree from the root.
     """
 
     start: int
@@ -181,7 +181,7 @@ class Run:
 
 
 def positions(fields: Sequence[Field], start: int, stop: int) -> range:
-    """The positions of those of the siblings that may meet the bytes ``[start, stop)``."""
+    """The positions among siblings of those that may meet the bytes ``[start, stop)``."""
     return fields.rows(start, stop) if isinstance(fields, FieldTable) else range(len(fields))
 
 
@@ -227,7 +227,7 @@ def locate(fields: Sequence[Field], offset: int) -> list[tuple[int, Field]]:
 
 
 def at_path(fields: Sequence[Field], path: Sequence[int]) -> Field | None:
-    """The field at the positions ``path`` from the root, or None where there is none."""
+    """The field at the positions ``path`` from the root, or None."""
     field: Field | None = None
     for position in path:
         if not 0 <= position < len(fields):

@@ -1,4 +1,4 @@
-"""A Finding: what is wrong, where, and so what."""
+"""A Finding: one problem, or one thing worth knowing, at some bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UNREADABLE = "unreadable"
 
 
 class Severity(StrEnum):
-    """How bad it is: error, bytes are wrong or missing; warning, whole but not as specified, or a hazard; info."""
+    """error: bytes are wrong or missing; warning: whole, but not as specified, or a hazard; info: neither."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -20,16 +20,16 @@ class Severity(StrEnum):
 
     @property
     def rank(self) -> int:
-        """0 for the worst."""
+        """The position in order of severity; 0 is an error."""
         return list(Severity).index(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing a decoder or a check saw.
+    """One finding of a decoder or a check.
 
-    ``code`` is stable (``caf-index-not-strict-json``), ``message`` is a sentence for a person, ``spans`` are file
-    bytes, ``member`` is the index of the member concerned.
+    ``code`` is stable (``caf-index-not-strict-json``). ``message`` is for the user: its first sentence names the cause,
+    then come the evidence and what to do. ``spans`` are file bytes, ``member`` the index of the member concerned.
     """
 
     severity: Severity

@@ -1,4 +1,4 @@
-"""A Format is a value: what it is called and the functions that know its bytes."""
+"""A Format is a value: its names, and the functions that understand its bytes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from inspector.core.source import Source
 
 
 class MemberError(Exception):
-    """A member's content cannot be given (any further): the message is a sentence for a person."""
+    """A member's content cannot be read, or not to its end; the message is for the user."""
 
 
-class Likeness(IntEnum):
-    """How much a source looks like a format, from its content alone."""
+class ProbeResult(IntEnum):
+    """Whether a source is of a format, judged by its content alone."""
 
     NO = 0
     POSSIBLE = 1
@@ -26,39 +26,39 @@ class Likeness(IntEnum):
 
 
 def structure_only(archive: Archive, emitter: Emitter, progress: Progress) -> str:  # noqa: ARG001 - nothing to read
-    """The check of a format that records nothing to compare with: decoding has already said all there is."""
+    """The check of a format without checksums: decoding has reported everything already."""
     return ""
 
 
-def nothing_to_repair(archive: Archive, progress: Progress) -> Sequence[Repair]:  # noqa: ARG001 - a Format's function
-    """The repairs of a format that has none."""
+def no_repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:  # noqa: ARG001 - a Format's function
+    """The repairs of a format without repairs."""
     return ()
 
 
 @dataclass(frozen=True, slots=True)
-class Traits:
-    """What an archive says of a member beside its name and its content.
+class MemberMetadata:
+    """What an archive records of a member besides its name and content.
 
-    ``link`` is the name of an earlier member whose content it shares (a hard link), ``changed`` when the file was last
-    changed, in seconds since 1970; None where nothing is said.
+    ``link`` is the name of the earlier member that a hard link points to; ``changed`` is the modification time in
+    seconds since 1970. Both are None if not recorded.
     """
 
     link: bytes | None = None
     changed: int | None = None
 
 
-def no_traits(archive: Archive, index: int) -> Traits:  # noqa: ARG001 - a Format's function
-    """The traits of members of a format that records none."""
-    return Traits()
+def no_metadata(archive: Archive, index: int) -> MemberMetadata:  # noqa: ARG001 - a Format's function
+    """The metadata of members of a format that records none."""
+    return MemberMetadata()
 
 
-def one_lane(archive: Archive, index: int) -> int:  # noqa: ARG001 - a Format's function
-    """The lane of members that are best read one after another."""
+def one_group(archive: Archive, index: int) -> int:  # noqa: ARG001 - a Format's function
+    """The decode group of a format whose members are best read one after another."""
     return 0
 
 
-def itself(archive: Archive) -> Archive:
-    """The archive, where reading it leaves nothing behind in it."""
+def same_archive(archive: Archive) -> Archive:
+    """The archive itself, for formats where reading keeps no state in it."""
     return archive
 
 
@@ -67,33 +67,31 @@ def known_findings(
     members: Sequence[int],  # noqa: ARG001 - a Format's function
     progress: Progress,  # noqa: ARG001
 ) -> Sequence[Finding]:
-    """What is known already, where nothing more can be found out without reading the members."""
+    """The findings known already, for formats where only reading the members can find more."""
     return archive.findings
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One kind of archive.
+    """One kind of archive. All functions may raise SourceError; those that take a Progress may raise Cancelled.
 
-    ``probe`` looks at the content only and reads little; ``decode`` emits everything it can and raises nothing but
-    SourceError and Cancelled, whatever the bytes are; ``read`` gives a member's decoded content in pieces of bounded
-    size and raises MemberError, SourceError or Cancelled. ``suffixes`` decide where the content no longer tells.
+    ``probe`` looks at the content only and reads little; ``suffixes`` decide when the content cannot. ``decode`` emits
+    everything it can and raises nothing else, whatever the bytes are. ``read`` yields a member's decoded content in
+    pieces of bounded size; it also raises MemberError.
 
-    ``check`` reads everything that can be compared with something recorded, after ``decode``: it emits the findings
-    that decoding could not make, judges every member (``Emitter.judge``), sets ``Archive.checksums``, and gives a
-    sentence that sums up (``1 of 3 segments is damaged; 8 of 11 blobs are proved whole.``). It may be cancelled at any
-    moment and run again from the start; it raises nothing but SourceError and Cancelled. ``torn`` are the codes of
-    findings that one interrupted write explains.
+    ``check`` runs after ``decode`` and compares everything with the checksums recorded for it: it emits the findings
+    that decoding could not, judges every member (``Emitter.judge``), sets ``Archive.checksums`` and returns a summary
+    (``1 of 3 segments is damaged; 8 of 11 blobs are proved whole.``). It may be cancelled and run again from the start.
+    ``torn`` holds the codes of findings that one interrupted write explains.
 
-    ``repairs`` gives the repairs of an archive that has been decoded and checked, the best first: edits that lose
-    nothing, then others, a salvage last. Each is planned for the archive as it is; when one has been made, what is left
-    is planned anew. It reads little beyond what checking knows, and raises nothing but SourceError and Cancelled.
+    ``repairs`` returns the repairs of a decoded and checked archive, best first: edits that lose nothing, other edits,
+    a salvage last. Each is planned for the archive as it is; after one was applied, the rest is planned again. It reads
+    little beyond what the check has read.
 
-    ``traits`` reads little, and raises SourceError only. ``lane`` gives members that lie one behind the other the same
-    number where one is read through those before it: those of different lanes may be read at the same time, each by a
-    thread with an archive of its own, which ``apart`` makes of one that has been decoded. ``prove`` gives the
-    findings that tell whether the content of some members is what was archived: those known, and more where digests
-    cover several members at once, so that reading one of them proves nothing. It raises SourceError and Cancelled.
+    ``member_metadata`` reads little. ``decode_group`` gives members the same number if reading one means decoding those
+    before it; different groups may be read in parallel, each thread with its own archive made by ``thread_copy``.
+    ``prove`` returns the findings that tell whether the content of some members is what was archived: those known, and
+    more where a digest covers several members, so that reading one of them proves nothing.
     """
 
     name: str
@@ -101,13 +99,13 @@ class Format:
     suffixes: tuple[str, ...]
     specification: str
     limitations: tuple[str, ...]
-    probe: Callable[[Source], Likeness]
+    probe: Callable[[Source], ProbeResult]
     decode: Callable[[Source, Emitter, Progress], None]
     read: Callable[[Archive, int, Progress], Iterator[bytes]]
     check: Callable[[Archive, Emitter, Progress], str] = structure_only
     torn: frozenset[str] = frozenset()
-    repairs: Callable[[Archive, Progress], Sequence[Repair]] = nothing_to_repair
-    traits: Callable[[Archive, int], Traits] = no_traits
-    lane: Callable[[Archive, int], int] = one_lane
-    apart: Callable[[Archive], Archive] = itself
+    repairs: Callable[[Archive, Progress], Sequence[Repair]] = no_repairs
+    member_metadata: Callable[[Archive, int], MemberMetadata] = no_metadata
+    decode_group: Callable[[Archive, int], int] = one_group
+    thread_copy: Callable[[Archive], Archive] = same_archive
     prove: Callable[[Archive, Sequence[int], Progress], Sequence[Finding]] = known_findings

@@ -1,7 +1,7 @@
-"""What a user can do about something: a code in sentences, which each face puts into its own words.
+"""Hints: what the user can do next, named in the words of the front end.
 
-Sentences are made far beneath both faces, and a terminal has options where a window has actions. A process serves one
-face, which says at its beginning how it calls them; until then they are not named, and a sentence is whole without.
+Messages are written far below the front ends, and the terminal has options where the window has actions. A process
+serves one front end, which registers its texts at start; without them a message leaves the hint out and stays whole.
 """
 
 from __future__ import annotations
@@ -11,51 +11,51 @@ from contextlib import contextmanager
 from enum import StrEnum
 
 
-class Way(StrEnum):
-    """What a sentence may point to."""
+class Hint(StrEnum):
+    """Something a message may point to."""
 
     PROFILE = "name another profile"
     REGION = "name the region"
     ENDPOINT = "name the endpoint"
-    UNSIGNED = "ask without signing"
+    UNSIGNED = "send unsigned requests"
     AGAIN = "open it again"
-    OVERWRITE = "replace what is there"
+    OVERWRITE = "overwrite what is there"
     WHOLE = "send all of an object"
-    REMOVE_UNFINISHED = "remove what was never finished"
-    FIRST_KEY = "number files in their order"
+    REMOVE_UNFINISHED = "remove unfinished uploads and files"
+    FIRST_KEY = "number files in order"
 
 
-Words = Mapping[Way, str]
-"""How a face calls what it offers; empty for what it does not have."""
+HintTexts = Mapping[Hint, str]
+"""A front end's text for each hint; empty for what it does not offer."""
 
-_words: Words = {}
+_texts: HintTexts = {}
 
 
-def speak(words: Words) -> None:
-    """Use these words from now on, in all of this process."""
-    global _words  # noqa: PLW0603 - a process has one face
-    _words = words
+def use_hints(texts: HintTexts) -> None:
+    """Use these texts from now on, in the whole process."""
+    global _texts  # noqa: PLW0603 - a process serves one front end
+    _texts = texts
 
 
 @contextmanager
-def speaking(words: Words) -> Iterator[None]:
-    """Use these words meanwhile."""
-    before = _words
-    speak(words)
+def using_hints(texts: HintTexts) -> Iterator[None]:
+    """Use these texts inside the ``with`` block."""
+    before = _texts
+    use_hints(texts)
     try:
         yield
     finally:
-        speak(before)
+        use_hints(before)
 
 
-def by(way: Way) -> str:
-    """How the face calls it, in brackets after a space: to be put behind the words for it; empty where it does not."""
-    word = _words.get(way, "")
-    return f" ({word})" if word else ""
+def hint(what: Hint) -> str:
+    """The front end's text in brackets after a space (`` (--overwrite)``); empty if it has none."""
+    text = _texts.get(what, "")
+    return f" ({text})" if text else ""
 
 
-def taken(what: str, name: str = "name") -> str:
-    """The sentence about a place where something is already; ``name`` is what the user can choose another one of."""
-    way = by(Way.OVERWRITE)
-    instead = f", or ask for it to be overwritten{way}" if way else ""
+def already_exists(what: str, name: str = "name") -> str:
+    """The message that ``what`` exists already; ``name`` is what the user can choose another one of."""
+    overwrite = hint(Hint.OVERWRITE)
+    instead = f", or ask for it to be overwritten{overwrite}" if overwrite else ""
     return f"{what} is there already. Choose another {name}{instead}."

@@ -1,4 +1,4 @@
-"""What a field can be (Kind) and the few roles a person tells apart at a glance (Role)."""
+"""The kinds of fields (Kind), and the few roles that a view paints apart (Role)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """The kind of a field: the words of the specifications."""
+    """The kind of a field, in the terms of the specifications."""
 
     # parts of archives
     DATA_SECTION = "data section"
@@ -56,7 +56,7 @@ class Kind(StrEnum):
 
 
 class Role(StrEnum):
-    """The classes that a view tells apart; at most ten, each with a colour or a hatching and a word."""
+    """What a view paints apart: at most ten roles, each with its own colour or hatching and label."""
 
     HEADER = "header"
     DIRECTORY = "index or directory"
@@ -71,7 +71,7 @@ class Role(StrEnum):
 
 
 ROLES: tuple[Role, ...] = tuple(Role)
-"""All roles in a fixed order: a set of roles is the integer with the bits of their positions here."""
+"""All roles in a fixed order: a set of roles is an integer with one bit for each position here."""
 
 _ROLE_OF = {
     Kind.DATA_SECTION: Role.DATA,
@@ -113,7 +113,7 @@ _ROLE_OF = {
 
 
 def role_of(kind: Kind, inherited: Role = Role.DATA) -> Role:
-    """The role of a field of ``kind`` inside one of role ``inherited``: kinds without a role of their own inherit."""
+    """The role of a ``kind``; kinds without one of their own take ``inherited``, the role of the field around them."""
     return _ROLE_OF.get(kind, inherited)
 
 

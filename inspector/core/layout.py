@@ -1,4 +1,4 @@
-"""Records of fixed-size parts (a ZIP local header, a tar header block) turned into fields by a table."""
+"""Fields of fixed-size records (a ZIP local header, a tar header block), described by a table of parts."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def hex_text(data: bytes) -> str:
 class Part:
     """One fixed-size part of a record.
 
-    ``read`` turns its bytes into the value, ``digits`` > 0 shows a number in hex with so many digits, ``note`` turns
-    the value into a sentence for a person.
+    ``read`` turns its bytes into the value; ``digits`` > 0 shows a number as hex with that many digits; ``note`` turns
+    the value into a sentence for the user.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Part:
 def fields_of(parts: Sequence[Part], data: bytes, start: int) -> tuple[list[Field], dict[str, Value]]:
     """The fields of a record whose bytes are ``data`` and begin at ``start``, and their values by name.
 
-    A part of which bytes are missing is shown as far as it goes, says that it is cut off, and has the value None.
+    A part that is cut off owns the bytes that are there, says so in its note, and has the value None.
     """
     found: list[Field] = []
     values: dict[str, Value] = {}

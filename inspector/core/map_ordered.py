@@ -1,4 +1,4 @@
-"""Several pieces of work at a time, for work that waits for a network or a disk: what each gives comes in order."""
+"""``map_ordered``: run tasks that wait for a network or a disk on several threads, and yield results in order."""
 
 from __future__ import annotations
 
@@ -13,91 +13,90 @@ from typing import Generic, TypeVar
 from inspector.core.progress import Progress
 
 Task = TypeVar("Task")
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
-_AHEAD = 3
-"""Pieces a thread may be ahead of the one whose turn it is."""
-_LOOK = 0.1
-"""Seconds between two looks at whether to go on."""
-_GRACE = 2.0
-"""Seconds that work which is not wanted any more has to stop in, before it is left to end by itself."""
+_MAX_QUEUED_PER_THREAD = 3
+"""Tasks started or queued, for each thread, ahead of the result that is yielded next."""
+_POLL_SECONDS = 0.1
+_SHUTDOWN_SECONDS = 2.0
+"""How long to wait for cancelled work before its daemon thread is left to end by itself."""
 
 
-class _Piece(Generic[Task, Answer]):
-    """One task, and what came of it."""
+class _Job(Generic[Task, Result]):
+    """One task with its progress, and its result or error once ``done`` is set."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
         self.progress = Progress()
-        self.over = Event()
-        self.answer: Answer
-        self.error: BaseException | None = None
+        self.done = Event()
+        self._result: Result
+        self._error: BaseException | None = None
 
-    def do(self, work: Callable[[Task, Progress], Answer]) -> None:
+    def run(self, work: Callable[[Task, Progress], Result]) -> None:
         try:
             self.progress.advance(0)
-            self.answer = work(self.task, self.progress)
-        except BaseException as error:  # noqa: BLE001 - it is raised where the answer is wanted
-            self.error = error
+            self._result = work(self.task, self.progress)
+        except BaseException as error:  # noqa: BLE001 - raised again by ``result``
+            self._error = error
         finally:
-            self.over.set()
+            self.done.set()
 
-    def take(self) -> Answer:
-        if self.error is not None:
-            raise self.error
-        return self.answer
+    def result(self) -> Result:
+        if self._error is not None:
+            raise self._error
+        return self._result
 
 
-def side_by_side(
+def map_ordered(
     tasks: Iterable[Task],
-    work: Callable[[Task, Progress], Answer],
-    most: int,
-    look: Callable[[list[Progress]], None],
-) -> Generator[Answer]:
-    """What ``work`` gives for each of the tasks, in their order; it is done by up to ``most`` threads.
+    work: Callable[[Task, Progress], Result],
+    max_threads: int,
+    on_wait: Callable[[list[Progress]], None],
+) -> Generator[Result]:
+    """Yield ``work(task, progress)`` for each task, in the order of the tasks.
 
-    Each piece of work has a progress of its own. While an answer is waited for, ``look`` is called every moment with
-    those of the pieces begun, the first of which is waited for. What it raises, what ``work`` raises, and closing the
-    iterator cancel all of them.
+    While a result is waited for, ``on_wait`` is called every ``_POLL_SECONDS`` with the progress of each job in
+    flight, the awaited one first. If ``on_wait`` or ``work`` raises, or the generator is closed, all jobs are
+    cancelled.
     """
-    queue: SimpleQueue[_Piece[Task, Answer] | None] = SimpleQueue()
-    waiting: deque[_Piece[Task, Answer]] = deque()
+    queue: SimpleQueue[_Job[Task, Result] | None] = SimpleQueue()
+    pending: deque[_Job[Task, Result]] = deque()
     threads: list[Thread] = []
-    pieces = (_Piece[Task, Answer](task) for task in tasks)
+    jobs = (_Job[Task, Result](task) for task in tasks)
     try:
         while True:
-            for piece in islice(pieces, _AHEAD * most - len(waiting)):
-                waiting.append(piece)
-                queue.put(piece)
-                if len(threads) < most:
-                    threads.append(_begun(queue, work))
-            if not waiting:
+            for job in islice(jobs, _MAX_QUEUED_PER_THREAD * max_threads - len(pending)):
+                pending.append(job)
+                queue.put(job)
+                if len(threads) < max_threads:
+                    threads.append(_start_thread(queue, work))
+            if not pending:
                 return
-            while not waiting[0].over.wait(_LOOK):
-                look([each.progress for each in waiting])
-            yield waiting.popleft().take()
+            while not pending[0].done.wait(_POLL_SECONDS):
+                on_wait([each.progress for each in pending])
+            yield pending.popleft().result()
     finally:
-        _end(waiting, queue, threads)
+        _shut_down(pending, queue, threads)
 
 
-def _begun(queue: SimpleQueue[_Piece[Task, Answer] | None], work: Callable[[Task, Progress], Answer]) -> Thread:
+def _start_thread(queue: SimpleQueue[_Job[Task, Result] | None], work: Callable[[Task, Progress], Result]) -> Thread:
     def run() -> None:
-        while (piece := queue.get()) is not None:
-            piece.do(work)
+        while (job := queue.get()) is not None:
+            job.run(work)
 
-    # A daemon: where a server is silent, the program must be able to end all the same.
+    # A daemon thread: the program must be able to exit while a server is silent.
     thread = Thread(target=run, daemon=True)
     thread.start()
     return thread
 
 
-def _end(
-    waiting: Iterable[_Piece[Task, Answer]], queue: SimpleQueue[_Piece[Task, Answer] | None], threads: list[Thread]
+def _shut_down(
+    pending: Iterable[_Job[Task, Result]], queue: SimpleQueue[_Job[Task, Result] | None], threads: list[Thread]
 ) -> None:
-    for piece in waiting:
-        piece.progress.cancel()
+    for job in pending:
+        job.progress.cancel()
     for _ in threads:
         queue.put(None)
-    until = monotonic() + _GRACE
+    until = monotonic() + _SHUTDOWN_SECONDS
     for thread in threads:
         thread.join(max(0.0, until - monotonic()))

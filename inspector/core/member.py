@@ -1,4 +1,4 @@
-"""Members: what is archived, held in columns (names in one blob, numbers in arrays), seen one at a time."""
+"""Members of an archive, stored in columns (names in one blob, numbers in arrays), handed out one at a time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from enum import StrEnum
 from inspector.core.span import Span, Spans
 
 LARGEST = 2**64 - 1
-"""The largest number a column holds; larger claims are kept as this one (and are findings)."""
+"""The largest number a column holds; larger numbers are clamped to it (and reported as findings)."""
 
 
 class Codec(StrEnum):
@@ -27,28 +27,27 @@ _CODECS = tuple(Codec)
 FOLDER = 1
 """Mark: the member is a folder."""
 UNREADABLE = 2
-"""Mark: the entry is too broken to say where its bytes are; its content cannot be read."""
+"""Mark: the entry does not say where its bytes are, so its content cannot be read."""
 HAS_DIGEST = 4
 """Mark: the archive records a digest for it."""
 SPECIAL = 8
-"""Mark: no plain file but a link, a device or a sparse file; it is listed, and never made on a disk."""
+"""Mark: not a regular file but a link, a device or a sparse file; it is listed, never extracted."""
 UNREAD = 16
-"""Mark: its header was not read, to spare a request: of its name only the beginning is known, and about where it is."""
+"""Mark: its header was not read, to save a request; its name is known in part and its place roughly."""
 SHARED = 32
-"""Mark: other members, or the archive's own records, claim bytes of it too; it is taken out only on the user's word."""
+"""Mark: other members or the archive's own records claim some of its bytes; extracted only after confirming."""
 
 STRETCH = 1_000
-"""Members of which headers that were not read are read together where all are gone through."""
+"""Members whose skipped headers are read together when all members are iterated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One archived thing.
+    """One archived file, folder or link.
 
-    ``path`` is the name as bytes (UTF-8 where the format says so); ``size`` its decoded size and ``stored`` its size
-    in the archive, in bytes; ``spans`` where its stored bytes lie in the file; ``head`` where the archive's own
-    bytes about it begin (a local header, a block's varint), -1 where there are none; ``digest`` as
-    ``crc32:0c0f2e38``.
+    ``path`` is the name as bytes (UTF-8 if the format says so). ``size`` is the decoded size and ``stored`` the size in
+    the archive, in bytes. ``spans`` are the stored bytes in the file. ``head`` is where the archive's own record of it
+    begins (a local header, a block's varint), -1 if there is none. ``digest`` looks like ``crc32:0c0f2e38``.
     """
 
     index: int
@@ -63,7 +62,7 @@ class Member:
 
     @property
     def readable(self) -> bool:
-        """Whether it is known where its bytes are."""
+        """Whether the entry says where its bytes are."""
         return not self.marks & UNREADABLE
 
 
@@ -72,17 +71,17 @@ def _one_span(start: int, stop: int) -> Spans:
 
 
 class Members:
-    """Columns of members in archive order; they only grow, and may be read while they do.
+    """Columns of members in archive order. They only grow, and may be read meanwhile.
 
-    ``starts`` and ``stops`` are the stored bytes, half-open, in the coordinates that ``place`` turns into file spans
-    (the identity, or the inner stream's for RCA). Optional columns are None where every member has the same:
-    ``sizes`` (decoded size equals stored), ``codecs`` (all ``codec``), ``digests`` (none recorded), ``heads`` (no own
-    header), ``marks`` (no marks). ``path_stops`` is appended last: its length is the number of members.
+    ``starts`` and ``stops`` are the stored bytes, half-open, in coordinates that ``place`` turns into file spans (the
+    identity, or the inner stream's for RCA). Optional columns are None if every member has the same value: ``sizes``
+    (the decoded size equals the stored one), ``codecs`` (all ``codec``), ``digests`` (none recorded), ``heads`` (no
+    header), ``marks`` (none). ``path_stops`` is appended last: its length is the number of members.
 
-    Of a source that is far away a decoder may leave out the headers of members (``UNREAD``) and set ``reader``, which
-    reads those of some and settles them, and raises SourceError and Cancelled. A member that is looked at by itself is
-    read then; ``seen``, ``path`` and the columns give what is known. ``misled``: headers are not what the decoder took
-    them for, so that only decoding anew tells what there is.
+    For a remote source a decoder may skip headers (``UNREAD``) and set ``reader``, which reads the headers of given
+    members, calls ``settle`` for each, and raises SourceError and Cancelled. ``members[i]`` reads a skipped header;
+    ``seen``, ``path`` and the columns give what is known without. ``misled`` is set if headers were not what the
+    decoder assumed, so that the archive has to be decoded again.
     """
 
     def __init__(
@@ -126,7 +125,7 @@ class Members:
         head: int = 0,
         marks: int = 0,
     ) -> int:
-        """Add one member and say its index; numbers beyond what a column holds are clamped."""
+        """Append a member and return its index. Numbers too large for a column are clamped."""
         start, stop = max(0, min(start, LARGEST)), max(0, min(stop, LARGEST))
         self.paths += path
         self.starts.append(start)
@@ -155,16 +154,16 @@ class Members:
             yield self.seen(index)
 
     def unread(self, index: int) -> bool:
-        """Whether the header of a member was not read yet."""
+        """Whether the header of a member was skipped and not read since."""
         return self.marks is not None and bool(self.marks[index] & UNREAD)
 
     def learn(self, indices: Iterable[int]) -> None:
-        """Read what was left out of these members, together. Raises SourceError and Cancelled."""
-        if self.reader is not None and (left_out := [index for index in indices if self.unread(index)]):
-            self.reader(left_out)
+        """Read the skipped headers of these members together. Raises SourceError and Cancelled."""
+        if self.reader is not None and (skipped := [index for index in indices if self.unread(index)]):
+            self.reader(skipped)
 
     def settle(self, index: int, path: bytes, start: int, stop: int) -> None:
-        """What the header of a member says that had not been read."""
+        """Set what the skipped header of a member says; ``[start, stop)`` are its stored bytes."""
         assert self.marks is not None
         self.starts[index], self.stops[index] = start, stop
         if self.sizes is not None:
@@ -174,11 +173,11 @@ class Members:
 
     @property
     def as_appended(self) -> bool:
-        """Whether all names are those in the columns: none was settled later."""
+        """Whether all names are in the columns: none was set by ``settle``."""
         return not self._settled
 
     def path(self, index: int) -> bytes:
-        """The name of a member, as bytes."""
+        """The name of a member."""
         if (settled := self._settled.get(index)) is not None:
             return settled
         return bytes(self.paths[self.path_stops[index - 1] if index else 0 : self.path_stops[index]])
@@ -192,11 +191,11 @@ class Members:
         return max(0, self.stops[index] - self.starts[index])
 
     def codec_at(self, index: int) -> Codec:
-        """How the bytes of a member are stored."""
+        """The codec of a member."""
         return self.codec if self.codecs is None else _CODECS[self.codecs[index]]
 
     def codecs_in(self, start: int, stop: int) -> set[Codec]:
-        """All the ways in which the bytes of the members ``[start, stop)`` are stored."""
+        """The codecs of the members ``[start, stop)``."""
         return {self.codec} if self.codecs is None else {_CODECS[codec] for codec in set(self.codecs[start:stop])}
 
     def __getitem__(self, index: int) -> Member:
@@ -207,7 +206,7 @@ class Members:
         return self.seen(index)
 
     def seen(self, index: int) -> Member:
-        """A member as far as it is known without reading."""
+        """A member as far as it is known without reading its header."""
         marks = self.marks[index] if self.marks is not None else (HAS_DIGEST if self.digests is not None else 0)
         digest = None
         if self.digests is not None and marks & HAS_DIGEST:

@@ -1,4 +1,4 @@
-"""Names are bytes. Here they become text: once for programs (decoded) and once for people (visible)."""
+"""Names are bytes. This turns them into text, for programs (``decoded``) and for people (``visible``)."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 _CONTROL = re.compile(r"[\x01-\x1f\x7f-\x9f\u2028\u2029]")
 
 _SELECTORS = "\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"
-"""Variation selectors: ordinary behind an emoji or an ideograph, and without a look of their own."""
+"""Variation selectors: invisible themselves, and ordinary after an emoji or an ideograph."""
 _BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
-"""Fillers and joiners that leave nothing to see, though their category is that of letters, marks or symbols."""
+"""Invisible fillers and joiners whose category is that of letters, marks or symbols."""
 _FORMATS = (
     "\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
 )
-"""The rest of Default_Ignorable_Code_Point (Unicode, DerivedCoreProperties), and the three signs of annotations."""
+"""The rest of Default_Ignorable_Code_Point (Unicode, DerivedCoreProperties), and the interlinear annotations."""
 _HIDDEN = re.compile(f"[{_BLANK}{_FORMATS}]")
 _UNSEEN = re.compile(f"[{_SELECTORS}{_BLANK}]")
-"""What the category does not tell from characters that are seen."""
+"""Invisible characters whose category does not say so."""
 
-_LONGEST = 65_535
-"""The longest name without a remark, in bytes."""
-DEEPEST = 128
-"""The deepest path without a remark, in components."""
+_MAX_NAME_BYTES = 65_535
+"""Longer names are reported."""
+MAX_PATH_DEPTH = 128
+"""Paths with more components are reported."""
 
 _FORBIDDEN = re.compile(r'[<>:"|?*]')
 _RESERVED = re.compile(
@@ -43,14 +43,14 @@ INVISIBLE = "holds invisible or direction-changing characters"
 BACKSLASH = "holds a backslash, which some systems take for a separator"
 DOT = "has a component '.'"
 NO_COMPONENT = "has an empty component"
-"""The hazards under which a name may still be that of a file."""
+"""Hazards that do not keep a name from naming a file."""
 
 _PICTURES = {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "␡"}
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def decoded(name: bytes) -> tuple[str, bool]:
-    """The name as text, and whether the bytes can be had back from it."""
+    """The name as text, and whether encoding it gives the same bytes again."""
     try:
         return name.decode("utf-8"), True
     except UnicodeDecodeError:
@@ -58,14 +58,14 @@ def decoded(name: bytes) -> tuple[str, bool]:
 
 
 def encoded(name: str) -> bytes:
-    """The bytes of a name that came as text; lone surrogates survive."""
+    """The bytes of a name given as text; lone surrogates survive."""
     return name.encode("utf-8", "surrogatepass")
 
 
 def visible(name: bytes | str) -> str:
-    """The name for a person: control, bidirectional, invisible and undecodable characters are made visible.
+    """The name for display: control, bidirectional, invisible and undecodable characters are escaped.
 
-    The result is plain text without line ends, surrogates or NULs, whatever the name holds.
+    The result never holds line ends, surrogates or NULs.
     """
     text = name.decode("utf-8", "backslashreplace") if isinstance(name, bytes) else name
     if text.isascii() and text.isprintable():
@@ -87,9 +87,9 @@ def _visible_character(character: str) -> str:
 
 
 def hazards(name: bytes) -> tuple[str, ...]:
-    """What is dangerous or doubtful about the name of a member, as the ends of sentences that begin with "the name".
+    """What is dangerous or suspicious about the name of a member; each completes a sentence that begins "the name".
 
-    Empty for a relative path with plain components. One slash at the end (a folder) is plain.
+    Empty for a relative path of ordinary components; one slash at the end (a folder) is ordinary.
     """
     if not name:
         return ("is empty",)
@@ -101,7 +101,7 @@ def hazards(name: bytes) -> tuple[str, ...]:
         (_HIDDEN.search(text) is not None, INVISIBLE),
         (b"\\" in name, BACKSLASH),
         (_DRIVE.match(text) is not None, "begins with a drive letter"),
-        (len(name) > _LONGEST, f"is {len(name):,} bytes long"),
+        (len(name) > _MAX_NAME_BYTES, f"is {len(name):,} bytes long"),
     )
     return (*(words for applies, words in rules if applies), *_path_hazards(text))
 
@@ -117,13 +117,13 @@ def _path_hazards(text: str) -> list[str]:
         found.append(DOT)
     if "" in parts[1:-1]:
         found.append(NO_COMPONENT)
-    if len(parts) > DEEPEST:
+    if len(parts) > MAX_PATH_DEPTH:
         found.append(f"is {len(parts):,} components deep")
     return found
 
 
 def unportable(name: bytes) -> tuple[str, ...]:
-    """What Windows would not take as it is in the name of a member, as the ends of sentences like those of hazards."""
+    """What Windows does not accept in the name of a member, in the form of ``hazards``."""
     text, _ = decoded(name)
     parts = [part for part in text.split("/") if part not in ("", ".", "..")]
     reserved = next((part for part in parts if _RESERVED.fullmatch(part)), "")
@@ -140,9 +140,9 @@ def unportable(name: bytes) -> tuple[str, ...]:
 
 
 def collision_keys(names: Sequence[bytes]) -> list[bytes]:
-    """What names have in common that stand for one file on some system: case, normalisation, empty components.
+    """A key for each name; names with the same key are the same file on some system.
 
-    Many at a time, because folding a long text is much cheaper than folding its lines.
+    Case, Unicode normalisation and empty components are folded, for all names in one go because that is much faster.
     """
     if not names:
         return []
@@ -164,8 +164,8 @@ def _tidied(path: bytes) -> bytes:
 
 
 def listed(paths: Iterable[bytes], number: int, most: int = 20) -> str:
-    """The first of ``number`` names: ``'a', 'b' and 3 more``; empty where there are none to be shown."""
+    """The first ``most`` of ``number`` names: ``'a', 'b' and 3 more``; empty if there are none."""
     shown = [f"'{visible(path[:80])}'" for path in islice(paths, most)]
     more = number - len(shown)
-    said = ", ".join(shown)
-    return f"{said} and {grouped(more)} more" if shown and more > 0 else said
+    text = ", ".join(shown)
+    return f"{text} and {grouped(more)} more" if shown and more > 0 else text

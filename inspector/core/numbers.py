@@ -1,4 +1,4 @@
-"""Numbers as people read them: with separators, in hex, with units."""
+"""Numbers as text: with separators, in hex, with units and plurals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def grouped(number: int) -> str:
 
 
 def count(number: int, thing: str, things: str = "") -> str:
-    """``1 byte``, ``32,768 bytes``."""
+    """``1 member``, ``32,768 members``; ``things`` is an irregular plural."""
     return f"{number:,} {thing if number == 1 else things or thing + 's'}"
 
 
@@ -23,12 +23,12 @@ def in_bytes(number: int) -> str:
 
 
 def plural(one: str, several: str, number: int, /, **values: object) -> str:
-    """``one`` or ``several``, whichever goes with ``number``; its ``{number}`` and ``{name}`` are filled in."""
+    """``one`` if ``number`` is 1, else ``several``, with ``{number}`` and the named ``values`` filled in."""
     return (one if number == 1 else several).format(number=f"{number:,}", **values)
 
 
 def verb(number: int, one: str, many: str) -> str:
-    """The form of a verb, or of another word, that goes with so many: ``is`` or ``are``."""
+    """The singular or plural form of a word: ``is`` or ``are``."""
     return one if number == 1 else many
 
 
@@ -48,13 +48,13 @@ _SIZE = re.compile(r"([0-9]{1,20}(?:\.[0-9]{1,20})?) ?(?:([KMGTPE])(i?B)?|B)?", 
 
 
 def size_in(text: str) -> int:
-    """A size as people write it, in bytes: ``30GB`` are thirty thousand million, ``30GiB`` and ``30G`` 30 * 2**30.
+    """The bytes in a size as people write it: ``30GB`` is 30 * 10**9, ``30GiB`` and ``30G`` are 30 * 2**30.
 
-    Raises ValueError, with a sentence, for anything else.
+    Raises ValueError, with a message for the user, for anything else.
     """
     found = _SIZE.fullmatch(text.strip())
     if found is None:
-        raise ValueError(f"{text!r} is no size; 500MB, 30GiB and 32000000000 are.")
+        raise ValueError(f"{text!r} is not a size. Write 500MB, 30GiB or 32000000000.")
     power = "KMGTPE".index(found[2].upper()) + 1 if found[2] else 0
     thousands = (found[3] or "").upper() == "B"
     whole, _, part = found[1].partition(".")

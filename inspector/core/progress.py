@@ -1,64 +1,64 @@
-"""How far long work is. The worker writes it, others poll it; advancing is where it waits and is cancelled."""
+"""Progress of long work: the worker advances it, others poll it, pause it and cancel it."""
 
 from __future__ import annotations
 
 from threading import Event
 
 CANCELLED = "Cancelled."
-"""What is answered for work that was cancelled, where a sentence is wanted."""
+"""The message for work that was cancelled."""
 
 
 class Cancelled(Exception):  # noqa: N818 - not an error: the user asked for it
-    """The work was cancelled."""
+    """Raised in work that was cancelled."""
 
 
 class Progress:
-    """Counters without a lock: one writer, any number of readers that may be a moment late."""
+    """Counters without a lock: one writer; readers may see values a moment late."""
 
     def __init__(self, label: str = "", total: int = 0, unit: str = "bytes") -> None:
         self.label = label
         self.unit = unit
         self.total = total
         self.done = 0
-        self._asked = False
+        self._interrupted = False
         self._cancelled = False
-        self._going = Event()
-        self._going.set()
+        self._running = Event()
+        self._running.set()
 
     @property
     def paused(self) -> bool:
-        """Whether the worker was asked to wait."""
-        return not self._going.is_set()
+        """Whether the work is paused."""
+        return not self._running.is_set()
 
     def begin(self, label: str, total: int, unit: str = "bytes") -> None:
-        """Start the next stage; raises Cancelled."""
+        """Start a stage of ``total`` units. Raises Cancelled."""
         self.label, self.total, self.unit, self.done = label, total, unit, 0
         self.advance(0)
 
     def advance(self, count: int) -> None:
-        """Add ``count`` to what is done; waits while paused, and raises Cancelled when cancelling was asked for."""
+        """Add ``count`` units; wait while paused. Raises Cancelled."""
         self.done += count
-        if self._asked:  # one look, because small pieces of work advance very often
+        if self._interrupted:  # one test, because advance is called very often
             self.wait()
             if self._cancelled:
                 raise Cancelled
 
     def wait(self) -> None:
-        """Wait while paused: for threads that help the one that advances."""
-        self._going.wait()
+        """Wait while paused, without advancing: for helper threads."""
+        self._running.wait()
 
     def pause(self) -> None:
-        """Ask the worker to wait at its next step; what was cancelled is not paused."""
-        self._asked = True
-        self._going.clear()
+        """Pause the work at its next step; has no effect after ``cancel``."""
+        self._interrupted = True
+        self._running.clear()
         if self._cancelled:
-            self._going.set()
+            self._running.set()
 
     def resume(self) -> None:
-        """Let a paused worker go on."""
-        self._going.set()
+        """Continue paused work."""
+        self._running.set()
 
     def cancel(self) -> None:
-        """Ask the worker to stop at its next step, even if that is paused."""
-        self._cancelled = self._asked = True
-        self._going.set()
+        """Stop the work at its next step, even if it is paused."""
+        self._cancelled = self._interrupted = True
+        self._running.set()

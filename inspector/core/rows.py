@@ -1,4 +1,4 @@
-"""Sequences whose rows are made when they are looked at."""
+"""Sequences whose rows are made on access."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ Row = TypeVar("Row", covariant=True)
 
 
 class LazyRows(Sequence[Row]):
-    """A sequence that holds no rows: a subclass says how many there are (``__len__``) and makes one (``row``)."""
+    """A sequence that stores no rows: a subclass gives their number (``__len__``) and makes one (``row``)."""
 
     @abstractmethod
     def row(self, at: int) -> Row:
-        """The row at ``at``, which is there."""
+        """Row ``at``; ``0 <= at < len(self)``."""
 
     @overload
     def __getitem__(self, at: int) -> Row: ...

@@ -1,4 +1,4 @@
-"""Half-open ranges of bytes, and the few set operations the field tree needs."""
+"""Half-open ranges of bytes, with the set operations that the field tree needs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class Span(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many bytes the span holds."""
+        """The number of bytes."""
         return self.stop - self.start
 
     def clipped(self, start: int, stop: int) -> Span:
-        """The part of the span inside ``[start, stop)``; empty where they do not meet."""
+        """The part of the span inside ``[start, stop)``; an empty span if there is none."""
         low = min(max(self.start, start), stop)
         return Span(low, max(low, min(self.stop, stop)))
 
@@ -27,12 +27,12 @@ Spans = tuple[Span, ...]
 
 
 def total(spans: Iterable[Span]) -> int:
-    """How many bytes the spans hold together."""
+    """The total number of bytes."""
     return sum(span.size for span in spans)
 
 
 def intersect(some: Sequence[Span], others: Sequence[Span]) -> list[Span]:
-    """The parts of ``some`` that lie in ``others``; both sorted, the result sorted, touching parts kept apart."""
+    """The parts of ``some`` inside ``others``. Both are sorted, and so is the result; touching parts are not joined."""
     found: list[Span] = []
     i = j = 0
     while i < len(some) and j < len(others):
@@ -47,7 +47,7 @@ def intersect(some: Sequence[Span], others: Sequence[Span]) -> list[Span]:
 
 
 def subtract(some: Sequence[Span], others: Sequence[Span]) -> list[Span]:
-    """The parts of ``some`` that lie outside ``others``; both sorted, the result sorted."""
+    """The parts of ``some`` outside ``others``. Both are sorted, and so is the result."""
     left: list[Span] = []
     j = 0
     for span in some:

@@ -1,4 +1,4 @@
-"""What checking says: of one member (Verdict), of one checksum (Checksum), of the whole archive (State)."""
+"""Results of a check: for a member (Verdict), a checksum (Checksum) and the whole archive (State)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from inspector.core.span import Spans
 
 
 class Verdict(StrEnum):
-    """Whether bytes are those that were written. What was not read is never called verified.
+    """Whether bytes are those that were archived. Bytes that were not read are never verified.
 
-    Not checkable: no digest is recorded. Doubtful: a digest over these bytes and others does not fit, or is lost.
+    Not checkable: no digest is recorded. Doubtful: a digest over these bytes and others does not match, or is lost.
     """
 
     NOT_CHECKED = "not checked"
@@ -22,11 +22,11 @@ class Verdict(StrEnum):
 
 
 VERDICTS: tuple[Verdict, ...] = tuple(Verdict)
-"""All verdicts in a fixed order: a column of verdicts holds positions in it, 0 being NOT_CHECKED."""
+"""All verdicts in a fixed order: a column of verdicts holds indices into it, 0 being NOT_CHECKED."""
 
 
 class State(StrEnum):
-    """What an archive is, best first."""
+    """The state of an archive, best first."""
 
     SOUND = "sound"
     WARNING = "warning"
@@ -36,7 +36,7 @@ class State(StrEnum):
 
     @property
     def fine(self) -> bool:
-        """Whether nothing of it needs repairing: sound, perhaps with warnings."""
+        """Whether there is nothing to repair: sound, or with warnings only."""
         return self in (State.SOUND, State.WARNING)
 
 
@@ -44,10 +44,10 @@ class State(StrEnum):
 class Checksum:
     """One checksum that the archive records.
 
-    ``name`` says of what (``CRC-32 of a.bin``); ``stored`` and ``computed`` are hex, ``computed`` empty until it has
-    been computed; ``place`` is where the stored value stands, ``covers`` the bytes it is computed over, ``omits`` the
-    bytes between them that it leaves out (all in file bytes; without spans where they lie in another file). ``copies``
-    are where a stored value that is wrong stands once more, each of one span.
+    ``name`` says what it covers (``CRC-32 of a.bin``). ``stored`` and ``computed`` are hex; ``computed`` is empty until
+    it was computed. ``place`` is where the stored value lies, ``covers`` the bytes it is computed over, ``omits`` the
+    bytes between them that it skips (file bytes; no spans for bytes of another file). ``copies`` are the spans where a
+    wrong stored value is repeated, one span each.
     """
 
     name: str

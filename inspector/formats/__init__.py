@@ -1,8 +1,8 @@
-"""The formats, and which of them a source is."""
+"""All formats, and ``recognise``, which finds the format of a source."""
 
 from __future__ import annotations
 
-from inspector.core.format import Format, Likeness
+from inspector.core.format import Format, ProbeResult
 from inspector.core.source import Source
 from inspector.formats import caf, datas3t, rca, taco, tar
 from inspector.formats import zip as plain_zip
@@ -18,25 +18,25 @@ FORMATS: tuple[Format, ...] = (
     tar.FORMAT,
 )
 
-_WIDER = {"taco": "zip", "datas3t": "tar"}
-"""Formats that are a special case of another one: they are looked for wherever that is."""
+_GENERAL_FORM = {"taco": "zip", "datas3t": "tar"}
+"""Formats that are a special case of another: they are probed whenever that one is."""
 
 
 def recognise(source: Source) -> Format | None:
-    """The format of ``source``: content first, then the suffix where the content does not tell.
+    """The format of ``source``: by content, or by suffix if the content does not tell; None if neither does.
 
-    Those that the suffix suggests are looked for first: each look may cost a request.
+    Formats that the suffix suggests are probed first, because each probe may cost a request.
     """
     name = source.name.lower()
     named = [candidate for candidate in FORMATS if name.endswith(candidate.suffixes)]
-    wider = {candidate.name for candidate in named}
-    suggested = [candidate for candidate in FORMATS if {candidate.name, _WIDER.get(candidate.name)} & wider]
+    names = {candidate.name for candidate in named}
+    suggested = [candidate for candidate in FORMATS if {candidate.name, _GENERAL_FORM.get(candidate.name)} & names]
     possible: list[Format] = []
     for candidate in (*suggested, *(each for each in FORMATS if each not in suggested)):
-        likeness = candidate.probe(source)
-        if likeness is Likeness.CERTAIN:
+        result = candidate.probe(source)
+        if result is ProbeResult.CERTAIN:
             return candidate
-        if likeness is Likeness.POSSIBLE:
+        if result is ProbeResult.POSSIBLE:
             possible.append(candidate)
     possible.sort(key=FORMATS.index)
     return next(iter([candidate for candidate in named if candidate in possible] or named or possible), None)

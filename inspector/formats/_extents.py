@@ -1,6 +1,6 @@
-"""Extents that members claim, made into rows that own every byte of a stretch once; what overlaps and what is left.
+"""Lay out the extents that members claim: rows that own every byte of a range once, overlaps and gaps.
 
-Columns of a few extents are gone through one by one; larger ones in blocks with numpy, which is imported only then.
+A few extents are processed one by one; many in blocks with numpy, which is imported only then.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     Numbers = NDArray[Any]
 
 GAP = -1
-"""The owner of bytes that no extent claims."""
-OVERLAPS = 1_000
-"""The most overlaps kept; the rest are counted."""
+"""The owner of a row that no extent claims."""
+MAX_OVERLAPS = 1_000
+"""Overlaps kept; the rest are counted."""
 
-_FEW = 4_096
-_BLOCK = 65_536
+_MAX_EXTENTS_WITHOUT_NUMPY = 4_096
+_BLOCK_EXTENTS = 65_536
 
 
 class Overlap(NamedTuple):
@@ -36,11 +36,11 @@ class Overlap(NamedTuple):
 
 @dataclass(slots=True)
 class Rows:
-    """Rows in file order that tile the stretch that ends at ``stop``.
+    """Rows in file order that tile a range ending at ``stop``.
 
-    Row ``i`` is ``[starts[i], starts[i + 1])``, the last one ends at ``stop``; ``owners[i]`` is the position of its
-    extent in the columns, or GAP. Bytes that several extents claim belong to the one that begins first; an extent
-    of which nothing is left has no row, an empty one between others has an empty row.
+    Row ``i`` is ``[starts[i], starts[i + 1])`` and the last row ends at ``stop``; ``owners[i]`` is the position of its
+    extent in the columns, or GAP. Bytes that several extents claim go to the one that begins first. An extent that
+    is left with nothing has no row; an empty extent between others has an empty row.
     """
 
     stop: int
@@ -51,27 +51,27 @@ class Rows:
     overlap_count: int = 0
 
     def row_stop(self, row: int) -> int:
-        """Where a row ends."""
+        """The end of a row (exclusive)."""
         return self.starts[row + 1] if row + 1 < len(self.starts) else self.stop
 
     def overlap(self, earlier: int, later: int, start: int, stop: int) -> None:
-        """Count an overlap, and keep it while there is room."""
+        """Count an overlap, and keep it below the limit."""
         self.overlap_count += 1
-        if len(self.overlaps) < OVERLAPS:
+        if len(self.overlaps) < MAX_OVERLAPS:
             self.overlaps.append(Overlap(earlier, later, start, stop))
 
 
 def lay_out(starts: array[int], stops: array[int], low: int, high: int) -> Rows:
     """Rows for the extents ``[starts[i], stops[i])`` within ``[low, high)``; ``gaps`` are the rows that are gaps.
 
-    The columns are ``array("Q")`` in any order. What lies outside the stretch is cut off; an extent that ends before
-    it begins claims nothing.
+    The columns are ``array("Q")`` in any order. Extents are clipped to the range; one that ends before it begins
+    claims nothing.
     """
     if _tiled(starts, stops, low, high):
         return Rows(high, starts, range(len(starts)))
     owners = array("i")
     rows = Rows(high, array("Q"), owners)
-    lay = _one_by_one if len(starts) <= _FEW else _in_blocks
+    lay = _one_by_one if len(starts) <= _MAX_EXTENTS_WITHOUT_NUMPY else _in_blocks
     end = lay(rows, owners, starts, stops, low)
     if end < high:
         rows.gaps.append(len(rows.starts))
@@ -81,10 +81,10 @@ def lay_out(starts: array[int], stops: array[int], low: int, high: int) -> Rows:
 
 
 def _tiled(starts: array[int], stops: array[int], low: int, high: int) -> bool:
-    """Whether the extents are in order and leave nothing to lay out: so it is in every sound archive."""
+    """Whether the extents tile the range in order, as in every sound archive."""
     if not len(starts) or starts[0] != low or stops[-1] != high or starts[1:] != stops[:-1]:
         return False
-    if len(starts) <= _FEW:
+    if len(starts) <= _MAX_EXTENTS_WITHOUT_NUMPY:
         return all(map(le, starts, stops))
     import numpy as np
 
@@ -92,7 +92,7 @@ def _tiled(starts: array[int], stops: array[int], low: int, high: int) -> bool:
 
 
 def shared_extents(starts: array[int], stops: array[int]) -> Sequence[int]:
-    """The positions of all extents that have bytes with another one in common; the columns are as in ``lay_out``."""
+    """The positions of all extents that share bytes with another; the columns are as in ``lay_out``."""
     import numpy as np
 
     all_starts, all_stops = np.frombuffer(starts, np.uint64), np.frombuffer(stops, np.uint64)
@@ -128,16 +128,16 @@ def _one_by_one(rows: Rows, owners: array[int], starts: array[int], stops: array
 
 
 def sorted_extents(starts: Numbers, stops: Numbers) -> Numbers:
-    """The positions of extents by start, stop and position.
+    """The positions of extents, sorted by start, stop and position.
 
-    The quickest sort is not stable, so only what begins at the same byte is sorted by more than that.
+    The fastest sort is not stable, so extents with equal starts are sorted again by all three.
     """
     import numpy as np
 
     order: Numbers = np.argsort(starts)
     tied = np.zeros(len(order), bool)
-    for first in range(0, len(order), _BLOCK):
-        in_order = starts[order[first : first + _BLOCK + 1]]
+    for first in range(0, len(order), _BLOCK_EXTENTS):
+        in_order = starts[order[first : first + _BLOCK_EXTENTS + 1]]
         same = in_order[1:] == in_order[:-1]
         tied[first : first + len(same)] |= same
         tied[first + 1 : first + 1 + len(same)] |= same
@@ -155,15 +155,15 @@ def _in_blocks(rows: Rows, owners: array[int], starts: array[int], stops: array[
     tied_badly = (ahead == behind) & (all_stops[1:] < all_stops[:-1])
     order = sorted_extents(all_starts, all_stops) if ((ahead < behind) | tied_badly).any() else None
     carried = _Carried(low, low, GAP)
-    for first in range(0, len(starts), _BLOCK):
-        last = min(first + _BLOCK, len(starts))
+    for first in range(0, len(starts), _BLOCK_EXTENTS):
+        last = min(first + _BLOCK_EXTENTS, len(starts))
         positions = np.arange(first, last) if order is None else order[first:last]
         carried = _block(rows, owners, positions, all_starts[positions], all_stops[positions], carried)
     return carried.end
 
 
 class _Carried(NamedTuple):
-    """What one block leaves to the next: how far the extents reach, and which of them reaches there."""
+    """State passed from block to block: how far the extents reach, and which one reaches there."""
 
     low: int
     end: int
@@ -173,7 +173,7 @@ class _Carried(NamedTuple):
 def _block(
     rows: Rows, owners: array[int], positions: Numbers, starts: Numbers, stops: Numbers, carried: _Carried
 ) -> _Carried:
-    """Lay out sorted extents; the same steps as ``_one_by_one``, for a whole block at once."""
+    """Lay out a block of sorted extents, by the same steps as ``_one_by_one``."""
     import numpy as np
 
     empty = starts == stops
@@ -193,7 +193,7 @@ def _block(
 
     overlapping = np.flatnonzero((starts < ends) & ~empty)
     rows.overlap_count += len(overlapping)
-    for index in overlapping[: max(0, OVERLAPS - len(rows.overlaps))].tolist():
+    for index in overlapping[: max(0, MAX_OVERLAPS - len(rows.overlaps))].tolist():
         stop = min(int(stops[index]), int(ends[index]))
         rows.overlaps.append(Overlap(holder(index - 1), int(positions[index]), int(starts[index]), stop))
 

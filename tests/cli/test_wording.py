@@ -45,8 +45,8 @@ def test_a_limit_that_cannot_be_is_said(text: str, run: Run, monkeypatch: pytest
 
     assert status == 0
     assert err == (
-        f"archive-inspector: ARCHIVE_INSPECTOR_ANSWER_SECONDS={text} is ignored, and 30 holds: it is a whole number "
-        "from 1 to 3,600.\n"
+        f"archive-inspector: ARCHIVE_INSPECTOR_ANSWER_SECONDS={text} is ignored and 30 used: it has to be a whole "
+        "number from 1 to 3,600.\n"
     )
 
 

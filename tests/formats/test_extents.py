@@ -72,8 +72,8 @@ def test_all_extents_that_share_bytes_are_found(pairs: list[tuple[int, int]]) ->
 def test_blocks_give_what_one_by_one_gives(pairs: list[tuple[int, int]], low: int, high: int, block: int) -> None:
     one_by_one = lay_out(*columns(pairs), low, high)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_extents, "_FEW", 0)
-        patch.setattr(_extents, "_BLOCK", block)
+        patch.setattr(_extents, "_MAX_EXTENTS_WITHOUT_NUMPY", 0)
+        patch.setattr(_extents, "_BLOCK_EXTENTS", block)
         in_blocks = lay_out(*columns(pairs), low, high)
     assert shown(in_blocks) == shown(one_by_one)
 
@@ -90,8 +90,8 @@ def test_what_is_tiled_already_is_taken_as_it_is(sizes: list[int]) -> None:
 
 @pytest.mark.parametrize("few", [0, 4_096], ids=["in blocks", "one by one"])
 def test_overlaps_are_counted_beyond_what_is_kept(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_extents, "OVERLAPS", 2)
-    monkeypatch.setattr(_extents, "_FEW", few)
+    monkeypatch.setattr(_extents, "MAX_OVERLAPS", 2)
+    monkeypatch.setattr(_extents, "_MAX_EXTENTS_WITHOUT_NUMPY", few)
     rows = lay_out(*columns([(0, 9), (1, 2), (2, 3), (3, 4)]), 0, 9)
     assert rows.overlaps == [Overlap(0, 1, 1, 2), Overlap(0, 2, 2, 3)]
     assert rows.overlap_count == 3

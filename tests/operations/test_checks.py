@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.archive import FINDINGS, Emitter
+from inspector.core.archive import MAX_FINDINGS_PER_SEVERITY, Emitter
 from inspector.core.finding import Severity
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.span import Span
@@ -331,7 +331,7 @@ def judged(path: Path, found: tuple[tuple[Severity, str], ...]) -> Opened:
 
 
 def test_many_remarks_do_not_keep_out_the_error(sample: Sample) -> None:
-    archive = judged(sample("journey.caf"), ((INFO, "x"),) * (FINDINGS + 5) + ((ERROR, "y"),))
+    archive = judged(sample("journey.caf"), ((INFO, "x"),) * (MAX_FINDINGS_PER_SEVERITY + 5) + ((ERROR, "y"),))
     assert state_of([archive]) is State.DAMAGED
     assert archive.findings_dropped == 5
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from inspector.core.crash_report import Report
+from inspector.core.crash_report import CrashReport
 from inspector.core.progress import CANCELLED
 from inspector.operations.protocol.report_kind import ReportKind
 from inspector.operations.protocol.requests import ArchiveRequests
@@ -36,7 +36,7 @@ class Asker:
 
     def answer(self, number: int, ok: object = None) -> Any:
         while True:
-            for message in [message for message in self.kept if not isinstance(message, Report)]:
+            for message in [message for message in self.kept if not isinstance(message, CrashReport)]:
                 if message[0] == number and (message[1] == "progress") == (ok == "progress"):
                     self.kept.remove(message)
                     return message
@@ -94,7 +94,7 @@ def test_questions_jobs_and_mistakes(archive: str) -> None:
             assert sentence.endswith((".", "here."))
         # A request that makes no sense is answered too, and the worker goes on.
         assert asker.answer(asker.send(ArchiveRequests.explain, "no layer"))[1] is False
-        (mistake,) = (message for message in asker.kept if isinstance(message, Report))
+        (mistake,) = (message for message in asker.kept if isinstance(message, CrashReport))
         assert "worker" in mistake.text
         assert "no layer" not in mistake.text
         assert asker.answer(asker.send(Desk.__init__, archive))[1:] == (False, "There is no request '__init__'.")

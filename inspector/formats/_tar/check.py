@@ -1,31 +1,36 @@
-"""What there is to check in a tar beyond its headers: padding that is no padding.
+"""Check a tar beyond its headers: padding; and list the checksums of headers (POSIX.1-2017, pax, ustar).
 
-POSIX.1-2017, pax, ustar Interchange Format: data is filled up to whole blocks of 512 bytes.
+Data is padded to whole blocks of 512 bytes. ``chksum`` is the sum of all bytes of a header block with its own 8 bytes
+taken as spaces; it is the only checksum of a tar, which records nothing of the data.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.member import Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.progress import Progress
-from inspector.core.verdict import Verdict
-from inspector.formats._tar.cursor import Layout
-from inspector.formats._tar.header import aligned
+from inspector.core.rows import LazyRows
+from inspector.core.source import Source
+from inspector.core.span import Span
+from inspector.core.verdict import Checksum, Verdict
+from inspector.formats._tar.header import BLOCK, CHKSUM, aligned, checksums, number, parse, text
+from inspector.formats._tar.resync import Layout
 
 WINDOW = 512 * 1024
-"""Bytes that are read at a time: with less reading costs more than hashing, with more they leave the cache."""
+"""Bytes read at a time: with fewer, reading costs more than hashing; more do not fit the processor's cache."""
 
-TOLD = 100
-"""The most paddings that are reported one by one; the rest are counted."""
+
+MAX_PADDINGS_REPORTED = 100
+"""Paddings reported one by one; the rest are counted."""
 
 
 def groups(members: Members) -> Iterator[tuple[int, int]]:
-    """The members in order as half-open groups: neighbours within WINDOW bytes, or one that is larger."""
+    """Yield half-open groups of members in order: neighbours within WINDOW bytes, or a single larger member."""
     first = 0
     while first < len(members):
         last = max(first + 1, bisect_right(members.stops, members.starts[first] + WINDOW, lo=first))
@@ -34,36 +39,36 @@ def groups(members: Members) -> Iterator[tuple[int, int]]:
 
 
 class Padding:
-    """Looks at what stands between the end of a member's data and the next block."""
+    """Reports padding between the end of a member's data and the next block that is not zeros."""
 
     def __init__(self, emitter: Emitter) -> None:
         self._emitter = emitter
         self._found = 0
 
     def look(self, index: int, padding: bytes) -> None:
-        """``padding`` are the bytes after the data of the member ``index``."""
+        """Check ``padding``, the bytes after the data of the member ``index``."""
         if not padding.strip(b"\0"):
             return
         self._found += 1
-        if self._found <= TOLD:
+        if self._found <= MAX_PADDINGS_REPORTED:
             members = self._emitter.members
             stop = members.stops[index]
             self._emitter.warning(
                 "tar-padding",
-                f"The padding after {visible(members.path(index))}, {in_bytes(len(padding))}, is not all zeros: it "
-                "belongs to no member, and has changed or hides something.",
+                f"The padding after {visible(members.path(index))}, {in_bytes(len(padding))}, is not all zeros. It has "
+                "changed, or it hides something.",
                 (stop, stop + len(padding)),
                 member=index,
             )
 
     def close(self) -> None:
-        """Say how many there were, where not all were reported."""
-        if self._found > TOLD:
+        """Report the total, if not all were reported."""
+        if self._found > MAX_PADDINGS_REPORTED:
             self._emitter.warning("tar-padding", f"The padding after {self._found:,} members in all is not all zeros.")
 
 
 def check_padding(archive: Archive, emitter: Emitter, progress: Progress) -> None:
-    """Read the padding of all members, and of large ones nothing else; nothing is recorded about any data."""
+    """Check the padding of all members; data is not checkable, and that of large members is not read."""
     members, source = archive.members, archive.source
     padding = Padding(emitter)
     progress.begin("Reading padding", source.size)
@@ -82,14 +87,66 @@ def check_padding(archive: Archive, emitter: Emitter, progress: Progress) -> Non
     progress.advance(source.size - done)
 
 
-def headers_sentence(archive: Archive) -> str:
-    """What is known of a tar whose data cannot be checked."""
+def headers_summary(archive: Archive) -> str:
+    """Sum up the checksums of the headers."""
     layout = archive.detail
     if not isinstance(layout, Layout) or not layout.headers:
         return "It has no members."
     total, unfit = len(layout.headers), layout.unfit
-    fitting = f"the checksums of all {count(total, 'header')} fit" if total > 1 else "the checksum of its header fits"
+    fitting = (
+        f"the checksums of all {count(total, 'header')} match" if total > 1 else "the checksum of its header matches"
+    )
     if unfit:
-        fitting = f"{unfit:,} of {count(total, 'header checksum')} {'does' if unfit == 1 else 'do'} not fit"
+        fitting = f"{unfit:,} of {count(total, 'header checksum')} {'does' if unfit == 1 else 'do'} not match"
     members = count(len(archive.members), "member")
-    return f"{fitting[0].upper()}{fitting[1:]}; tar records nothing to check the data of {members} with."
+    return f"{fitting[0].upper()}{fitting[1:]}; tar records no checksum of the data of {members}."
+
+
+class ChecksumTable(LazyRows[Checksum]):
+    """A table of ``size`` checksums, made on access by ``make(row)``."""
+
+    def __init__(self, size: int, make: Callable[[int], Checksum]) -> None:
+        self._size = size
+        self._make = make
+
+    def __len__(self) -> int:
+        return self._size
+
+    def row(self, at: int) -> Checksum:
+        """The checksum in row ``at``."""
+        return self._make(at)
+
+
+def header_checksums(source: Source, members: Members, headers: Sequence[int]) -> ChecksumTable:
+    """The checksums of the header blocks at ``headers``, in file order. A row reads its block on access."""
+    return ChecksumTable(len(headers), lambda row: _header_checksum(source, members, headers[row]))
+
+
+def _header_checksum(source: Source, members: Members, at: int) -> Checksum:
+    block = source.read(at, BLOCK)
+    fits = parse(block).fits
+    field = block[CHKSUM]
+    stored, computed = number(field), checksums(block)[0]
+    place = Span(at + CHKSUM.start, at + CHKSUM.stop)
+    member = _member(members, at)
+    return Checksum(
+        "chksum of a header" if member is None else f"chksum of the header of {visible(members.path(member))}",
+        "sum of bytes",
+        field.hex() if stored is None else f"{stored:x}",
+        # Old programs summed signed bytes: if that sum matches, it is the one they computed.
+        f"{stored if fits else computed:x}",
+        (place,),
+        (Span(at, place.start), Span(place.stop, at + BLOCK)),
+        (place,),
+        Verdict.VERIFIED if fits else Verdict.MISMATCH,
+        "Not an octal number." if stored is None else f"In octal {visible(text(field).strip(b' '))}.",
+        member,
+    )
+
+
+def _member(members: Members, at: int) -> int | None:
+    """The member with a header at ``at``, if any."""
+    heads = members.heads
+    assert heads is not None
+    index = bisect_right(heads, at) - 1
+    return index if index >= 0 and at < members.starts[index] else None

@@ -1,34 +1,53 @@
-r"""Extended headers: PAX records (POSIX.1-2017, pax Interchange Format) and GNU long names.
+r"""Extended headers: PAX records (POSIX.1-2017, pax Interchange Format), GNU long names, and maps of sparse files.
 
 A record is ``LENGTH KEY=VALUE\n``; LENGTH is decimal and counts the whole record, itself included.
+
+The map of a sparse file (GNU tar manual, Storing Sparse Files) says which parts of the file the data is. It is in the
+header and blocks after it (old GNU), in PAX records (formats 0.0 and 0.1) or before the data (1.0).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from inspector.formats._tar.header import GNU_LINK, GNU_NAME, PAX_GLOBAL, text
+from inspector.core.finding import Severity
+from inspector.core.names import visible
+from inspector.core.numbers import grouped, in_bytes
+from inspector.core.source import Source
+from inspector.core.span import Span
+from inspector.formats._tar.header import BLOCK, GNU_LINK, GNU_NAME, PAX_GLOBAL, aligned, number, text
 
-CAP = 1024 * 1024
-"""The largest body of an extended header that is read, in bytes."""
+MAX_BODY_BYTES = 1024 * 1024
+"""Larger bodies of extended headers are not read."""
 
-PLACES = frozenset((b"path", b"linkpath", b"size"))
-"""The keys that say where a member lies or what it is called."""
 
-SPARSE = b"GNU.sparse."
-"""What the keys of sparse members begin with."""
+PLACE_KEYS = frozenset((b"path", b"linkpath", b"size"))
+"""Keys that override the name, link target or size of a member."""
 
-EXTENT_KEYS = (SPARSE + b"offset", SPARSE + b"numbytes")
-"""The keys that stand once for each extent of a sparse member, in the form 0.0 of its map."""
+
+SPARSE_PREFIX = b"GNU.sparse."
+"""The prefix of the keys of sparse members."""
+
+
+EXTENT_KEYS = (SPARSE_PREFIX + b"offset", SPARSE_PREFIX + b"numbytes")
+"""Keys that are repeated for each extent of a sparse member, in the map format 0.0."""
+
 
 _NAMES = (b"GNU.sparse.name", b"path")
+
+
 _SIZES = (b"GNU.sparse.realsize", b"GNU.sparse.size")
-_HEEDED = PLACES | {SPARSE + key for key in (b"name", b"realsize", b"size", b"major", b"minor", b"map", b"numblocks")}
 
 
-class Record(NamedTuple):
+_USED_KEYS = PLACE_KEYS | {
+    SPARSE_PREFIX + key for key in (b"name", b"realsize", b"size", b"major", b"minor", b"map", b"numblocks")
+}
+
+
+class PaxRecord(NamedTuple):
     """One PAX record: its bytes are ``[start, stop)`` of the body; ``key`` ends at the first equals sign."""
 
     start: int
@@ -37,8 +56,8 @@ class Record(NamedTuple):
     value: bytes
 
 
-def records(body: bytes) -> Iterator[Record]:
-    """The records of a PAX body; ends before the first that is malformed."""
+def pax_records(body: bytes) -> Iterator[PaxRecord]:
+    """Yield the records of a PAX body, up to the first that is malformed."""
     at = 0
     while at < len(body):
         space = body.find(b" ", at, at + 20)
@@ -49,16 +68,16 @@ def records(body: bytes) -> Iterator[Record]:
         key, equals, value = body[space + 1 : stop - 1].partition(b"=")
         if stop > len(body) or body[stop - 1 : stop] != b"\n" or not key or not equals:
             return
-        yield Record(at, stop, key, value)
+        yield PaxRecord(at, stop, key, value)
         at = stop
 
 
 @dataclass(slots=True)
 class Overrides:
-    """What extended headers say about the member after them.
+    """What extended headers override for the member after them.
 
-    ``pax`` has only the keys that matter here, so that it stays small whatever the headers hold; ``sparse`` is whether
-    records call the member sparse, ``extents`` are the values of EXTENT_KEYS in their order, with their keys.
+    ``pax`` holds only keys that are used here, so that it stays small whatever the headers hold. ``sparse`` is set if
+    records mark the member as sparse; ``extents`` are the records with EXTENT_KEYS, in order.
     """
 
     name: bytes | None = None
@@ -67,46 +86,46 @@ class Overrides:
     sparse: bool = False
     extents: list[tuple[bytes, bytes]] = field(default_factory=list)
 
-    def following(self) -> Overrides:
-        """What holds at first for a member where these are the global ones."""
+    def for_next_member(self) -> Overrides:
+        """The overrides that a member starts with, if these are the global ones."""
         return Overrides(pax=dict(self.pax), sparse=self.sparse)
 
-    def take(self, typeflag: bytes, body: bytes) -> None:
-        """Learn from one extended header, as far as it is as specified."""
+    def apply(self, typeflag: bytes, body: bytes) -> None:
+        """Apply one extended header, as far as it is well-formed."""
         if typeflag == GNU_NAME:
             self.name = text(body)
         elif typeflag == GNU_LINK:
             self.link = text(body)
         else:
-            for record in records(body):
-                if record.key in _HEEDED:
+            for record in pax_records(body):
+                if record.key in _USED_KEYS:
                     self.pax[record.key] = record.value
-                if record.key.startswith(SPARSE):
+                if record.key.startswith(SPARSE_PREFIX):
                     self.sparse = True
-                    # A map belongs to one member: in a global header it is none.
+                    # A map belongs to one member, so it is ignored in a global header.
                     if record.key in EXTENT_KEYS and typeflag != PAX_GLOBAL:
                         self.extents.append((record.key, record.value))
 
     @property
-    def silent(self) -> bool:
-        """Whether nothing here changes where members lie or what they are called."""
-        return self.name is None and self.link is None and not (self.sparse or self.pax.keys() & PLACES)
+    def changes_nothing(self) -> bool:
+        """Whether nothing here overrides the name, link target or size of a member."""
+        return self.name is None and self.link is None and not (self.sparse or self.pax.keys() & PLACE_KEYS)
 
     def path(self, own: bytes) -> bytes:
-        """The member's name where its header says ``own``."""
+        """The member's name; ``own`` is the name in its header."""
         return next((self.pax[key] for key in _NAMES if self.pax.get(key)), self.name or own)
 
     def target(self, own: bytes) -> bytes:
-        """The link's target where the header says ``own``."""
+        """The link's target; ``own`` is the target in the header."""
         return self.pax.get(b"linkpath") or self.link or own
 
     def size(self, own: int | None) -> int | None:
-        """The size of the stored data in bytes, where the header says ``own``."""
+        """The size of the stored data in bytes; ``own`` is the size in the header."""
         size = decimal(self.pax.get(b"size"))
         return own if size is None else size
 
     def expanded(self, stored: int) -> int:
-        """The size of a sparse member with its holes, ``stored`` where none is recorded."""
+        """The size of a sparse member with its holes; ``stored`` if none is recorded."""
         sizes = (decimal(self.pax.get(key)) for key in _SIZES)
         return next((size for size in sizes if size is not None), stored)
 
@@ -114,3 +133,216 @@ class Overrides:
 def decimal(value: bytes | None) -> int | None:
     """The number of decimal digits below 10**19; None for anything else."""
     return int(value) if value is not None and value.isdigit() and len(value) < 20 else None
+
+
+MAX_PROBLEMS_PER_HEADER = 100
+"""Problems reported of one extended header."""
+
+
+_TIMES = frozenset((b"atime", b"ctime", b"mtime", b"LIBARCHIVE.creationtime"))
+
+
+_IDS = frozenset((b"gid", b"uid"))
+
+
+_TIME = re.compile(rb"(-?)([0-9]{1,1000})(?:\.[0-9]*)?")
+
+
+_LAST_SECOND = 253_402_300_799
+"""The end of the year 9999, in seconds since 1970."""
+
+
+_MAX_SHOWN_BYTES = 40
+
+
+class PaxProblem(NamedTuple):
+    """A problem at the bytes ``[start, stop)`` of a body; ``problem`` follows the header in a sentence."""
+
+    severity: Severity
+    code: str
+    problem: str
+    start: int
+    stop: int
+
+
+def pax_problems(typeflag: bytes, body: bytes) -> list[PaxProblem]:
+    """Problems of the body of one extended header: at most MAX_PROBLEMS_PER_HEADER, and a malformed record."""
+    if typeflag in (GNU_NAME, GNU_LINK):
+        if b"\0" in body:
+            return []
+        problem = "is malformed: its name has no NUL at the end"
+        return [PaxProblem(Severity.ERROR, "tar-extension", problem, 0, len(body))]
+    found: list[PaxProblem] = []
+    seen: dict[bytes, bytes] = {}
+    done = 0
+    for record in pax_records(body):
+        done = record.stop
+        if len(found) < MAX_PROBLEMS_PER_HEADER:
+            found += _record_problems(record, seen, is_global=typeflag == PAX_GLOBAL)
+    if done < len(body):
+        problem = f"is malformed: its record at byte {done:,} of the body cannot be read"
+        found.append(PaxProblem(Severity.ERROR, "tar-extension", problem, done, len(body)))
+    return found
+
+
+def _record_problems(record: PaxRecord, seen: dict[bytes, bytes], *, is_global: bool) -> Iterator[PaxProblem]:
+    start, stop, key, value = record
+    for problem in _invalid_values(key, value):
+        yield PaxProblem(Severity.ERROR, "tar-extension", f"is malformed: {problem}", start, stop)
+    shown = visible(key[:_MAX_SHOWN_BYTES])
+    if b"\0" in key:
+        problem = f"has a key with a NUL in it, {shown}, which programs read differently"
+        yield PaxProblem(Severity.WARNING, "tar-pax-key", problem, start, stop)
+    if key in PLACE_KEYS:
+        if seen.setdefault(key, value) != value:
+            problem = f"has two different values for {shown}. The last is used here, but not by all programs"
+            yield PaxProblem(Severity.WARNING, "tar-pax-repeated", problem, start, stop)
+        if not value:
+            problem = f"has an empty {shown}. The header's own is used here; other programs use nothing"
+            yield PaxProblem(Severity.WARNING, "tar-pax-empty", problem, start, stop)
+    if is_global and (key in PLACE_KEYS or key.startswith(SPARSE_PREFIX)):
+        problem = f"sets one {shown} for all members after it, although each has its own"
+        yield PaxProblem(Severity.WARNING, "tar-pax-global", problem, start, stop)
+    if value:
+        yield from _number_problems(record, shown)
+
+
+def _invalid_values(key: bytes, value: bytes) -> Iterator[str]:
+    if key in (b"path", b"linkpath") and b"\0" in value:
+        yield f"its {key.decode()} has a NUL in it"
+    if key == b"size" and value and decimal(value) is None:
+        yield "its size is not a decimal number, so the header's own is used"
+
+
+def _number_problems(record: PaxRecord, shown: str) -> Iterator[PaxProblem]:
+    start, stop, key, value = record
+    text = visible(value[:_MAX_SHOWN_BYTES])
+    if key in _IDS and decimal(value) is None:
+        problem = f"has a {shown} that is not a number ({text}). The header's own is used"
+        yield PaxProblem(Severity.WARNING, "tar-pax-number", problem, start, stop)
+    if key not in _TIMES:
+        return
+    time = _TIME.fullmatch(value)
+    if time is None or int(time[2]) > _LAST_SECOND:
+        problem = f"has an {shown} outside any calendar ({text})"
+        yield PaxProblem(Severity.WARNING, "tar-pax-time", problem, start, stop)
+    elif time[1]:
+        problem = f"has an {shown} before 1970 ({text} seconds), which some programs reject"
+        yield PaxProblem(Severity.INFO, "tar-pax-time", problem, start, stop)
+
+
+MAX_MAP_BYTES = 16 << 20
+"""Larger maps are not checked."""
+
+
+_ENTRY_SIZE = 24
+
+
+_HEADER_ENTRIES = Span(386, 482)
+"""The entries in the header itself."""
+
+
+_BLOCK_ENTRIES = Span(0, 504)
+"""The entries of each block after it."""
+
+
+_MAX_POSITION = 2**63 - 1
+
+
+Extent = tuple[int | None, int | None]
+"""The offset in the file and the size of a piece of data; None for what is not a number."""
+
+
+class MapFault(NamedTuple):
+    """A contradiction in a map, to follow "the map" in a sentence, and the bytes of the map."""
+
+    problem: str
+    span: Span
+
+
+def fault_of_blocks(source: Source, at: int, start: int, expanded: int, stored: int) -> MapFault | None:
+    """The fault of an old GNU map, in the header at ``at`` and the blocks up to ``start``; None if it has none."""
+    if start - at > MAX_MAP_BYTES:
+        return None
+    data = source.read(at, start - at)
+    fields = [data[_HEADER_ENTRIES.start : _HEADER_ENTRIES.stop]]
+    fields += [data[block : block + _BLOCK_ENTRIES.stop] for block in range(BLOCK, len(data), BLOCK)]
+    problem = _map_problem([extent for field in fields for extent in _entries(field)], expanded, stored)
+    stop = start if start > at + BLOCK else at + _HEADER_ENTRIES.stop
+    return MapFault(problem, Span(at + _HEADER_ENTRIES.start, stop)) if problem else None
+
+
+def _entries(field: bytes) -> Iterator[Extent]:
+    for at in range(0, len(field) - _ENTRY_SIZE + 1, _ENTRY_SIZE):
+        entry = field[at : at + _ENTRY_SIZE]
+        if entry.strip(b"\0"):
+            yield number(entry[:12]), number(entry[12:])
+
+
+def fault_of_records(source: Source, overrides: Overrides, records: Span, data: Span, expanded: int) -> MapFault | None:
+    """The fault of the map of a member that PAX records mark as sparse; None if it has none.
+
+    ``records`` are its extended headers, ``data`` its stored bytes, ``expanded`` its size with all holes.
+    """
+    major = overrides.pax.get(SPARSE_PREFIX + b"major")
+    if major is not None:
+        return _fault_of_data(source, data, expanded)
+    if SPARSE_PREFIX + b"map" in overrides.pax:
+        numbers = overrides.pax[SPARSE_PREFIX + b"map"].split(b",")
+    else:
+        numbers = [value for _, value in overrides.extents]
+        if any(key != EXTENT_KEYS[at % 2] for at, (key, _) in enumerate(overrides.extents)):
+            return MapFault("has extents that are not pairs of an offset and a size", records)
+    extents = _pairs(numbers)
+    counted = decimal(overrides.pax.get(SPARSE_PREFIX + b"numblocks"))
+    if counted is not None and counted != len(extents):
+        return MapFault(f"should have {counted:,} extents and has {len(extents):,}", records)
+    problem = _map_problem(extents, expanded, data.size) if extents else "is missing"
+    return MapFault(problem, records) if problem else None
+
+
+def _pairs(numbers: Sequence[bytes]) -> list[Extent]:
+    """The numbers in pairs; an odd last one is paired with None."""
+    values = [*map(decimal, numbers), *([None] * (len(numbers) % 2))]
+    return list(zip(values[::2], values[1::2], strict=True))
+
+
+def _fault_of_data(source: Source, data: Span, expanded: int) -> MapFault | None:
+    """The fault of a map in format 1.0: lines with the number of extents and their numbers, padded to whole blocks."""
+    size = BLOCK
+    while True:
+        held = source.read(data.start, min(size, data.size))
+        lines = held.split(b"\n")[:-1]
+        counted = decimal(lines[0]) if lines else None
+        if counted is None or 2 * counted > data.size:
+            return MapFault("does not begin with the number of its extents", Span(data.start, data.start + len(held)))
+        if len(lines) > 2 * counted:
+            break
+        if len(held) < size or size >= MAX_MAP_BYTES:
+            short = len(held) < size
+            return MapFault("ends before its last extent", data) if short else None
+        size *= 8
+    lines = lines[: 2 * counted + 1]
+    span = Span(data.start, data.start + aligned(sum(map(len, lines)) + len(lines)))
+    problem = _map_problem(_pairs(lines[1:]), expanded, data.stop - span.stop)
+    return MapFault(problem, Span(span.start, min(span.stop, data.stop))) if problem else None
+
+
+def _map_problem(extents: Iterable[Extent], expanded: int, stored: int) -> str:
+    """What is impossible about extents of a file of ``expanded`` bytes, ``stored`` of them in the archive."""
+    last_start = stop = total = 0
+    for at, (offset, size) in enumerate(extents):
+        if offset is None or size is None or offset < 0 or size < 0:
+            return f"has no number in its extent {at:,}"
+        if offset + size > _MAX_POSITION:
+            return f"exceeds 2^63 bytes with its extent {at:,}"
+        if offset < last_start:
+            return f"is not sorted: its extent {at:,} begins at {grouped(offset)}, before the previous one"
+        if offset < stop:
+            return f"overlaps itself: its extent {at:,} begins at {grouped(offset)}, inside the previous one"
+        last_start, stop, total = offset, offset + size, total + size
+    if stop > expanded:
+        return f"ends at byte {grouped(stop)}, but the file has {in_bytes(expanded)}"
+    if total != stored:
+        return f"describes {in_bytes(total)} of data, but {grouped(stored)} are stored"
+    return ""

@@ -1,7 +1,7 @@
-"""The quick way over plain members: many headers are checked and listed at once.
+"""List many regular members at once, with numpy.
 
-A member is plain when one header says everything about it: a regular file, octal numbers, a name without a prefix, and
-a checksum that fits. Whatever is not plain is left to the walk, which reads one header at a time.
+A member is regular here if one header describes it: a regular file, octal numbers, a name without a prefix, and a
+matching checksum. All others are left to ``walk``, which reads one header at a time.
 """
 
 from __future__ import annotations
@@ -14,23 +14,25 @@ from numpy.typing import NDArray
 
 from inspector.core.member import Members
 from inspector.core.source import Source
-from inspector.formats._tar.header import BLOCK, CHKSUM
-from inspector.formats._tar.names import NameCheck
+from inspector.formats._tar.header import BLOCK, CHKSUM, NameCheck
 
 Blocks = NDArray[np.uint8]
 
-WINDOW = 1024 * 1024
-"""Bytes read at a time where members are small."""
 
-SPARSE_HEADERS = 32 * 1024
-"""Where members are larger than so many bytes each, their headers are read one by one."""
-
-SINGLES = 1024
-"""Headers read one by one before they are checked together."""
+FAST_WINDOW_BYTES = 1024 * 1024
+"""Bytes read at a time if members are small."""
 
 
-class Hop:
-    """Appends runs of plain members to ``members`` and their headers to ``headers``, beginning where it is told."""
+MIN_STRIDE_FOR_SINGLES = 32 * 1024
+"""If members are further apart than this, their headers are read one by one."""
+
+
+MAX_SINGLE_HEADERS = 1024
+"""Headers read one by one that are checked together."""
+
+
+class FastWalk:
+    """Appends runs of regular members to ``members``, and the offsets of their headers to ``headers``."""
 
     def __init__(self, source: Source, members: Members, headers: array[int], names: NameCheck) -> None:
         self._source = source
@@ -43,18 +45,18 @@ class Hop:
         self._stride = 0
 
     def run(self, at: int) -> int:
-        """List plain members from ``at`` on; the answer is where the first byte after them is."""
-        offsets, rows = self._singles(at) if self._stride > SPARSE_HEADERS else self._window(at)
+        """List regular members from ``at`` on; returns the offset after the last."""
+        offsets, rows = self._read_singles(at) if self._stride > MIN_STRIDE_FOR_SINGLES else self._read_window(at)
         if not offsets:
             return at
         stop = self._accept(offsets, rows)
         self._stride = max(BLOCK, (stop - at) // len(offsets))
         return stop or at
 
-    def _window(self, at: int) -> tuple[list[int], Blocks]:
+    def _read_window(self, at: int) -> tuple[list[int], Blocks]:
         row = (at - self._start) // BLOCK
         if self._start < 0 or not 0 <= row < len(self._next):
-            data = self._source.read(at, WINDOW)
+            data = self._source.read(at, FAST_WINDOW_BYTES)
             self._blocks = np.frombuffer(data, np.uint8, len(data) // BLOCK * BLOCK).reshape(-1, BLOCK)
             sizes = _octal(self._blocks[:, 124:135])
             plain = (sizes >= 0) & (self._blocks[:, 156] == 0x30)
@@ -67,10 +69,10 @@ class Hop:
             row = follows[row]
         return [self._start + row * BLOCK for row in found], self._blocks[found]
 
-    def _singles(self, at: int) -> tuple[list[int], Blocks]:
+    def _read_singles(self, at: int) -> tuple[list[int], Blocks]:
         offsets: list[int] = []
         blocks: list[bytes] = []
-        while len(blocks) < SINGLES:
+        while len(blocks) < MAX_SINGLE_HEADERS:
             block = self._source.read(at, BLOCK)
             digits = block[124:135]
             if len(block) < BLOCK or block[156] != 0x30 or not digits.isdigit() or b"8" in digits or b"9" in digits:
@@ -81,7 +83,7 @@ class Hop:
         return offsets, np.frombuffer(b"".join(blocks), np.uint8).reshape(-1, BLOCK)
 
     def _accept(self, offsets: list[int], rows: Blocks) -> int:
-        """List the members of the first rows that are plain; the answer is where they end, 0 where none is."""
+        """List the members of the leading rows that are regular; returns where they end, 0 if there are none."""
         sizes = _octal(rows[:, 124:135])
         heads = np.array(offsets, np.int64)
         starts = heads + BLOCK
@@ -97,7 +99,7 @@ class Hop:
         members = self._members
         base = len(members.paths)
         listed = names[:count].view("S100")[:, 0].tolist()
-        self._names.many(len(members), listed, offsets[:count])
+        self._names.check_many(len(members), listed, offsets[:count])
         members.paths += b"".join(listed)
         _extend(members.starts, starts[:count])
         _extend(members.stops, stops[:count])
@@ -118,19 +120,19 @@ def _extend(column: array[int], values: Any) -> None:
 
 
 def _octal(digits: Blocks) -> Any:
-    """The numbers of columns of octal digits; -1 where something else stands among them."""
+    """The numbers in rows of octal digits; -1 for a row with anything else."""
     values = digits - np.uint8(0x30)
     weights = 8.0 ** np.arange(digits.shape[1] - 1, -1, -1)
     return np.where((values < 8).all(axis=1), values @ weights, -1.0).astype(np.int64)
 
 
 def _plain(rows: Blocks) -> Any:
-    """Which rows are regular files whose checksum fits."""
+    """Which rows are regular files with a matching checksum."""
     stored = _octal(rows[:, 148:154])
     sums = rows.sum(axis=1, dtype=np.uint32) - rows[:, CHKSUM].sum(axis=1, dtype=np.uint32) + 8 * 0x20
     ended = ((rows[:, 154:156] == 0) | (rows[:, 154:156] == 0x20)).all(axis=1)
     sized = (rows[:, 135] == 0) | (rows[:, 135] == 0x20)
-    # Of ordinary modes (seven octal digits and a NUL) none has a digit here that says set-ID.
+    # A mode of seven octal digits and a NUL has its set-ID bits in this digit.
     ordinary = rows[:, 103] & 6 == 0
     magic = (rows[:, 257:262] == np.frombuffer(b"ustar", np.uint8)).all(axis=1)
     return (stored == sums) & ended & sized & ordinary & magic & (rows[:, 156] == 0x30) & (rows[:, 345] == 0)

@@ -1,6 +1,6 @@
-"""The fields of a tar: members (made when they are looked at), extended headers, header blocks byte by byte.
+"""The fields of a tar: members (made on access), extended headers, and header blocks with all their parts.
 
-POSIX.1-2017, pax, ustar Interchange Format (the names of the parts) and GNU tar, Basic Tar Format.
+The names of the parts are from POSIX.1-2017, pax, ustar Interchange Format, and GNU tar, Basic Tar Format.
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ from inspector.core.numbers import in_bytes
 from inspector.core.source import Source, is_sparing
 from inspector.core.span import Span
 from inspector.formats._tar import header as heads
-from inspector.formats._tar.cursor import Layout
-from inspector.formats._tar.extension import CAP, records
+from inspector.formats._tar.extension import MAX_BODY_BYTES, pax_records
 from inspector.formats._tar.header import BLOCK, Header, aligned, checksums, number, parse, text
+from inspector.formats._tar.resync import Layout
 
 SPECIFICATION = "POSIX.1-2017, pax, ustar Interchange Format"
 
-RECORDS = 1000
-"""The most PAX records of one header that become fields of their own."""
+
+MAX_RECORD_FIELDS = 1000
+"""PAX records of one header that become fields."""
+
 
 _ROLES = (
     role_bit(Role.HEADER)
@@ -34,17 +36,18 @@ _ROLES = (
     | role_bit(Role.PADDING)
 )
 
+
 Extras = Callable[[int], Iterable[Field]]
-"""Further fields of a member, without spans: what stands about it beside the archive."""
+"""Makes further fields of a member, without spans, from metadata outside the archive."""
 
 
 def no_extras(_member: int) -> Iterable[Field]:
-    """Nothing stands beside the archive."""
+    """For a tar without such metadata."""
     return ()
 
 
 def archive_fields(source: Source, members: Members, layout: Layout, extras: Extras) -> Iterator[Field]:
-    """The archive-level fields: all members together, and what stands between and after them."""
+    """The top-level fields: the members, and the bytes between and after them."""
     if layout.runs and members.heads is not None:
         table = FieldTable(members.heads, lambda index: member_field(source, members, index, extras), _ROLES)
         yield Field(
@@ -64,7 +67,7 @@ def archive_fields(source: Source, members: Members, layout: Layout, extras: Ext
 
 
 def member_field(source: Source, members: Members, index: int, extras: Extras) -> Field:
-    """Everything about one member: extended headers, header, data, padding."""
+    """One member: its extended headers, header, data and padding."""
     if not is_sparing(source):
         return _member_field(source, members, index, extras)
     heads_column = members.heads
@@ -91,7 +94,7 @@ def _member_field(source: Source, members: Members, index: int, extras: Extras) 
         children.append(Field("data", Kind.DATA, (Span(start, min(stop, end)),), member=index))
     if end > stop:
         zero = not source.read(stop, end - stop).strip(b"\0")
-        note = "Zeros up to a multiple of 512 bytes." if zero else "Padding that is not all zeros, though it should be."
+        note = "Zeros up to a multiple of 512 bytes." if zero else "Padding that should be all zeros, but is not."
         children.append(Field("padding", Kind.PADDING, (Span(stop, end),), note=note))
     children += extras(index)
     return parent(
@@ -105,7 +108,7 @@ def _member_field(source: Source, members: Members, index: int, extras: Extras) 
 
 
 def _headers(source: Source, at: int, stop: int) -> Iterator[Field]:
-    """The header blocks and extended headers of the bytes ``[at, stop)``."""
+    """Yield the header blocks and extended headers in ``[at, stop)``."""
     while at < stop:
         block = source.read(at, BLOCK)
         found = parse(block) if len(block) == BLOCK else None
@@ -118,21 +121,23 @@ def _headers(source: Source, at: int, stop: int) -> Iterator[Field]:
             end = at + BLOCK
             yield header_field(block, at)
             if found.typeflag == heads.SPARSE and end < stop:
-                yield Field("sparse map", Kind.TAR_EXTENSION, (Span(end, stop),), note="More of the map of the holes.")
+                yield Field(
+                    "sparse map", Kind.TAR_EXTENSION, (Span(end, stop),), note="The rest of the map of the holes."
+                )
                 end = stop
         at = end
 
 
 def _extension(source: Source, at: int, end: int, block: bytes, found: Header) -> Field:
     start, stop = at + BLOCK, min(end, at + BLOCK + found.stored)
-    body = source.read(start, min(stop - start, CAP))
+    body = source.read(start, min(stop - start, MAX_BODY_BYTES))
     children = [header_field(block, at)]
     if found.typeflag in (heads.GNU_NAME, heads.GNU_LINK):
         children.append(Field("data", Kind.NAME, (Span(start, stop),), visible(text(body))))
     else:
         last = start
-        for position, record in enumerate(records(body)):
-            if position == RECORDS:
+        for position, record in enumerate(pax_records(body)):
+            if position == MAX_RECORD_FIELDS:
                 break
             kind = Kind.NAME if record.key in (b"path", b"linkpath", b"GNU.sparse.name") else Kind.TEXT
             last = start + record.stop
@@ -140,7 +145,7 @@ def _extension(source: Source, at: int, end: int, block: bytes, found: Header) -
                 Field(visible(record.key), kind, (Span(start + record.start, last),), visible(record.value))
             )
         if last < stop:
-            children.append(Field("data", Kind.BYTES, (Span(last, stop),), note="No well-formed records."))
+            children.append(Field("data", Kind.BYTES, (Span(last, stop),), note="Not well-formed records."))
     if stop < end:
         children.append(Field("padding", Kind.PADDING, (Span(stop, end),)))
     meaning = heads.TYPES[found.typeflag]
@@ -148,7 +153,7 @@ def _extension(source: Source, at: int, end: int, block: bytes, found: Header) -
 
 
 Meaning = tuple[Value, str, str]
-"""A part's value, how the block writes it, and what that means."""
+"""The value of a part, its text in the block, and its meaning."""
 
 
 def _text(piece: bytes) -> Meaning:
@@ -160,7 +165,7 @@ def _octal(piece: bytes) -> Meaning:
     if piece[:1] >= b"\x80":
         return value, f"0x{piece.hex()}", f"{value:,}, in base 256"
     shown = visible(text(piece).strip(b" "))
-    return value, shown, "No octal number." if value is None else ""
+    return value, shown, "Not an octal number." if value is None else ""
 
 
 def _size(piece: bytes) -> Meaning:
@@ -178,7 +183,7 @@ def _time(piece: bytes) -> Meaning:
     try:
         moment = datetime.fromtimestamp(number(piece) or 0, UTC)
     except (ValueError, OverflowError, OSError):
-        return value, shown, "A time that no calendar has."
+        return value, shown, "A time outside any calendar."
     return value, shown, note if value is None else f"{moment:%Y-%m-%d %H:%M:%S} UTC"
 
 
@@ -190,7 +195,7 @@ def _mode(piece: bytes) -> Meaning:
 
 
 def _type(piece: bytes) -> Meaning:
-    return visible(piece), "", heads.TYPES.get(piece, "Not a type that is known.").capitalize()
+    return visible(piece), "", heads.TYPES.get(piece, "Unknown type.").capitalize()
 
 
 def _bytes(piece: bytes) -> Meaning:
@@ -198,6 +203,7 @@ def _bytes(piece: bytes) -> Meaning:
 
 
 Part = tuple[str, int, Kind, Callable[[bytes], Meaning]]
+
 
 _COMMON: tuple[Part, ...] = (
     ("name", 100, Kind.NAME, _text),
@@ -210,6 +216,8 @@ _COMMON: tuple[Part, ...] = (
     ("typeflag", 1, Kind.FLAGS, _type),
     ("linkname", 100, Kind.NAME, _text),
 )
+
+
 _USTAR: tuple[Part, ...] = (
     ("magic", 6, Kind.SIGNATURE, _text),
     ("version", 2, Kind.TEXT, _text),
@@ -220,6 +228,8 @@ _USTAR: tuple[Part, ...] = (
     ("prefix", 155, Kind.NAME, _text),
     ("padding", 12, Kind.PADDING, _bytes),
 )
+
+
 _GNU: tuple[Part, ...] = (
     *_USTAR[:6],
     ("atime", 12, Kind.TIME, _time),
@@ -232,11 +242,13 @@ _GNU: tuple[Part, ...] = (
     ("realsize", 12, Kind.LENGTH, _octal),
     ("padding", 17, Kind.PADDING, _bytes),
 )
+
+
 _V7: tuple[Part, ...] = (("padding", 255, Kind.PADDING, _bytes),)
 
 
 def header_field(block: bytes, start: int) -> Field:
-    """One whole header block that begins at ``start``, part by part, in the dialect its magic names."""
+    """A complete header block at ``start``, part by part, in the dialect that its magic names."""
     found = parse(block)
     rest, dialect = (_GNU, "GNU") if found.gnu else (_USTAR, "ustar") if found.ustar else (_V7, "V7")
     children = []
@@ -245,7 +257,7 @@ def header_field(block: bytes, start: int) -> Field:
         value, shown, note = read(block[at : at + size])
         if name == "chksum":
             sums = checksums(block)
-            note = "Fits." if found.fits else f"Does not fit: the bytes of the block add up to {sums[0]:06o} (octal)."
+            note = "Matches." if found.fits else f"Does not match: the sum of the block is {sums[0]:06o} (octal)."
         children.append(Field(name, kind, (Span(start + at, start + at + size),), value, note, text=shown))
         at += size
     return parent("header", Kind.TAR_HEADER, (Span(start, start + BLOCK),), children, note=dialect)

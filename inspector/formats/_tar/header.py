@@ -1,39 +1,61 @@
-"""One tar header block: 512 bytes, POSIX.1-2017 ustar interchange format, with the GNU and the V7 dialect.
+"""Parse a tar header block: 512 bytes in the ustar format (POSIX.1-2017), the GNU or the V7 dialect; check names.
 
-Numbers are octal text, or base-256 where the first bit of the field is set (GNU, star). All offsets are in bytes.
+Numbers are octal text, or base-256 if the first bit of the field is set (GNU, star).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from inspector.core.archive import Emitter
+from inspector.core.names import hazards, visible
+
 BLOCK = 512
-"""Everything in a tar comes in blocks of so many bytes."""
+"""The block size in bytes; headers and data fill whole blocks."""
+
 
 ZEROS = bytes(BLOCK)
 """A block of zeros; two of them end an archive."""
 
+
 _ASCII = bytes(range(0x80))
 
+
 PAX_LOCAL, PAX_GLOBAL, GNU_NAME, GNU_LINK = b"x", b"g", b"L", b"K"
+
+
 EXTENSIONS = frozenset((PAX_LOCAL, PAX_GLOBAL, GNU_NAME, GNU_LINK, b"X"))
-"""Type flags of headers that say more about the header after them (``X`` is Sun's ``x``)."""
+"""Type flags of extended headers, which describe the member after them (``X`` is Sun's ``x``)."""
+
 
 MODE = slice(100, 108)
-"""Where a header block holds the permissions."""
+"""The permissions in a header block."""
+
 
 SET_ID = 0o6000
-"""The permissions that let a program run with the rights of its owner or group."""
+"""The set-user-ID and set-group-ID bits of the permissions."""
+
 
 CHKSUM = slice(148, 156)
-"""Where a header block holds its checksum."""
+"""The checksum in a header block."""
+
 
 LINKS = frozenset((b"1", b"2"))
+
+
 DEVICES = frozenset((b"3", b"4", b"6"))
+
+
 SPARSE = b"S"
+
+
 FOLDERS = frozenset((b"5", b"D"))
+
+
 BODILESS = LINKS | DEVICES | {b"5", b"V"}
-"""Type flags after whose header no data follows, whatever the size field says."""
+"""Type flags of headers without data, whatever the size field says."""
+
 
 TYPES = {
     b"0": "regular file",
@@ -56,7 +78,16 @@ TYPES = {
     b"V": "GNU volume label",
     b"N": "GNU old long name",
 }
-"""What the type flags mean."""
+"""The meaning of the type flags."""
+
+MAX_NAMES_REPORTED = 100
+"""Members whose names are reported one by one; the rest are counted."""
+
+
+_PLAIN = bytes(code for code in range(0x20, 0x7F) if code not in b"\\:") + b"\n"
+
+
+_SUSPICIOUS = (b"//", b"/.", b"./", b"\n/", b"\n.", b".\n")
 
 
 def aligned(size: int) -> int:
@@ -65,7 +96,7 @@ def aligned(size: int) -> int:
 
 
 def number(field: bytes) -> int | None:
-    """The number a header field holds; None where it holds none. Base-256 numbers may be negative."""
+    """The number in a header field; None if it is not a number. Base-256 numbers may be negative."""
     if field[:1] >= b"\x80":
         value = int.from_bytes(field, "big")
         bits = 8 * len(field)
@@ -82,7 +113,7 @@ def text(field: bytes) -> bytes:
 
 
 def checksums(block: bytes) -> tuple[int, int]:
-    """The sum of a block's bytes with spaces in place of the checksum: unsigned, and signed as old programs did."""
+    """The sum of a block's bytes, with spaces for the checksum: unsigned, and signed as old programs did."""
     rest = block[:148] + block[156:]
     unsigned = sum(rest) + 8 * 0x20
     return unsigned, unsigned - 256 * len(rest.translate(None, _ASCII))
@@ -90,10 +121,10 @@ def checksums(block: bytes) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What one header block says, before extended headers change it.
+    """One parsed header block, before extended headers override it.
 
-    ``fits`` is whether the checksum fits; ``ustar`` whether the magic is there; ``size`` is None where the field is
-    no number (it may be negative); ``stored`` is how many bytes of data follow, 0 where none can.
+    ``fits`` is whether the checksum matches, ``ustar`` whether the magic is there. ``size`` is None if the field is not
+    a number; it may be negative.
     """
 
     name: bytes
@@ -106,17 +137,17 @@ class Header:
 
     @property
     def stored(self) -> int:
-        """The data after this header, in bytes."""
+        """The size of the data after this header, in bytes; 0 if there can be none."""
         return 0 if self.typeflag in BODILESS else max(0, self.size or 0)
 
     @property
     def folder(self) -> bool:
-        """Whether it is a folder, by type or as V7 wrote them."""
+        """Whether it is a folder, by type or by a slash at the end (V7)."""
         return self.typeflag in FOLDERS or (self.typeflag == b"\0" and self.name.endswith(b"/"))
 
 
 def parse(block: bytes) -> Header:
-    """Read one whole block as a header, whatever is in it."""
+    """Parse one complete block as a header, whatever is in it."""
     magic, chksum = block[257:265], block[CHKSUM]
     posix, gnu = magic.startswith(b"ustar\0"), magic == b"ustar  \0"
     name, prefix = text(block[:100]), text(block[345:500]) if posix else b""
@@ -125,8 +156,45 @@ def parse(block: bytes) -> Header:
         number(block[124:136]),
         block[156:157],
         text(block[157:257]),
-        # What follows the number is NUL or space; anything else is a byte that has changed.
+        # After the number only NULs and spaces are allowed; anything else is damage.
         number(chksum) in checksums(block) and not chksum.partition(b"\0")[2].strip(b" \0"),
         posix or gnu,
         gnu,
     )
+
+
+class NameCheck:
+    """Reports hazardous names as members are listed. A leading ``./``, which tar programs write, is harmless."""
+
+    def __init__(self, emitter: Emitter) -> None:
+        self._emitter = emitter
+        self._found = 0
+
+    def check(self, index: int, name: bytes, span: tuple[int, int]) -> None:
+        """Check the name of one member, which is in the bytes ``span``."""
+        rest = name.removeprefix(b"./")
+        found = hazards(rest) if rest or not name else ()
+        if name == b"." or not found:
+            return
+        self._found += 1
+        if self._found <= MAX_NAMES_REPORTED:
+            shown = visible(name)
+            for hazard in found:
+                self._emitter.warning("tar-name-hazard", f"The name {shown!r} {hazard}.", span, member=index)
+
+    def check_many(self, first: int, names: Sequence[bytes], heads: Sequence[int]) -> None:
+        """Check the names of members from ``first`` on, whose headers are at ``heads``.
+
+        Each name is at most 100 bytes long. If all are plain, one pass over all of them shows it.
+        """
+        joined = b"\n" + b"\n".join(names) + b"\n"
+        plain = not joined.translate(None, _PLAIN) and joined.count(b"\n") == len(names) + 1
+        if plain and not any(suspicious in joined for suspicious in _SUSPICIOUS):
+            return
+        for index, (name, head) in enumerate(zip(names, heads, strict=True), first):
+            self.check(index, name, (head, head + 100))
+
+    def close(self) -> None:
+        """Report the total, if not all were reported."""
+        if self._found > MAX_NAMES_REPORTED:
+            self._emitter.warning("tar-name-hazard", f"{self._found:,} members in all have hazardous names.")

@@ -1,7 +1,4 @@
-"""Repairing a tar: the zeros at its end, and single fields of its headers.
-
-POSIX.1-2017, pax, ustar Interchange Format.
-"""
+"""Repair a tar: the zeros at its end, and single fields of its headers (POSIX.1-2017, pax, ustar)."""
 
 from __future__ import annotations
 
@@ -16,13 +13,17 @@ from inspector.core.repair import Repair
 from inspector.core.source import Source
 from inspector.formats._tar.header import BLOCK, CHKSUM, ZEROS, aligned, checksums, parse
 
-END = 2 * ZEROS
-"""What ends a tar."""
+END_BLOCKS = 2 * ZEROS
+"""The end of a tar."""
 
-CHECKSUM = "tar-checksum"
 
-_ENDS = frozenset(("tar-end-missing", "tar-end-short", "tar-truncated-header"))
-_SHARED = {
+CHECKSUM_CODE = "tar-checksum"
+
+
+_END_CODES = frozenset(("tar-end-missing", "tar-end-short", "tar-truncated-header"))
+
+
+_SHARED_FIELDS = {
     "mode": slice(100, 108),
     "uid": slice(108, 116),
     "gid": slice(116, 124),
@@ -36,69 +37,69 @@ _SHARED = {
     "prefix": slice(345, 500),
     "padding": slice(500, 512),
 }
-"""The fields that all headers of an archive usually have in common."""
+"""Fields that usually are the same in all headers of an archive."""
 
 
 def repair_end(archive: Archive, whole: bool) -> Iterator[Repair]:
-    """Write the two blocks of zeros; ``whole`` says whether it is proved that no member is missing before them."""
-    found = next((each for each in archive.findings if each.code in _ENDS), None)
-    if found is None or not len(archive.members) or any(_leaves_open(archive, each) for each in archive.findings):
+    """Write the two blocks of zeros; ``whole`` is whether it is proved that no member is missing before them."""
+    found = next((each for each in archive.findings if each.code in _END_CODES), None)
+    if found is None or not len(archive.members) or any(_is_open_ended(archive, each) for each in archive.findings):
         return
     source, size = archive.source, archive.source.size
     start = found.spans[0].start
     old = source.read(start, size - start)
     lost = len(old) if any(old) else 0
-    new = bytes(aligned(start) - start) + END
+    new = bytes(aligned(start) - start) + END_BLOCKS
     title = f"Write the two blocks of zeros that end the tar at byte {aligned(start):,}"
     claim = ""
     if found.code == "tar-end-missing" and not whole:
-        claim = "That the archive ends with its last member: whether more followed cannot be told."
-    loses = (f"The {in_bytes(lost)} of a cut-off header, of a member whose data are not there.",) if lost else ()
+        claim = "The archive ends with its last member. Nothing shows whether more members followed."
+    loses = (f"The {in_bytes(lost)} of a cut-off header, whose member has no data in the file.",) if lost else ()
     edit = Edit(title, (Patch(start, old, new),), size, start + len(new))
-    lossless = "" if loses or claim else "Zeros are written behind the last member, where nothing but zeros stood."
+    lossless = "" if loses or claim else "Zeros are written after the last member, where there were only zeros."
     yield Repair("tar-write-end", title, frozenset((found.code,)), loses, claim, edit, lossless=lossless)
 
 
 def repair_headers(archive: Archive, digits: Callable[[int], bytes] = lambda _: b"") -> Iterator[Repair]:
-    """Headers whose checksum does not fit, where a change of one field explains it.
+    """Repair headers with a wrong checksum that a change of one field explains.
 
-    ``digits`` are what the name of a member is known to begin with, empty where nothing is known.
+    ``digits`` returns what the name of a member has to begin with; empty if that is unknown.
     """
     found: list[tuple[str, int, Patch]] = []
     for each in archive.findings:
-        member = _member(archive, each) if each.code == CHECKSUM else None
+        member = _member(archive, each) if each.code == CHECKSUM_CODE else None
         if member is not None:
-            found += _explained(archive, each.spans[0].start, member, digits(member))
+            found += _field_repairs(archive, each.spans[0].start, member, digits(member))
     if not found:
         return
     name, at, _ = found[0]
     more = f", and one field of {count(len(found) - 1, 'more header')}" if len(found) > 1 else ""
     title = f"Set the field {name} of the header at byte {at:,}{more}"
-    claim = f"That only the field {name} of the header at byte {at:,} has changed: with "
-    claim += "a new sum all fits" if name == "chksum" else "what is to be expected there its checksum fits"
-    claim += f"; the same for {count(len(found) - 1, 'more header')}." if more else "."
+    claim = f"Only the field {name} of the header at byte {at:,} has changed: "
+    claim += "all others are as expected" if name == "chksum" else "with the expected value the checksum matches"
+    claim += f". Likewise for {count(len(found) - 1, 'more header')}." if more else "."
     edit = Edit(title, tuple(patch for _, _, patch in found), archive.source.size, archive.source.size)
-    yield Repair("tar-mend-header", title, frozenset((CHECKSUM,)), (), claim, edit)
+    yield Repair("tar-mend-header", title, frozenset((CHECKSUM_CODE,)), (), claim, edit)
 
 
-def _leaves_open(archive: Archive, finding: Finding) -> bool:
-    """Whether something that belongs to no member, or not all of one, stands at the end."""
-    return finding.code == "tar-truncated-data" or (finding.code == CHECKSUM and _member(archive, finding) is None)
+def _is_open_ended(archive: Archive, finding: Finding) -> bool:
+    """Whether the archive ends with a cut-off member or an unlisted header."""
+    return finding.code == "tar-truncated-data" or (finding.code == CHECKSUM_CODE and _member(archive, finding) is None)
 
 
 def _member(archive: Archive, finding: Finding) -> int | None:
-    """The member that was listed in spite of its header's checksum."""
+    """The member that was listed despite its header's wrong checksum; None if it was not listed."""
     start = finding.spans[0].start + BLOCK
     at = bisect_left(archive.members.starts, start)
     return at if at < len(archive.members) and archive.members.starts[at] == start else None
 
 
-def _explained(archive: Archive, at: int, member: int, digits: bytes) -> Iterator[tuple[str, int, Patch]]:
-    """The one field of the header at ``at`` that explains its sum: its name, the header's place, and the change."""
-    block, model = archive.source.read(at, BLOCK), _model(archive, member)
+def _field_repairs(archive: Archive, at: int, member: int, digits: bytes) -> Iterator[tuple[str, int, Patch]]:
+    """The single field that explains the checksum of the header at ``at``: its name, that offset, and the patch."""
+    block, model = archive.source.read(at, BLOCK), _neighbour_header(archive, member)
     if model is None:
         return
-    candidates = {name: (field, model[field]) for name, field in _SHARED.items() if block[field] != model[field]}
+    candidates = {name: (field, model[field]) for name, field in _SHARED_FIELDS.items() if block[field] != model[field]}
     if not block.startswith(digits):
         candidates["name"] = (slice(0, len(digits)), digits)
     fitting = {name: change for name, change in candidates.items() if parse(_with(block, *change)).fits}
@@ -113,8 +114,8 @@ def _with(block: bytes, field: slice, new: bytes) -> bytes:
     return block[: field.start] + new + block[field.stop :]
 
 
-def _model(archive: Archive, member: int) -> bytes | None:
-    """The header of a neighbour whose checksum fits."""
+def _neighbour_header(archive: Archive, member: int) -> bytes | None:
+    """The header of a neighbour with a matching checksum; None if there is none."""
     for other in (member - 1, member + 1):
         if 0 <= other < len(archive.members):
             block = _block(archive.source, archive.members.starts[other] - BLOCK)

@@ -1,1 +1,6 @@
-"""ZIP structures, shared by the formats that are ZIP archives: APPNOTE.TXT 6.3.10 of PKWARE."""
+"""ZIP, for the formats that are ZIP archives (APPNOTE.TXT 6.3.10 by PKWARE).
+
+``records`` has the layout of the records, ``headers`` and ``extra`` read them, ``eocd`` finds the end records,
+``directory`` reads the central directory into columns, ``decode`` puts all together; ``fields`` shows the bytes,
+``members`` reads contents, ``check`` compares CRC-32 values, ``repair``, ``rebuild`` and ``salvage`` fix.
+"""

@@ -1,8 +1,8 @@
-"""Comparing the content of every member with its CRC-32: APPNOTE.TXT 4.4.7.
+"""Compare the content of every member with its CRC-32 (APPNOTE.TXT 4.4.7), and list the recorded values.
 
-The CRC-32 stands up to three times: in the central directory, the local header and the data descriptor. Content that
-fits one of them is what was written, for chance would have to hit one of 2**32; a record that it does not fit is then
-itself what is wrong. That is said beside what decoding said of the difference.
+The CRC-32 is recorded up to three times: in the central directory, the local header and the data descriptor. Content
+that matches one of them is what was archived, because a false match has a chance of one in 2**32. Then a record that
+differs is itself wrong, which is reported in addition to the difference that decoding found.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import islice
 from operator import le
+from typing import NamedTuple
 
 from isal.isal_zlib import crc32
 
@@ -22,27 +23,36 @@ from inspector.core.member import UNREADABLE, Codec
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.progress import Progress
-from inspector.core.source import BLOCK, blocks
-from inspector.core.verdict import VERDICTS, Verdict
+from inspector.core.rows import LazyRows
+from inspector.core.source import BLOCK, Source, blocks
+from inspector.core.span import Span, Spans
+from inspector.core.verdict import VERDICTS, Checksum, Verdict
 from inspector.formats._zip.directory import Directory
-from inspector.formats._zip.ledger import Recorded, recorded
-from inspector.formats._zip.reading import content
+from inspector.formats._zip.members import content
+from inspector.formats._zip.records import HAS_DESCRIPTOR, LOCAL_SIZE, LOCAL_STRUCT, Local
 
-_WINDOW = 1 << 20
-"""The most bytes that are read at once for several members."""
-_PATIENCE = 4
-"""How many times the size of the file is read when members claim the same bytes."""
-_DISPUTED = frozenset({"zip-local-crc", "zip-descriptor-differs"})
-"""Findings of decoding after which the content tells which of two records is wrong."""
-_TOLD = frozenset({"zip-member-cut-off", "taco-crc", "taco-torn-after-write-1", "taco-torn-after-write-2"})
-"""Findings of decoding that say already that the content and a CRC-32 do not fit."""
+_WINDOW_BYTES = 1 << 20
+"""Bytes read at once for several members."""
 
-_OF_DATA = frozenset({"zip-crc-mismatch", "zip-content-damaged", "zip-member-cut-off"})
-"""Errors that the verdicts count already."""
+
+_MAX_READS_OF_FILE = 4
+"""If members overlap, at most this many times the size of the file is read."""
+
+
+_DISPUTED_CODES = frozenset({"zip-local-crc", "zip-descriptor-differs"})
+"""Findings about two CRC-32 records that differ; the content shows which is wrong."""
+
+
+_REPORTED_CODES = frozenset({"zip-member-cut-off", "taco-crc", "taco-torn-after-write-1", "taco-torn-after-write-2"})
+"""Findings of decoding that report a wrong CRC-32 already."""
+
+
+_DATA_CODES = frozenset({"zip-crc-mismatch", "zip-content-damaged", "zip-member-cut-off"})
+"""Errors that are counted by verdict in the summary."""
 
 
 def check_members(archive: Archive, directory: Directory, emitter: Emitter, progress: Progress) -> str:
-    """Judge every member, report what does not fit, and sum up; see Format.check."""
+    """Judge every member, report mismatches, and return a summary."""
     directory.computed = array("q", [-1]) * len(directory.members)
     _Check(archive, directory, emitter, progress).run()
     return _summary(archive)
@@ -57,24 +67,24 @@ class _Check:
         self.members = directory.members
         self.emitter = emitter
         self.progress = progress
-        self.disputed = {finding.member for finding in archive.findings if finding.code in _DISPUTED}
-        self.lost = any(map(UNREADABLE.__and__, self.members.marks or ()))
-        self.told = {finding.member for finding in archive.findings if finding.code in _TOLD}
+        self.disputed = {finding.member for finding in archive.findings if finding.code in _DISPUTED_CODES}
+        self.unreadable = any(map(UNREADABLE.__and__, self.members.marks or ()))
+        self.reported = {finding.member for finding in archive.findings if finding.code in _REPORTED_CODES}
 
     def run(self) -> None:
-        """Check all members, neighbours together where each lies behind the one before."""
+        """Check all members; if none overlap, read neighbours together."""
         starts, stops = self.members.starts, self.members.stops
         self.progress.begin("Comparing CRC-32", sum(stops) - sum(starts))
         if all(map(le, starts, stops)) and all(map(le, stops, islice(starts, 1, None))):
-            self._run_orderly()
+            self._run_in_order()
         else:
-            self._run_tangled()
+            self._run_overlapping()
 
-    def _run_orderly(self) -> None:
+    def _run_in_order(self) -> None:
         starts, stops = self.members.starts, self.members.stops
         index = 0
         while index < len(starts):
-            following = bisect_right(stops, starts[index] + _WINDOW, index)
+            following = bisect_right(stops, starts[index] + _WINDOW_BYTES, index)
             if following > index + 1:
                 self._check_window(index, following)
                 index = following
@@ -82,10 +92,10 @@ class _Check:
                 self._check(index)
                 index += 1
 
-    def _run_tangled(self) -> None:
-        """Members that claim the same bytes are read as long as that is not too often."""
+    def _run_overlapping(self) -> None:
+        """Check overlapping members, up to a limit of bytes read."""
         members = self.members
-        left = _PATIENCE * self.source.size
+        left = _MAX_READS_OF_FILE * self.source.size
         skipped = 0
         for index in range(len(members)):
             size = members.stored(index)
@@ -96,13 +106,13 @@ class _Check:
                 self._check(index)
         if skipped:
             message = (
-                f"{count(skipped, 'member')} could not be checked in reasonable time: members claim the same bytes so "
-                f"often that comparing all would read more than {_PATIENCE} times the file."
+                f"{count(skipped, 'member')} could not be checked because members overlap too much. Checking all "
+                f"would read more than {_MAX_READS_OF_FILE} times the file."
             )
             self.emitter.warning("zip-overlap-not-checked", message)
 
     def _check_window(self, first: int, last: int) -> None:
-        """Check members that lie in one stretch of at most _WINDOW bytes."""
+        """Check the members ``[first, last)``, whose data lies within _WINDOW_BYTES."""
         members = self.members
         starts, stops, digests = members.starts[first:last], members.stops[first:last], members.digests
         assert digests is not None
@@ -120,19 +130,19 @@ class _Check:
             self._check(index, view[members.starts[index] - base : members.stops[index] - base])
 
     def _is_plain(self, first: int, last: int) -> bool:
-        """Whether all there is to do for these members is to compare."""
-        plain = self.members.codecs_in(first, last) == {Codec.STORED} and not self.lost
+        """Whether these members only need comparing: stored, readable and not disputed."""
+        plain = self.members.codecs_in(first, last) == {Codec.STORED} and not self.unreadable
         return plain and (not self.disputed or self.disputed.isdisjoint(range(first, last)))
 
-    def _is_lost(self, index: int) -> bool:
+    def _is_unreadable(self, index: int) -> bool:
         marks = self.members.marks
         return marks is not None and bool(marks[index] & UNREADABLE)
 
     def _check(self, index: int, data: memoryview | None = None) -> None:
-        """Compare one member's content, whose stored bytes are ``data`` or still to be read, and judge it."""
+        """Compare one member's content and judge it; ``data`` are its stored bytes if they were read."""
         members = self.members
         codec = members.codec_at(index)
-        if codec is Codec.UNKNOWN or self._is_lost(index):
+        if codec is Codec.UNKNOWN or self._is_unreadable(index):
             self.emitter.judge(index, Verdict.NOT_CHECKABLE)
             self.progress.advance(members.stored(index))
             return
@@ -147,7 +157,7 @@ class _Check:
         if digests is not None and digests[index] == crc and index not in self.disputed:
             self.emitter.judge(index, Verdict.VERIFIED)
         else:
-            self._settle(index, crc)
+            self._judge(index, crc)
 
     def _stored_crc(self, index: int, data: memoryview | None) -> int:
         at, stop = self.members.starts[index], self.members.stops[index]
@@ -159,7 +169,7 @@ class _Check:
             crc = crc32(piece, crc)
             size = len(piece)
             at += size
-            # Two pieces at a time fit the processor's cache worse than one.
+            # Free the piece before the next is read: two at a time do not fit the processor's cache.
             del piece
             self.progress.advance(size)
         return crc
@@ -181,59 +191,62 @@ class _Check:
     def _short(self, index: int) -> MemberError:
         stored = in_bytes(self.members.stored(index))
         return MemberError(
-            f"Not all of the {stored} of {visible(self.members.path(index))} can be read: the file has become shorter "
-            "since it was opened."
+            f"{visible(self.members.path(index))} cannot be read to its end: the file has become shorter since it was "
+            f"opened. The member has {stored}."
         )
 
-    def _settle(self, index: int, crc: int) -> None:
-        """Judge a member whose content does not fit every CRC-32 that is recorded for it."""
-        records = recorded(self.source, self.directory, index)
+    def _judge(self, index: int, crc: int) -> None:
+        """Judge a member whose content does not match every CRC-32 recorded for it."""
+        records = recorded_crcs(self.source, self.directory, index)
         wrong = [record for record in records if record.crc != crc]
         if not records:
             self.emitter.judge(index, Verdict.NOT_CHECKABLE)
         elif len(wrong) == len(records) or (wrong and self._is_empty(index)):
             self.emitter.judge(index, Verdict.MISMATCH)
-            if index not in self.told:
+            if index not in self.reported:
                 self._report_mismatch(index, crc, wrong)
         else:
             self.emitter.judge(index, Verdict.VERIFIED)
-            if wrong and index not in self.told:
+            if wrong and index not in self.reported:
                 self._report_field(index, crc, wrong)
 
     def _is_empty(self, index: int) -> bool:
-        """Whether there is no content, which fits the CRC-32 of none wherever a record says that it is."""
+        """Whether there is no content; a match of the CRC-32 of nothing proves nothing."""
         return self.members.starts[index] == self.members.stops[index]
 
-    def _report_mismatch(self, index: int, crc: int, wrong: list[Recorded]) -> None:
+    def _report_mismatch(self, index: int, crc: int, wrong: list[RecordedCrc]) -> None:
         start, stop = self.members.starts[index], self.members.stops[index]
         message = (
-            f"The CRC-32 of {visible(self.members.path(index))} does not fit: its {in_bytes(stop - start)} from "
-            f"{grouped(start)} on {verb(stop - start, 'gives', 'give')} 0x{crc:08X}, the {_said(wrong)}. Some of them "
-            "have changed since they were written, and a CRC-32 does not tell which; other members are not affected."
+            f"The content of {visible(self.members.path(index))} does not match its CRC-32. Its "
+            f"{in_bytes(stop - start)} from {grouped(start)} on {verb(stop - start, 'gives', 'give')} 0x{crc:08X}; "
+            f"the {_recorded_values(wrong)}. Some bytes have changed since it was archived, and a CRC-32 does not "
+            "show which. Other members are not affected."
         )
         self.emitter.error("zip-crc-mismatch", message, (start, stop), member=index)
 
-    def _report_field(self, index: int, crc: int, wrong: list[Recorded]) -> None:
+    def _report_field(self, index: int, crc: int, wrong: list[RecordedCrc]) -> None:
         message = (
-            f"The content of {visible(self.members.path(index))} is whole: it gives the CRC-32 0x{crc:08X}, as is "
-            f"recorded elsewhere too. What is wrong is a record: the {_said(wrong)}."
+            f"A CRC-32 record of {visible(self.members.path(index))} is wrong, but its content is whole. The content "
+            f"gives 0x{crc:08X}, which another record has too; the {_recorded_values(wrong)}."
         )
         self.emitter.info("zip-crc-field-wrong", message, *(record.span for record in wrong), member=index)
 
     def _report_content(self, index: int, error: MemberError) -> None:
-        if index in self.told:
+        if index in self.reported:
             return
         span = (self.members.starts[index], self.members.stops[index])
-        message = f"{error} Its CRC-32 cannot be compared; other members are not affected."
+        message = f"{error} Its CRC-32 cannot be compared. Other members are not affected."
         self.emitter.error("zip-content-damaged", message, span, member=index)
 
 
-def _said(records: list[Recorded]) -> str:
-    """What records say, those together that say the same."""
+def _recorded_values(records: list[RecordedCrc]) -> str:
+    """The recorded values, with equal ones grouped."""
     places: dict[int, list[str]] = {}
     for record in records:
         places.setdefault(record.crc, []).append(record.place)
-    return "; the ".join(f"{' and the '.join(names)} recorded 0x{crc:08X}" for crc, names in places.items())
+    return "; the ".join(
+        f"{' and the '.join(names)} {verb(len(names), 'has', 'have')} 0x{crc:08X}" for crc, names in places.items()
+    )
 
 
 def _summary(archive: Archive) -> str:
@@ -241,20 +254,131 @@ def _summary(archive: Archive) -> str:
     if not total:
         return "There are no members."
     counts = {verdict: archive.verdicts.count(at) for at, verdict in enumerate(VERDICTS)}
-    structural = sum(each.severity is Severity.ERROR and each.code not in _OF_DATA for each in archive.findings)
+    structural = sum(each.severity is Severity.ERROR and each.code not in _DATA_CODES for each in archive.findings)
     errors = [f"{count(structural, 'error')} in the structure"] if structural else []
     if structural and counts[Verdict.VERIFIED] == total:
         whose = "its one member" if total == 1 else f"all {total:,} members"
-        return f"{errors[0]}; the data of {whose} fits its CRC-32."
+        return f"{errors[0]}; the data of {whose} matches its CRC-32."
     mismatches, blank = counts[Verdict.MISMATCH], counts[Verdict.NOT_CHECKABLE]
     verified = f"{counts[Verdict.VERIFIED]:,} of {count(total, 'member')} {'is' if total == 1 else 'are'} verified"
     parts = [*errors, verified]
     if mismatches:
-        words = "does not fit its" if mismatches == 1 else "do not fit their"
-        parts.append(f"{mismatches:,} {words} CRC-32")
+        text = verb(mismatches, "does not match its", "do not match their")
+        parts.append(f"{mismatches:,} {text} CRC-32")
     if blank:
         parts.append(f"{blank:,} cannot be checked")
     unread = total - counts[Verdict.VERIFIED] - mismatches - blank
     if unread:
         parts.append(f"{unread:,} {'was' if unread == 1 else 'were'} not checked")
     return "; ".join(parts) + "."
+
+
+_CENTRAL_CRC = 16
+
+
+_LOCAL_CRC = 14
+
+
+_CRC_SIZE = 4
+
+
+class RecordedCrc(NamedTuple):
+    """One recorded CRC-32: the record it is in, its file bytes and its value."""
+
+    place: str
+    span: Span
+    crc: int
+
+
+def recorded_crcs(source: Source, directory: Directory, index: int) -> list[RecordedCrc]:
+    """The CRC-32 values recorded for a member, at most three; first the one that readers use.
+
+    A local header that leaves the CRC-32 to a data descriptor records none.
+    """
+    found = []
+    if directory.listed:
+        found.append(_central(directory, index))
+    local = _local(source, directory, index)
+    if local is not None:
+        found.append(local)
+    size = directory.descriptors[index]
+    if size:
+        at = directory.members.stops[index] + (4 if size in (16, 24) else 0)
+        crc = source.read(at, _CRC_SIZE)
+        if len(crc) == _CRC_SIZE:
+            found.append(RecordedCrc("data descriptor", Span(at, at + _CRC_SIZE), int.from_bytes(crc, "little")))
+    return found
+
+
+def _central(directory: Directory, index: int) -> RecordedCrc:
+    at = directory.central[index] + _CENTRAL_CRC
+    digests = directory.members.digests
+    assert digests is not None
+    return RecordedCrc("central directory", Span(at, at + _CRC_SIZE), digests[index])
+
+
+def _local(source: Source, directory: Directory, index: int) -> RecordedCrc | None:
+    heads = directory.members.heads
+    assert heads is not None
+    data = source.read(heads[index], LOCAL_SIZE)
+    if len(data) < LOCAL_SIZE or not directory.members[index].readable:
+        return None
+    local = Local._make(LOCAL_STRUCT.unpack(data))
+    if local.flags & HAS_DESCRIPTOR and not local.crc:
+        return None
+    at = heads[index] + _LOCAL_CRC
+    return RecordedCrc("local header", Span(at, at + _CRC_SIZE), local.crc)
+
+
+class ChecksumTable(LazyRows[Checksum]):
+    """One row for each member, with the CRC-32 that readers use; made on access.
+
+    ``header`` is a member with a second row for its local header; -1 for none.
+    """
+
+    def __init__(self, archive: Archive, directory: Directory, header: int = -1) -> None:
+        self._archive = archive
+        self._directory = directory
+        self._header = header if directory.listed else -1
+
+    def __len__(self) -> int:
+        return len(self._directory.members) + (self._header >= 0)
+
+    def row(self, at: int) -> Checksum:
+        """The checksum in row ``at``."""
+        row = at
+        if 0 <= self._header < row:
+            row -= 1
+            if row == self._header:
+                return self._checksum(row, _local(self._archive.source, self._directory, row), ", local header")
+        if self._directory.listed:
+            return self._checksum(row, _central(self._directory, row))
+        return self._checksum(row, next(iter(recorded_crcs(self._archive.source, self._directory, row)), None))
+
+    def _checksum(self, member: int, record: RecordedCrc | None, which: str = "") -> Checksum:
+        members = self._directory.members
+        verdict = self._archive.verdict(member)
+        computed = -1
+        if verdict in (Verdict.VERIFIED, Verdict.MISMATCH):
+            computed = self._directory.computed[member]
+            verdict = Verdict.VERIFIED if record and record.crc == computed else Verdict.MISMATCH
+        return Checksum(
+            name=f"CRC-32 of {visible(members.path(member))}{which}",
+            algorithm="CRC-32",
+            stored=f"{record.crc:08x}" if record else "",
+            computed=f"{computed:08x}" if computed >= 0 else "",
+            place=(record.span,) if record else (),
+            covers=members[member].spans,
+            omits=(),
+            verdict=verdict,
+            note=f"in the {record.place}" if record else "not recorded",
+            member=member,
+            copies=self._copies(member, record) if record and verdict is Verdict.MISMATCH else (),
+        )
+
+    def _copies(self, member: int, record: RecordedCrc) -> Spans:
+        """Where the same value is recorded once more; none for a header that has two rows."""
+        if member == self._header:
+            return ()
+        every = recorded_crcs(self._archive.source, self._directory, member)
+        return tuple(each.span for each in every if each.span != record.span and each.crc == record.crc)

@@ -1,56 +1,67 @@
-"""Decoding a ZIP archive: APPNOTE.TXT 4.3.6, from the end records to the local headers, or forwards without them."""
+"""Decode a ZIP archive: from the end records to the local headers, or forward without them (APPNOTE.TXT 4.3.6)."""
 
 from __future__ import annotations
 
 from collections.abc import Container
+from itertools import islice, pairwise
 
 from inspector.core.archive import Emitter
 from inspector.core.field import Field
 from inspector.core.finding import Severity
 from inspector.core.kinds import Kind
+from inspector.core.member import FOLDER, LARGEST
 from inspector.core.names import visible
-from inspector.core.numbers import count, in_bytes
+from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.source import Source, expect, is_sparing
 from inspector.core.span import Span
-from inspector.formats._zip.base_offset import holder_of, report_distance, settle_shift
-from inspector.formats._zip.deferred_headers import place_members
-from inspector.formats._zip.descriptors import measure_descriptors
-from inspector.formats._zip.directory import Directory, DirectoryWalk, headers, new_members
-from inspector.formats._zip.eocd import Ending, find_ending
-from inspector.formats._zip.eocd_search import ending_behind_members
-from inspector.formats._zip.fields import Lead, MemberRows, central_directory, end_fields, end_record
-from inspector.formats._zip.records import CENTRAL, END, FULL_16
-from inspector.formats._zip.rows import lay_rows
-from inspector.formats._zip.scan import walk_forward
+from inspector.formats._zip.directory import Directory, DirectoryWalk, new_members, report_displacement
+from inspector.formats._zip.eocd import Eocd, decide_shift, enclosing_member, find_eocd, find_eocd_after_members
+from inspector.formats._zip.extra import ExtraPlace, report_extra, report_second_name
+from inspector.formats._zip.fields import FirstMember, MemberRows, central_directory, end_fields, end_record, lay_rows
+from inspector.formats._zip.headers import (
+    FORMS,
+    MAX_MEMBERS,
+    LocalFile,
+    central_headers,
+    codec_of,
+    form_of,
+    local_files,
+)
+from inspector.formats._zip.members import is_plain_name, path_of, report_name
+from inspector.formats._zip.records import CENTRAL, DESCRIPTOR, END, FULL_16, LOCAL_SIZE
 
 
 def decode_zip(
-    source: Source, emitter: Emitter, progress: Progress, lead: Lead | None = None, quiet: Container[int] = ()
+    source: Source,
+    emitter: Emitter,
+    progress: Progress,
+    first_member: FirstMember | None = None,
+    crc_checked_at: Container[int] = (),
 ) -> Directory:
-    """Emit everything about a ZIP archive and give its columns.
+    """Emit members, fields and findings of a ZIP archive, and return its columns.
 
-    ``lead`` speaks for the member at the start of the file, ``quiet`` are local header offsets whose CRC is judged by
-    the caller.
+    ``first_member`` describes the member at the start of the file. ``crc_checked_at`` holds offsets of local headers
+    whose CRC-32 the caller compares.
     """
-    ending = _ending(source, emitter, progress)
-    directory = Directory(new_members(), ending, assumed=is_sparing(source))
+    eocd = _find_eocd(source, emitter, progress)
+    directory = Directory(new_members(), eocd, deferred=is_sparing(source))
     emitter.begin_members(directory.members)
-    if ending is not None:
-        for severity, code, message, spans in ending.problems:
+    if eocd is not None:
+        for severity, code, message, spans in eocd.problems:
             emitter.find(Severity(severity), code, message, spans)
-        if ending.directory is not None:
-            _read_directory(source, emitter, directory, ending, quiet, progress)
-    told = source.size
-    if not directory.members and (ending is None or ending.entries):
-        told = _read_forward(source, emitter, directory, progress)
+        if eocd.directory is not None:
+            _read_directory(source, emitter, directory, eocd, crc_checked_at, progress)
+    reported_from = source.size
+    if not directory.members and (eocd is None or eocd.entries):
+        reported_from = _read_forward(source, emitter, directory, progress)
     limit = _limit(source, directory)
-    if directory.assumed and directory.listed:
+    if directory.deferred and directory.listed:
         place_members(emitter, directory, limit)
     else:
         measure_descriptors(source, emitter, directory, progress)
-    rows = lay_rows(source, emitter, directory, limit, told)
-    table = MemberRows(source, directory, rows, lead).table()
+    rows = lay_rows(source, emitter, directory, limit, reported_from)
+    table = MemberRows(source, directory, rows, first_member).table()
     fields: list[Field] = []
     if len(table):
         words = count(len(directory.members), "member")
@@ -59,91 +70,93 @@ def decode_zip(
     return directory
 
 
-def _ending(source: Source, emitter: Emitter, progress: Progress) -> Ending | None:
-    ending = find_ending(source) or ending_behind_members(source, progress)
-    if ending is None:
+def _find_eocd(source: Source, emitter: Emitter, progress: Progress) -> Eocd | None:
+    eocd = find_eocd(source) or find_eocd_after_members(source, progress)
+    if eocd is None:
         return None
-    holder = holder_of(source, ending)
-    if holder is not None:
+    outer = enclosing_member(source, eocd)
+    if outer is not None:
         message = (
-            f"The end of central directory record at {ending.record.start:,} ends an archive that is the content of "
-            f"{visible(holder)}, not the one that holds it."
+            f"The end of central directory record at {eocd.record.start:,} belongs to the archive stored in "
+            f"{visible(outer)}, not to this archive."
         )
-        emitter.info("zip-end-of-member", message, ending.record)
+        emitter.info("zip-end-of-member", message, eocd.record)
         return None
-    settle_shift(source, ending)
-    return ending
+    decide_shift(source, eocd)
+    return eocd
 
 
 def _read_directory(
     source: Source,
     emitter: Emitter,
     directory: Directory,
-    ending: Ending,
-    quiet: Container[int],
+    eocd: Eocd,
+    crc_checked_at: Container[int],
     progress: Progress,
 ) -> None:
-    assert ending.directory is not None
-    start = ending.directory.start
-    expect(source, start, ending.anchor)
-    walk = DirectoryWalk(source, emitter, directory, ending, quiet)
-    walk.run(start, ending.anchor, progress)
-    report_distance(emitter, directory, walk)
-    directory.span = Span(start, max(ending.directory.stop, directory.stop))
+    assert eocd.directory is not None
+    start = eocd.directory.start
+    expect(source, start, eocd.anchor)
+    walk = DirectoryWalk(source, emitter, directory, eocd, crc_checked_at)
+    walk.run(start, eocd.anchor, progress)
+    report_displacement(emitter, directory, walk)
+    directory.span = Span(start, max(eocd.directory.stop, directory.stop))
     _report_counts(emitter, directory)
 
 
 def _report_counts(emitter: Emitter, directory: Directory) -> None:
-    """Compare what the end records claim with what the walk found."""
-    ending, span = directory.ending, directory.span
-    assert ending is not None
+    """Compare the end records with the entries found."""
+    eocd, span = directory.eocd, directory.span
+    assert eocd is not None
     assert span is not None
     found = len(directory.central)
     if directory.capped:
         return
     if directory.stop < span.stop:
         message = (
-            f"The central directory stops making sense at {directory.stop:,}, {in_bytes(span.stop - directory.stop)} "
-            f"before its end, after {found:,} of {ending.entries:,} entries; members after that are not listed."
+            f"The central directory is damaged at {directory.stop:,}, {in_bytes(span.stop - directory.stop)} before "
+            f"its end. It is readable for {found:,} of {eocd.entries:,} entries; the members after them are not "
+            "listed."
         )
         emitter.error("zip-directory-damaged", message, (directory.stop, span.stop))
-    if found == ending.entries:
+    if found == eocd.entries:
         return
-    if ending.small and found & FULL_16 == ending.entries:
-        message = f"The central directory has {found:,} entries; its count is {ending.entries:,}, that modulo 65,536."
-        emitter.warning("zip-entry-count-modulo", message, ending.record)
+    if eocd.zip64 is None and found & FULL_16 == eocd.entries:
+        message = (
+            f"The central directory has {found:,} entries, but the end record counts them modulo 65,536: "
+            f"{eocd.entries:,}."
+        )
+        emitter.warning("zip-entry-count-modulo", message, eocd.record)
     else:
-        message = f"The end record counts {ending.entries:,} entries; the central directory has {found:,}."
-        emitter.error("zip-entry-count", message, *ending.records, span)
+        message = f"The end record counts {eocd.entries:,} entries, but the central directory has {found:,}."
+        emitter.error("zip-entry-count", message, *eocd.records, span)
 
 
 def _read_forward(source: Source, emitter: Emitter, directory: Directory, progress: Progress) -> int:
-    """List what local headers tell, and say that the central directory is missing; where that ends."""
-    start = max(0, directory.ending.shift) if directory.ending is not None else 0
-    stop = walk_forward(source, emitter, directory, start, progress)
+    """List members from their local headers, report the missing directory, and return where the headers end."""
+    start = max(0, directory.eocd.shift) if directory.eocd is not None else 0
+    stop = list_local_files(source, emitter, directory, start, progress)
     found = len(directory.members)
-    if directory.ending is None:
+    if directory.eocd is None:
         message = (
-            f"There is no end of central directory record, so the central directory is missing or cut off: the file "
-            f"ends early. What is listed ({count(found, 'member')}) is what local headers tell up to byte "
-            f"{stop:,}, {in_bytes(source.size - stop)} before the end."
+            "The central directory is missing or cut off: there is no end of central directory record. Local headers "
+            f"give {count(found, 'member')} up to byte {stop:,}, {in_bytes(source.size - stop)} before the end of the "
+            "file."
         )
         emitter.error("zip-no-central-directory", message, (stop, source.size))
         _find_cut_directory(source, directory, stop)
     else:
-        message = (
-            f"No central directory can be read; what is listed ({count(found, 'member')}) is what local headers tell."
-        )
-        emitter.error("zip-no-central-directory", message, directory.ending.record)
+        message = f"The central directory cannot be read. Local headers give {count(found, 'member')}."
+        emitter.error("zip-no-central-directory", message, directory.eocd.record)
     return stop
 
 
 def _find_cut_directory(source: Source, directory: Directory, stop: int) -> None:
-    """What is left of a central directory that stands where the local files end."""
+    """Find the rest of a central directory at ``stop``, where the local files end."""
     if source.read(stop, 4) != CENTRAL:
         return
     directory.stop = stop
-    for at, _, _, _, _, end in headers(source, stop, source.size):
+    for at, _, _, _, _, end in central_headers(source, stop, source.size):
         directory.central.append(at)
         directory.stop = end
     rest = source.read(directory.stop, 4)
@@ -151,23 +164,23 @@ def _find_cut_directory(source: Source, directory: Directory, stop: int) -> None
 
 
 def _limit(source: Source, directory: Directory) -> int:
-    """Where local files have to end: the first of the directory and the end records."""
-    ending = directory.ending
+    """Where local files have to end: the start of the directory or of the first end record."""
+    eocd = directory.eocd
     spans = [directory.span]
-    if ending is not None:
-        spans += [ending.zip64, ending.locator, ending.record]
+    if eocd is not None:
+        spans += [eocd.zip64, eocd.locator, eocd.record]
     return min((span.start for span in spans if span is not None), default=source.size)
 
 
 def _end_fields(source: Source, directory: Directory) -> list[Field]:
     found: list[Field] = []
-    span, ending = directory.span, directory.ending
+    span, eocd = directory.span, directory.eocd
     if span is not None and span.size:
         found.append(central_directory(source, span, directory))
     stop = source.size
-    if ending is not None:
-        found += end_fields(source, ending)
-        stop = ending.record.stop
+    if eocd is not None:
+        found += end_fields(source, eocd)
+        stop = eocd.record.stop
     elif span is not None and span.stop < source.size:
         record = end_record(source, span.stop)
         found.append(record)
@@ -176,3 +189,131 @@ def _end_fields(source: Source, directory: Directory) -> list[Field]:
         note = "After the end of the archive."
         found.append(Field("trailing data", Kind.GARBAGE, (Span(stop, source.size),), note=note))
     return found
+
+
+_MAX_EXTRA_BYTES = 0xFFFF
+
+
+def place_members(emitter: Emitter, directory: Directory, limit: int) -> None:
+    """Infer where members lie without reading local headers, which would cost a request each, and report that.
+
+    A local header has one thing that the central directory lacks: the length of its extra field (APPNOTE.TXT 4.3.7).
+    That follows from where the next header begins, because writers leave no gaps; ``limit`` is where the last ends.
+    The inferred place is corrected when a member is read.
+    """
+    members = directory.members
+    heads = members.heads
+    assert heads is not None
+    with_descriptor = set(directory.with_descriptor)
+    order = sorted(range(len(members)), key=heads.__getitem__)
+    for index, stop in pairwise([*order, -1]):
+        gap = (heads[stop] if stop >= 0 else limit) - members.stops[index]
+        descriptor = (
+            max((descriptor for descriptor in FORMS if descriptor <= gap), default=0) if index in with_descriptor else 0
+        )
+        if 0 <= gap - descriptor <= _MAX_EXTRA_BYTES:
+            directory.descriptors[index] = descriptor
+            _shift(directory, index, gap - descriptor)
+    emitter.info(
+        "zip-local-headers-not-read",
+        f"The local headers of {count(len(members), 'member')} were not read, to save a request for each. Their ends "
+        "are inferred from the next header; a check reads and compares them.",
+    )
+
+
+def _shift(directory: Directory, index: int, size: int) -> None:
+    directory.members.starts[index] += size
+    directory.members.stops[index] += size
+
+
+_MEMBERS_PER_STEP = 1024
+
+
+_MAX_DESCRIPTOR_BYTES = 24
+
+
+def measure_descriptors(source: Source, emitter: Emitter, directory: Directory, progress: Progress) -> None:
+    """Find the form of every announced data descriptor (4.3.9); report missing ones and those that differ."""
+    members = directory.members
+    if not directory.with_descriptor:
+        return
+    progress.begin("Reading data descriptors", len(directory.with_descriptor), "members")
+    for position, index in enumerate(directory.with_descriptor):
+        stop = members.stops[index]
+        member = members[index]
+        crc = int(member.digest[6:], 16) if member.digest else 0
+        data = source.read(stop, _MAX_DESCRIPTOR_BYTES + 4)
+        directory.descriptors[index] = form_of(data, crc, member.stored, member.size)
+        if not directory.descriptors[index]:
+            _report_descriptor(emitter, directory, index, data, stop)
+        if position % _MEMBERS_PER_STEP == 0:
+            progress.advance(position - progress.done)
+
+
+def _report_descriptor(emitter: Emitter, directory: Directory, index: int, data: bytes, stop: int) -> None:
+    name = visible(directory.members.path(index))
+    if data[:4] == DESCRIPTOR:
+        directory.descriptors[index] = min(16, len(data))
+        message = f"The data descriptor of {name} differs from the central directory."
+        central = directory.central[index] if directory.listed else None
+        recorded_crcs = () if central is None else ((central + 16, central + 28),)
+        emitter.error("zip-descriptor-differs", message, (stop, stop + 16), *recorded_crcs, member=index)
+    else:
+        message = (
+            f"The data descriptor of {name} is missing: its flags announce one, but none with its numbers follows the "
+            "data."
+        )
+        emitter.warning("zip-descriptor-missing", message, (stop, stop + 16), member=index)
+
+
+def list_local_files(source: Source, emitter: Emitter, directory: Directory, start: int, progress: Progress) -> int:
+    """Add a member for each local header from ``start`` on; returns where they end."""
+    progress.begin("Reading local headers", source.size)
+    at = start
+    for found in islice(local_files(source, start), MAX_MEMBERS):
+        if found.sizes is None:
+            _report_unknown(source, emitter, found.name, found.head)
+            return found.head
+        place = ExtraPlace(found.head + LOCAL_SIZE + len(found.name), found.name, len(directory.members), local=True)
+        report_extra(emitter, found.extra, place)
+        report_second_name(emitter, found.extra, place)
+        _append_local_file(source, emitter, directory, found, found.sizes)
+        at = min(found.stop, source.size)
+        if len(directory.members) % _MEMBERS_PER_STEP == 0:
+            progress.advance(at - progress.done)
+    return at
+
+
+def _append_local_file(
+    source: Source, emitter: Emitter, directory: Directory, found: LocalFile, sizes: tuple[int, int]
+) -> None:
+    local, name, begin = found.local, found.name, found.begin
+    stored, size = sizes
+    path = path_of(name, local.flags)
+    index = directory.members.append(
+        path,
+        begin,
+        min(begin + stored, source.size),
+        size=min(size, LARGEST),
+        codec=codec_of(local.method, local.flags),
+        digest=local.crc,
+        head=found.head,
+        marks=FOLDER if path.endswith(b"/") else 0,
+    )
+    directory.descriptors.append(found.descriptor)
+    if not is_plain_name(name):
+        at = found.head + LOCAL_SIZE
+        report_name(emitter, name, local.flags, (at, at + len(name)), index)
+    if begin + stored > source.size:
+        missing = begin + stored - source.size
+        words = f"{in_bytes(missing)} of {in_bytes(stored)} {verb(missing, 'is', 'are')} missing"
+        message = f"The file ends inside the data of {visible(path)}: {words}."
+        emitter.error("zip-member-cut-off", message, (begin, source.size), member=index)
+
+
+def _report_unknown(source: Source, emitter: Emitter, name: bytes, at: int) -> None:
+    message = (
+        f"The size of {visible(name)} is unknown: it is recorded only after its data and in the missing central "
+        "directory. Neither this member nor those after it can be listed."
+    )
+    emitter.error("zip-size-unknown", message, Span(at, source.size))

@@ -1,30 +1,32 @@
-"""Walking the central directory (APPNOTE.TXT 4.3.12) and the local header of each of its entries into columns."""
+"""Read the central directory into columns and compare it with the local headers (APPNOTE.TXT 4.3.7, 4.3.12)."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from inspector.core.archive import Emitter
 from inspector.core.finding import Severity
 from inspector.core.member import FOLDER, LARGEST, UNREADABLE, Codec, Members
 from inspector.core.names import visible
-from inspector.core.numbers import in_bytes
+from inspector.core.numbers import in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.formats._zip.attributes import Attributes, is_ordinary
-from inspector.formats._zip.compare import differences
-from inspector.formats._zip.eocd import Ending
-from inspector.formats._zip.extra import zip64
-from inspector.formats._zip.extra_check import Place, is_harmless, report_extra, report_second_name
-from inspector.formats._zip.names import is_plain, path_of, report_name
+from inspector.formats._zip.eocd import Eocd
+from inspector.formats._zip.extra import ExtraPlace, is_harmless, report_extra, report_second_name, zip64
+from inspector.formats._zip.headers import (
+    MAX_MEMBERS,
+    UNSUPPORTED,
+    Header,
+    central_headers,
+    codec_of,
+)
+from inspector.formats._zip.members import AttributeCheck, has_ordinary_attributes, is_plain_name, path_of, report_name
 from inspector.formats._zip.records import (
-    CENTRAL,
     CENTRAL_SIZE,
-    CENTRAL_STRUCT,
-    DEFLATED,
     ENCRYPTED,
     FULL_16,
     FULL_32,
@@ -33,108 +35,94 @@ from inspector.formats._zip.records import (
     LOCAL_SIZE,
     LOCAL_STRUCT,
     MASKED,
-    PATCHED,
-    STORED,
-    STRONG,
     UTF_8,
     Central,
     Local,
-    method_words,
+    method_text,
+    version_text,
 )
 
-MOST_MEMBERS = 2_000_000
-"""The most members that are listed; a finding says when there are more."""
-MOST_NAMES = 1 << 28
-"""The most bytes of names that are held."""
-_WINDOW = 1 << 20
-_STEP = 4096
-_EXTRA_GUESS = 64
-_LARGEST_HEADER = CENTRAL_SIZE + 3 * 0xFFFF
-_ORDINARY = 6 | UTF_8
-"""The flags that raise no questions: how hard deflate tried, and the encoding of the name."""
-UNSUPPORTED = ENCRYPTED | PATCHED | STRONG | MASKED
-"""The flags of a member that cannot be read here."""
+MAX_NAME_BYTES = 1 << 28
+"""Bytes of names held in memory; members beyond are not listed."""
 
 
-Header = tuple[bytes, int, int, int, int, int, int, int, int, int, int, int, int, int, int, int, int]
-"""The numbers of a central directory header, in the order of records.Central."""
+_ENTRIES_PER_STEP = 4096
 
 
-def codec_of(method: int, flags: int) -> Codec:
-    """The codec of a member, UNKNOWN for everything that cannot be read here."""
-    if flags & UNSUPPORTED:
-        return Codec.UNKNOWN
-    return {STORED: Codec.STORED, DEFLATED: Codec.DEFLATE}.get(method, Codec.UNKNOWN)
+_EXTRA_GUESS_BYTES = 64
+
+
+_ORDINARY_FLAGS = 6 | UTF_8
+"""Flags that need no finding: the deflate level and the encoding of the name."""
 
 
 @dataclass(slots=True)
 class Directory:
-    """The columns beside ``members``: one row a member.
+    """Columns besides ``members``, with one row for each member.
 
-    ``central`` where its central directory header begins (empty when there is no directory), ``descriptors`` the size
-    of its data descriptor. ``entries`` is where every header of the directory begins, also past the last member
-    listed, ``stop`` where the last ends; ``span`` the whole directory; ``later`` the members whose flags announce a
-    data descriptor. ``capped`` when there are more members than are listed. ``assumed`` when no local header was read,
-    see the module of that name. ``computed`` is filled by a check: the CRC-32 of each member's content, -1 where it
-    has not been or cannot be computed.
+    ``central`` is where its central directory header begins (empty without a directory), ``descriptors`` the size of
+    its data descriptor, ``computed`` the CRC-32 of its content (filled by a check; -1 if not computed). ``span`` is the
+    whole directory and ``stop`` the end of its last readable header. ``with_descriptor`` are the members whose flags
+    announce a data descriptor. ``capped``: there are more members than are listed. ``deferred``: local headers were
+    not read, and the places of members are inferred (``decode.place_members``).
     """
 
     members: Members
-    ending: Ending | None = None
+    eocd: Eocd | None = None
     span: Span | None = None
     stop: int = 0
     capped: bool = False
-    assumed: bool = False
+    deferred: bool = False
     central: array[int] = field(default_factory=lambda: array("Q"))
     descriptors: array[int] = field(default_factory=lambda: array("B"))
-    later: array[int] = field(default_factory=lambda: array("Q"))
+    with_descriptor: array[int] = field(default_factory=lambda: array("Q"))
     computed: array[int] = field(default_factory=lambda: array("q"))
 
     @property
     def listed(self) -> bool:
-        """Whether every member has its header in the central directory; else members are what local headers tell."""
-        return self.ending is not None and len(self.central) == len(self.members)
+        """Whether the members come from the central directory; otherwise they come from local headers."""
+        return self.eocd is not None and len(self.central) == len(self.members)
 
 
 def new_members() -> Members:
-    """Columns for members of a ZIP archive."""
+    """Empty columns for the members of a ZIP archive."""
     return Members(digest="crc32", digest_digits=8, sizes=True, codecs=True, heads=True, marks=True)
 
 
 class DirectoryWalk:
     """One walk over a central directory.
 
-    ``quiet`` are the local header offsets whose CRC is judged by someone else. Where the directory is not where the
-    end record says, ``last_stayed`` is the last local header that was found where its entry says, ``first_moved`` the
-    first that was found as far from there as the directory; -1 where there is none.
+    ``crc_checked_at`` holds offsets of local headers whose CRC-32 the caller compares. If the directory is displaced,
+    ``last_at_offset`` is the last local header found at its recorded offset and ``first_displaced`` the first one found
+    displaced like the directory; -1 if there is none.
     """
 
     def __init__(
-        self, source: Source, emitter: Emitter, directory: Directory, ending: Ending, quiet: Container[int] = ()
+        self, source: Source, emitter: Emitter, directory: Directory, eocd: Eocd, crc_checked_at: Container[int] = ()
     ) -> None:
         self.source = source
         self.emitter = emitter
         self.directory = directory
         self.members = directory.members
-        self.shift = ending.shift
-        self.distance = ending.distance
-        self.last_stayed = self.first_moved = -1
-        self.quiet = quiet
-        self.attributes = Attributes(source, emitter)
-        self.split = any(problem.code == "zip-several-disks" for problem in ending.problems)
+        self.shift = eocd.shift
+        self.displacement = eocd.displacement
+        self.last_at_offset = self.first_displaced = -1
+        self.crc_checked_at = crc_checked_at
+        self.attributes = AttributeCheck(source, emitter)
+        self.split = any(problem.code == "zip-several-disks" for problem in eocd.problems)
 
     def run(self, start: int, limit: int, progress: Progress) -> None:
-        """Add a member for each header from ``start``; ends where no header follows, at ``limit`` at the latest."""
+        """Add a member for each header in ``[start, limit)``, up to the first that is not readable."""
         progress.begin("Reading the central directory", limit - start)
         self.directory.stop = start
-        for at, header, common, name, extra, stop in headers(self.source, start, limit):
-            if len(self.members) >= MOST_MEMBERS or len(self.members.paths) > MOST_NAMES:
-                message = f"Only the first {len(self.members):,} members are listed; the central directory has more."
+        for at, header, common, name, extra, stop in central_headers(self.source, start, limit):
+            if len(self.members) >= MAX_MEMBERS or len(self.members.paths) > MAX_NAME_BYTES:
+                message = f"Only the first {len(self.members):,} members are listed. The central directory has more."
                 self.directory.capped = True
                 self.emitter.warning("zip-too-many-members", message, (at, limit))
                 break
             self._entry(at, header, common, name, extra, stop)
-            if len(self.members) % _STEP == 0:
+            if len(self.members) % _ENTRIES_PER_STEP == 0:
                 progress.advance(stop - start - progress.done)
         self.attributes.close()
         progress.advance(self.directory.stop - start - progress.done)
@@ -144,115 +132,128 @@ class DirectoryWalk:
         index = len(self.directory.central)
         narrow = stored != FULL_32 and size != FULL_32 and offset != FULL_32
         if not narrow or (extra and not is_harmless(extra, local=False)):
-            place = Place(at + CENTRAL_SIZE + len(name), name, index, local=False)
-            stored, size, offset = self._extra(place, extra, (stored, size, offset), (at, stop))
-        head, data = self._head(offset, name)
-        begin = LOCAL_SIZE + len(name) if data is None else _plain_begin(data, common, name) if narrow else 0
-        if begin:
-            begin += head
+            place = ExtraPlace(at + CENTRAL_SIZE + len(name), name, index, local=False)
+            stored, size, offset = self._zip64_numbers(place, extra, (stored, size, offset), (at, stop))
+        head, data = self._local_header(offset, name)
+        data_start = (
+            LOCAL_SIZE + len(name) if data is None else _matching_data_start(data, common, name) if narrow else 0
+        )
+        if data_start:
+            data_start += head
         else:
             full = Central._make(header)._replace(stored=stored, size=size, offset=offset)
-            begin = self._compare(full, name, head, data or b"", (at, stop), index)
-        if not is_plain(name):
+            data_start = self._compare(full, name, head, data or b"", (at, stop), index)
+        if not is_plain_name(name):
             report_name(self.emitter, name, flags, (at + CENTRAL_SIZE, at + CENTRAL_SIZE + len(name)), index)
         if header[13]:
-            self._disk(header[13], (at, stop), index)
-        if method or flags & ~_ORDINARY or stored != size:
-            self._doubts(method, flags, stored, size, (at, stop), index)
-        self._append(path_of(name, flags), head, begin, stored, size, codec_of(method, flags), crc)
+            self._report_disk(header[13], (at, stop), index)
+        if method or flags & ~_ORDINARY_FLAGS or stored != size:
+            self._report_unreadable(method, flags, stored, size, (at, stop), index)
+        self._append(path_of(name, flags), head, data_start, stored, size, codec_of(method, flags), crc)
         self.directory.central.append(at)
         self.directory.stop = stop
-        if not is_ordinary(header[15]):
-            self.attributes.look(header[1], header[15], at, index)
-        if flags & HAS_DESCRIPTOR and begin >= 0:
-            self.directory.later.append(index)
+        if not has_ordinary_attributes(header[15]):
+            self.attributes.check(header[1], header[15], at, index)
+        if flags & HAS_DESCRIPTOR and data_start >= 0:
+            self.directory.with_descriptor.append(index)
 
-    def _append(self, path: bytes, head: int, begin: int, stored: int, size: int, codec: Codec, crc: int) -> None:
+    def _append(self, path: bytes, head: int, data_start: int, stored: int, size: int, codec: Codec, crc: int) -> None:
         folder = FOLDER if path.endswith(b"/") else 0
         index = len(self.members)
         if folder and size:
-            message = f"The folder {visible(path)} has {in_bytes(size)} of content; programs that unpack it lose that."
-            self.emitter.warning("zip-folder-with-content", message, (head, begin + stored), member=index)
-        if begin < 0:
+            message = (
+                f"The folder {visible(path)} has {in_bytes(size)} of content, which programs lose when they extract it."
+            )
+            self.emitter.warning("zip-folder-with-content", message, (head, data_start + stored), member=index)
+        if data_start < 0:
             place = max(0, min(head, self.source.size))
             self.members.append(
                 path, place, place, size=size, codec=codec, digest=crc, head=place, marks=folder | UNREADABLE
             )
         else:
-            stop = min(begin + stored, self.source.size)
-            if begin + stored > self.source.size:
-                self._beyond(path, begin, stored, index)
+            stop = min(data_start + stored, self.source.size)
+            if data_start + stored > self.source.size:
+                self._report_cut_off(path, data_start, stored, index)
             self.members.append(
-                path, min(begin, stop), stop, size=min(size, LARGEST), codec=codec, digest=crc, head=head, marks=folder
+                path,
+                min(data_start, stop),
+                stop,
+                size=min(size, LARGEST),
+                codec=codec,
+                digest=crc,
+                head=head,
+                marks=folder,
             )
         self.directory.descriptors.append(0)
 
-    def _beyond(self, path: bytes, begin: int, stored: int, index: int) -> None:
+    def _report_cut_off(self, path: bytes, data_start: int, stored: int, index: int) -> None:
         message = (
-            f"The data of {visible(path)} should be {in_bytes(stored)} from {begin:,}; the file ends "
-            f"{in_bytes(begin + stored - self.source.size)} before their end."
+            f"The data of {visible(path)} is cut off: {in_bytes(data_start + stored - self.source.size)} of "
+            f"{in_bytes(stored)} are missing. It begins at {data_start:,}, and the file ends before it does."
         )
-        self.emitter.error("zip-member-cut-off", message, (begin, self.source.size), member=index)
+        self.emitter.error("zip-member-cut-off", message, (data_start, self.source.size), member=index)
 
-    def _local(self, head: int, name_size: int) -> bytes:
+    def _read_local(self, head: int, name_size: int) -> bytes:
         if not 0 <= head <= self.source.size - LOCAL_SIZE:
             return b""
-        return self.source.read(head, LOCAL_SIZE + name_size + _EXTRA_GUESS)
+        return self.source.read(head, LOCAL_SIZE + name_size + _EXTRA_GUESS_BYTES)
 
-    def _head(self, offset: int, name: bytes) -> tuple[int, bytes | None]:
-        """Where the local header is, and its first bytes; None when it is not read."""
+    def _local_header(self, offset: int, name: bytes) -> tuple[int, bytes | None]:
+        """The offset of the local header and its first bytes; None if it is not read."""
         head = offset + self.shift
-        if self.directory.assumed and 0 <= head <= self.source.size - LOCAL_SIZE:
+        if self.directory.deferred and 0 <= head <= self.source.size - LOCAL_SIZE:
             return head, None
-        if self.distance:
-            head = self._whereabouts(offset, name)
-        return head, self._local(head, len(name))
+        if self.displacement:
+            head = self._find_header(offset, name)
+        return head, self._read_local(head, len(name))
 
-    def _whereabouts(self, offset: int, name: bytes) -> int:
-        """Where a local header is that moved with the directory or stayed; where it should be, if it is in neither."""
-        for head in (offset + self.distance, offset):
-            data = self._local(head, len(name))
+    def _find_header(self, offset: int, name: bytes) -> int:
+        """The offset of a local header, displaced or not; the expected offset if it is at neither."""
+        for head in (offset + self.displacement, offset):
+            data = self._read_local(head, len(name))
             if data[:4] == LOCAL and data[LOCAL_SIZE : LOCAL_SIZE + len(name)] == name:
                 if head == offset:
-                    self.last_stayed = max(self.last_stayed, head)
+                    self.last_at_offset = max(self.last_at_offset, head)
                 else:
-                    self.first_moved = head if self.first_moved < 0 else min(self.first_moved, head)
+                    self.first_displaced = head if self.first_displaced < 0 else min(self.first_displaced, head)
                 return head
         return offset + self.shift
 
     def _compare(
         self, central: Central, name: bytes, head: int, data: bytes, place: tuple[int, int], index: int
     ) -> int:
-        """Where the member's data begins, -1 when there is no local header to say; reports how the two differ."""
+        """Where the member's data begins, -1 without a local header. Reports how the two headers differ."""
         local = Local._make(LOCAL_STRUCT.unpack(data[:LOCAL_SIZE])) if len(data) >= LOCAL_SIZE else None
         named = local is not None and data[LOCAL_SIZE : LOCAL_SIZE + len(name)] == name != b""
         if local is None or (local.signature != LOCAL and not (named and local.name_length == len(name))):
             where = f"at {head:,}" if head >= 0 else f"{in_bytes(-head)} before the start of the file"
-            message = f"There is no local file header of {visible(name)} {where}, where the central directory says."
+            message = f"There is no local header of {visible(name)} {where}. The central directory puts it there."
             self.emitter.error("zip-no-local-header", message, place, (head, head + LOCAL_SIZE), member=index)
             return -1
-        begin = head + LOCAL_SIZE + local.name_length + local.extra_length
+        data_start = head + LOCAL_SIZE + local.name_length + local.extra_length
         rest = self.source.read(head + LOCAL_SIZE, local.name_length + local.extra_length)
         extra = rest[local.name_length :]
-        local_place = Place(head + LOCAL_SIZE + local.name_length, name, index, local=True)
+        local_place = ExtraPlace(head + LOCAL_SIZE + local.name_length, name, index, local=True)
         report_extra(self.emitter, extra, local_place)
-        # What is said twice is reported once.
+        # A second name that is in both headers is reported once.
         if extra != self.source.read(place[0] + CENTRAL_SIZE + len(name), central.extra_length):
             report_second_name(self.emitter, extra, local_place)
         different = differences(central, local, name, rest[: local.name_length], extra)
-        for code, grave, words, here, there in different:
-            if code == "crc" and head in self.quiet:
+        for code, serious, text, local_span, central_span in different:
+            if code == "crc" and head in self.crc_checked_at:
                 continue
-            severity = Severity.ERROR if grave else Severity.INFO
-            message = f"The local header and the central directory disagree on {visible(name)}: {words}."
-            spans = [(base + start, base + stop) for base, (start, stop) in ((place[0], there), (head, here))]
+            severity = Severity.ERROR if serious else Severity.INFO
+            message = f"The local header and the central directory disagree on {visible(name)}. {text}."
+            spans = [
+                (base + start, base + stop) for base, (start, stop) in ((place[0], central_span), (head, local_span))
+            ]
             self.emitter.find(severity, f"zip-local-{code}", message, spans, index)
-        return begin
+        return data_start
 
-    def _extra(
-        self, place: Place, extra: bytes, numbers: tuple[int, int, int], header: tuple[int, int]
+    def _zip64_numbers(
+        self, place: ExtraPlace, extra: bytes, numbers: tuple[int, int, int], header: tuple[int, int]
     ) -> tuple[int, int, int]:
-        """The numbers with their ZIP64 values, after a look at the extra field of the header ``header``."""
+        """The numbers with their ZIP64 values. Reports faults of the extra field of the header at ``header``."""
         stored, size, offset = numbers
         index = place.member
         report_extra(self.emitter, extra, place)
@@ -260,7 +261,7 @@ class DirectoryWalk:
         wanted = (size == FULL_32, stored == FULL_32, offset == FULL_32)
         wide = zip64(extra, *wanted)
         if wide.present and not any(wanted):
-            message = f"Member {index} has ZIP64 information though no number of it needs that."
+            message = f"Member {index} has ZIP64 information that none of its numbers needs."
             self.emitter.info("zip-zip64-not-needed", message, header, member=index)
         values = (wide.size, wide.stored, wide.offset)
         missing = [
@@ -271,7 +272,7 @@ class DirectoryWalk:
             if asked and value is None
         ]
         if missing:
-            message = f"Member {index} has its {' and '.join(missing)} in ZIP64 information that is not there."
+            message = f"The ZIP64 information of member {index} lacks its {' and '.join(missing)}."
             self.emitter.error("zip-zip64-short", message, header, member=index)
         return (
             stored if wide.stored is None else wide.stored,
@@ -279,56 +280,152 @@ class DirectoryWalk:
             offset if wide.offset is None else wide.offset,
         )
 
-    def _disk(self, disk: int, span: tuple[int, int], index: int) -> None:
-        """Report a member of another disk in an archive that is one file; FULL_16 stands for a number elsewhere."""
+    def _report_disk(self, disk: int, span: tuple[int, int], index: int) -> None:
+        """Report a member on another disk of an archive with one disk; FULL_16 refers to the ZIP64 field."""
         if not self.split and disk != FULL_16:
-            message = f"Member {index} is said to begin on disk {disk}, but the archive is a single one."
+            message = f"Member {index} should begin on disk {disk}, but the archive has a single disk."
             self.emitter.error("zip-other-disk", message, span, member=index)
 
-    def _doubts(self, method: int, flags: int, stored: int, size: int, span: tuple[int, int], index: int) -> None:
-        """Report what cannot be read here, and sizes that a method cannot have."""
+    def _report_unreadable(
+        self, method: int, flags: int, stored: int, size: int, span: tuple[int, int], index: int
+    ) -> None:
+        """Report a member that this program cannot read, or sizes that its method cannot have."""
         codec = codec_of(method, flags)
         if flags & UNSUPPORTED:
             message = f"Member {index} is encrypted or patched, which this program does not read."
             self.emitter.warning("zip-encrypted", message, span, member=index)
         elif codec is Codec.UNKNOWN:
             message = (
-                f"Member {index} uses compression method {method} ({method_words(method)}), which is not read here: "
-                "nothing says whether its content is whole."
+                f"Member {index} uses compression method {method} ({method_text(method)}), which this program does not "
+                "read. Its content cannot be checked."
             )
             self.emitter.warning("zip-method-not-read", message, span, member=index)
         elif codec is Codec.STORED and stored != size:
-            message = f"Member {index} is stored, yet has {in_bytes(stored)} for {in_bytes(size)} of content."
+            message = f"Member {index} is stored, but has {in_bytes(stored)} of data for {in_bytes(size)} of content."
             self.emitter.error("zip-stored-size", message, span, member=index)
 
 
-def _plain_begin(data: bytes, common: bytes, name: bytes) -> int:
-    """Where the content begins after a local header that says all that the central one does; 0 for any other."""
+def _matching_data_start(data: bytes, common: bytes, name: bytes) -> int:
+    """Where the content begins after a local header that equals the central one; 0 for any other."""
     name_stop = LOCAL_SIZE + len(name)
     if data[:4] != LOCAL or data[4:28] != common or data[LOCAL_SIZE:name_stop] != name:
         return 0
-    begin = name_stop + data[28] + (data[29] << 8)
-    local_extra = data[name_stop:begin]
-    return begin if begin == name_stop or is_harmless(local_extra, begin - name_stop, local=True) else 0
+    data_start = name_stop + data[28] + (data[29] << 8)
+    local_extra = data[name_stop:data_start]
+    return data_start if data_start == name_stop or is_harmless(local_extra, data_start - name_stop, local=True) else 0
 
 
-def headers(source: Source, start: int, limit: int) -> Iterator[tuple[int, Header, bytes, bytes, bytes, int]]:
-    """Each header of the directory: where it begins, its numbers, what a local header repeats, name, extra, its end."""
-    at, base, window = start, start, b""
-    unpack = CENTRAL_STRUCT.unpack_from
-    while at + CENTRAL_SIZE <= limit:
-        here = at - base
-        if here + _LARGEST_HEADER > len(window) and base + len(window) < limit:
-            base, here, window = at, 0, source.read(at, min(_WINDOW, limit - at))
-            limit = limit if len(window) == min(_WINDOW, limit - at) else at + len(window)
-        if here + CENTRAL_SIZE > len(window):
-            return
-        header = unpack(window, here)
-        name = here + CENTRAL_SIZE
-        extra = name + header[10]
-        comment = extra + header[11]
-        stop = comment + header[12]
-        if header[0] != CENTRAL or stop > len(window):
-            return
-        yield at, header, window[here + 6 : here + 30], window[name:extra], window[extra:comment], base + stop
-        at = base + stop
+def report_displacement(emitter: Emitter, directory: Directory, walk: DirectoryWalk) -> None:
+    """Report why the directory is not where the end record says, after a walk over its members.
+
+    Local headers show the cause (APPNOTE.TXT 4.4.24): bytes before the archive displace all of them, bytes inserted or
+    lost further on displace some, and a wrong offset in the end record displaces none.
+    """
+    eocd = directory.eocd
+    if eocd is None or eocd.directory is None or not eocd.displacement:
+        return
+    start = eocd.directory.start
+    evidence = f"The central directory should be at {start - eocd.displacement:,} and is at {start:,}."
+    amount = in_bytes(abs(eocd.displacement))
+    added = eocd.displacement > 0
+    if walk.last_at_offset >= 0 and walk.first_displaced >= 0:
+        gap = min(walk.last_at_offset, walk.first_displaced), max(walk.last_at_offset, walk.first_displaced)
+        emitter.error(
+            "zip-bytes-inserted" if added else "zip-bytes-missing",
+            f"The archive has {'grown' if added else 'shrunk'} by {amount} between {gap[0]:,} and {gap[1]:,}. "
+            f"{evidence} Some local headers are at their recorded offset, the others {amount} "
+            f"{'after' if added else 'before'} it.",
+            gap,
+        )
+    elif walk.last_at_offset >= 0 or not eocd.shift:
+        message = (
+            f"The end record has a wrong offset of the central directory. {evidence} No local header is displaced by "
+            "that distance."
+        )
+        emitter.error("zip-directory-offset", message, eocd.offset_field, eocd.directory)
+    elif added:
+        precede = verb(eocd.displacement, "precedes", "precede")
+        message = f"{amount} {precede} the archive. {evidence} All offsets are read with this distance added."
+        emitter.warning("zip-prepended", message, (0, eocd.displacement))
+    else:
+        missing = verb(-eocd.displacement, "is missing", "are missing")
+        message = f"{amount} before the central directory {missing}. {evidence} Offsets are read with this subtracted."
+        emitter.error("zip-bytes-missing", message, eocd.directory, eocd.offset_field)
+
+
+class Difference(NamedTuple):
+    """A difference between the two headers; ``serious`` if programs would read different content or names.
+
+    ``local`` and ``central`` are the bytes of the field, ``(start, stop)`` relative to the header.
+    """
+
+    code: str
+    serious: bool
+    text: str
+    local: tuple[int, int]
+    central: tuple[int, int]
+
+
+_OFFSET = (42, 46)
+"""The field of the central header with the offset of the local one."""
+
+
+_CENTRAL_SHIFT = 2
+"""Fields of the central header are this many bytes further on, after the version made by."""
+
+
+def _at(start: int, stop: int, *, code: str, serious: bool, text: str) -> Difference:
+    """A difference in a field that both headers have, at ``[start, stop)`` of the local one."""
+    return Difference(code, serious, text, (start, stop), (start + _CENTRAL_SHIFT, stop + _CENTRAL_SHIFT))
+
+
+def differences(central: Central, local: Local, name: bytes, local_name: bytes, local_extra: bytes) -> list[Difference]:
+    """The differences; ``central`` has its ZIP64 numbers filled in."""
+    found = []
+    if local.signature != LOCAL:
+        text = f"The local signature is {local.signature.hex()}"
+        found.append(Difference("signature", True, text, (0, 4), _OFFSET))
+    if local_name != name:
+        text = f"The name is {visible(local_name)} locally and {visible(name)} in the central directory"
+        places = (LOCAL_SIZE, LOCAL_SIZE + len(local_name)), (CENTRAL_SIZE, CENTRAL_SIZE + len(name))
+        found.append(Difference("name", True, text, *places))
+    if local.method != central.method:
+        text = f"The compression method is {_method(local.method)} locally and {_method(central.method)} centrally"
+        found.append(_at(8, 10, code="method", serious=True, text=text))
+    if local.flags != central.flags:
+        serious = bool((local.flags ^ central.flags) & (ENCRYPTED | HAS_DESCRIPTOR))
+        text = f"The flags are 0x{local.flags:04X} locally and 0x{central.flags:04X} in the central directory"
+        found.append(_at(6, 8, code="flags", serious=serious, text=text))
+    if local.needed != central.needed:
+        text = (
+            f"The version needed is {version_text(local.needed)} locally and {version_text(central.needed)} centrally"
+        )
+        found.append(_at(4, 6, code="needed", serious=False, text=text))
+    if (local.time, local.date) != (central.time, central.date):
+        found.append(_at(10, 14, code="time", serious=False, text="The times differ"))
+    if not central.flags & MASKED:
+        found += _number_differences(central, local, local_extra)
+    return found
+
+
+def _number_differences(central: Central, local: Local, local_extra: bytes) -> list[Difference]:
+    found = []
+    deferred = bool(local.flags & HAS_DESCRIPTOR)
+    wide = zip64(local_extra, local.size == FULL_32, local.stored == FULL_32, False)
+    stored = local.stored if wide.stored is None else wide.stored
+    size = local.size if wide.size is None else wide.size
+    if local.crc != central.crc and not (deferred and not local.crc):
+        text = f"The CRC is 0x{local.crc:08X} locally and 0x{central.crc:08X} in the central directory"
+        found.append(_at(14, 18, code="crc", serious=True, text=text))
+    for at, word, local_size, central_size in (
+        (18, "compressed", stored, central.stored),
+        (22, "uncompressed", size, central.size),
+    ):
+        if local_size != central_size and not (deferred and local_size in (0, FULL_32)):
+            text = f"The {word} size is {local_size:,} locally and {central_size:,} in the central directory"
+            found.append(_at(at, at + 4, code="size", serious=True, text=text))
+    return found
+
+
+def _method(method: int) -> str:
+    return f"{method} ({method_text(method)})"

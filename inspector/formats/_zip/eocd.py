@@ -1,14 +1,22 @@
-"""The end of a ZIP archive: APPNOTE.TXT 4.3.14 to 4.3.16. Which end record is meant, and where the directory is."""
+"""Find the end of central directory record and the central directory (APPNOTE.TXT 4.3.14 to 4.3.16).
+
+Bytes may precede the archive, its end may be missing, and several records may look like its end.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from operator import gt
 from struct import Struct
 
 from inspector.core.numbers import in_bytes, verb
+from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
+from inspector.formats._zip.extra import zip64
+from inspector.formats._zip.headers import MAX_MEMBERS, central_headers, local_files, read_local
 from inspector.formats._zip.records import (
     CENTRAL,
     END,
@@ -27,73 +35,76 @@ from inspector.formats._zip.records import (
     Zip64End,
 )
 
-REACH = END_SIZE + 0xFFFF
-"""How far from the end of the file an end record can begin: it and the longest comment."""
-_NAMED = 8
+MAX_EOCD_DISTANCE = END_SIZE + 0xFFFF
+"""The size of an end record with the longest comment: where it can begin, from the end of the file."""
+
+
+_MAX_CANDIDATES = 8
+
+
 _ZIP64_LOCATOR_STRUCT = Struct("<4xIQI")
 
 
 @dataclass(slots=True)
-class Ending:
-    """What the end records say.
+class Eocd:
+    """The end of central directory record and the ZIP64 records before it.
 
-    ``directory`` is where the central directory was found (None: nowhere) by its size and offset, ``distance`` how far
-    that is from where the end record says, ``shift`` what has to be added to every offset of the archive to have a
-    position in the file: the same, or 0 where only that number is wrong. ``anchor`` is where the directory has to end,
-    ``entries`` the number claimed; ``size_at`` and ``offset_at`` are the fields that say where the directory is.
-    ``consistent`` when the directory ends where it has to and begins with a header.
+    ``exact``: the comment ends with the file. ``entries`` is the recorded number. ``anchor`` is where the directory has
+    to end. ``size_field`` and ``offset_field`` are the fields with its size and offset. ``directory`` is where it was
+    found (None: nowhere); ``displacement`` is how far that is from its recorded offset. ``shift`` is what has to be
+    added to every recorded offset: the displacement, or 0 if only the directory's offset is wrong. ``consistent``: the
+    directory ends at the anchor and begins with a header.
     """
 
     record: Span
     exact: bool
     entries: int
-    small: bool
     anchor: int
-    size_at: Span
-    offset_at: Span
+    size_field: Span
+    offset_field: Span
     locator: Span | None = None
     zip64: Span | None = None
     directory: Span | None = None
-    distance: int = 0
+    displacement: int = 0
     shift: int = 0
     consistent: bool = False
     problems: list[Problem] = field(default_factory=list)
 
     @property
     def records(self) -> tuple[Span, ...]:
-        """The end of central directory record and, if there is one, that of ZIP64."""
+        """The end of central directory record and, if there is one, the ZIP64 one."""
         return (self.record,) if self.zip64 is None else (self.record, self.zip64)
 
     @property
     def rank(self) -> tuple[bool, bool, bool, int]:
-        """The best of several candidates has the greatest."""
-        return self.exact, self.consistent, not self.distance, self.record.start
+        """Candidates are compared by this; the greatest is the best."""
+        return self.exact, self.consistent, not self.displacement, self.record.start
 
 
-def find_ending(source: Source) -> Ending | None:
-    """The end record that is meant: its comment ends with the file and its directory is where it says.
+def find_eocd(source: Source) -> Eocd | None:
+    """The best candidate: its comment ends with the file and its directory is where it says.
 
-    Where several could be meant, or none is without doubt, the problems of the result name all of them.
+    If there are several, or none is certain, the problems of the result name them all.
     """
-    base = max(0, source.size - REACH)
-    tail = source.read(base, REACH)
+    base = max(0, source.size - MAX_EOCD_DISTANCE)
+    tail = source.read(base, MAX_EOCD_DISTANCE)
     exact, others = _candidates(tail, base)
-    endings = [ending_at(source, at) for at in (exact or others)]
+    eocds = [eocd_at(source, at) for at in (exact or others)]
     if not exact and source.read(0, 4) == LOCAL:
-        # An archive that lost its end may hold others, whose end records are found instead; they look moved.
-        endings = [ending for ending in endings if ending.consistent and not ending.distance]
-    if not endings:
+        # An archive that lost its end may contain others, whose end records are found instead. They look displaced.
+        eocds = [eocd for eocd in eocds if eocd.consistent and not eocd.displacement]
+    if not eocds:
         return None
-    best = max(endings, key=lambda ending: ending.rank)
+    best = max(eocds, key=lambda eocd: eocd.rank)
     if len(exact) > 1:
-        places = ", ".join(f"{at:,}" for at in exact[:_NAMED])
+        places = ", ".join(f"{at:,}" for at in exact[:_MAX_CANDIDATES])
         best.problems.append(
             Problem(
                 "warning",
                 "zip-several-ends",
-                f"{len(exact)} end of central directory records could be meant (at {places}); programs may read "
-                f"different archives in this file. The one at {best.record.start:,} is shown.",
-                tuple((at, at + END_SIZE) for at in exact[:_NAMED]),
+                f"The file has {len(exact)} possible end of central directory records (at {places}). Programs may read "
+                f"different archives in this file; the one at {best.record.start:,} is shown.",
+                tuple((at, at + END_SIZE) for at in exact[:_MAX_CANDIDATES]),
             )
         )
     if not exact:
@@ -101,28 +112,28 @@ def find_ending(source: Source) -> Ending | None:
     return best
 
 
-def report_not_at_end(source: Source, ending: Ending, candidates: Sequence[int]) -> None:
-    """Add the problem that the end record is not the end of the file.
+def report_not_at_end(source: Source, eocd: Eocd, candidates: Sequence[int]) -> None:
+    """Add the problem that the file does not end with the end record.
 
-    Where bytes follow a whole archive, and not too many of them, every program still reads it: that is a warning.
+    If a few bytes follow a whole archive, every program still reads it, so that is only a warning.
     """
     places = ", ".join(f"{at:,}" for at in candidates)
-    rest = Span(ending.record.stop, source.size)
-    readable = ending.consistent and not ending.distance and source.size - ending.record.start <= REACH
-    ending.problems.append(
+    rest = Span(eocd.record.stop, source.size)
+    readable = eocd.consistent and not eocd.displacement and source.size - eocd.record.start <= MAX_EOCD_DISTANCE
+    eocd.problems.append(
         Problem(
             "warning" if rest.size and readable else "error",
             "zip-end-not-at-end",
-            f"No end of central directory record ends with the file; candidates are at {places}. "
-            f"{in_bytes(rest.size)} after the one at {ending.record.start:,} {verb(rest.size, 'belongs', 'belong')} to "
+            f"The file does not end with an end of central directory record. Candidates are at {places}. Either "
+            f"{in_bytes(rest.size)} after the one at {eocd.record.start:,} {verb(rest.size, 'belongs', 'belong')} to "
             "nothing, or its comment is cut off.",
-            (ending.record, rest) if rest.size else (ending.record,),
+            (eocd.record, rest) if rest.size else (eocd.record,),
         )
     )
 
 
 def _candidates(tail: bytes, base: int) -> tuple[list[int], list[int]]:
-    """Where end records may be: those whose comment ends with the file, and the last few others."""
+    """Offsets of possible end records: those whose comment ends with the file, and the last few others."""
     exact: list[int] = []
     others: list[int] = []
     at = tail.rfind(END)
@@ -131,96 +142,95 @@ def _candidates(tail: bytes, base: int) -> tuple[list[int], list[int]]:
             comment = int.from_bytes(tail[at + 20 : at + 22], "little")
             if at + END_SIZE + comment == len(tail):
                 exact.append(base + at)
-            elif len(others) < _NAMED:
+            elif len(others) < _MAX_CANDIDATES:
                 others.append(base + at)
         at = tail.rfind(END, 0, at + 3)
     return exact, others
 
 
-def ending_at(source: Source, at: int) -> Ending:
-    """What the end record at ``at`` and those before it say; all of its bytes but the comment are in the file."""
+def eocd_at(source: Source, at: int) -> Eocd:
+    """The end record at ``at``, whose fixed part is complete, and the ZIP64 records before it."""
     end = End._make(END_STRUCT.unpack(source.read(at, END_SIZE)))
     stop = at + END_SIZE + end.comment_length
     record = Span(at, min(stop, source.size))
-    size_at, offset_at = Span(at + 12, at + 16), Span(at + 16, at + 20)
-    ending = Ending(record, stop == source.size, end.entries, True, at, size_at, offset_at)
+    size_field, offset_field = Span(at + 12, at + 16), Span(at + 16, at + 20)
+    eocd = Eocd(record, stop == source.size, end.entries, at, size_field, offset_field)
     size, offset = end.directory_size, end.directory_offset
     disks = (end.disk, end.directory_disk)
     counts = (end.entries_here, end.entries)
-    wide = _find_zip64(source, ending)
+    wide = _find_zip64(source, eocd)
     if wide is not None:
-        ending.small = False
-        ending.entries = _chosen(ending, "number of entries", end.entries, FULL_16, wide.entries)
-        size = _chosen(ending, "size of the central directory", size, FULL_32, wide.directory_size)
-        offset = _chosen(ending, "offset of the central directory", offset, FULL_32, wide.directory_offset)
-        _choose_places(ending, end)
-        _chosen(ending, "number of this disk", end.disk, FULL_16, wide.disk)
-        _chosen(ending, "disk of the central directory", end.directory_disk, FULL_16, wide.directory_disk)
+        eocd.entries = _resolved(eocd, "number of entries", end.entries, FULL_16, wide.entries)
+        size = _resolved(eocd, "size of the central directory", size, FULL_32, wide.directory_size)
+        offset = _resolved(eocd, "offset of the central directory", offset, FULL_32, wide.directory_offset)
+        _locate_numbers(eocd, end)
+        _resolved(eocd, "number of this disk", end.disk, FULL_16, wide.disk)
+        _resolved(eocd, "disk of the central directory", end.directory_disk, FULL_16, wide.directory_disk)
         disks = (wide.disk, wide.directory_disk)
         counts = (wide.entries_here, wide.entries) if counts[0] in (FULL_16, counts[1]) else counts
     if any(disks):
-        ending.problems.append(
+        eocd.problems.append(
             Problem(
                 "error",
                 "zip-several-disks",
-                "The archive says that it is one of several disks; the others are not here, so offsets may not hold.",
-                ending.records,
+                "The archive is one disk of several. The others are missing, so offsets may be wrong.",
+                eocd.records,
             )
         )
     elif counts[0] != counts[1]:
-        ending.problems.append(
+        eocd.problems.append(
             Problem(
                 "error",
                 "zip-entry-count",
-                f"The archive is one disk, yet {counts[0]:,} of its {counts[1]:,} entries are said to be on this disk.",
-                ending.records,
+                f"The archive has a single disk, but the end record puts {counts[0]:,} of {counts[1]:,} entries on it.",
+                eocd.records,
             )
         )
-    _find_directory(source, ending, size, offset)
-    return ending
+    _find_directory(source, eocd, size, offset)
+    return eocd
 
 
-def _chosen(ending: Ending, what: str, narrow: int, placeholder: int, wide: int) -> int:
+def _resolved(eocd: Eocd, what: str, narrow: int, placeholder: int, wide: int) -> int:
     if narrow not in (placeholder, wide):
-        ending.problems.append(
+        eocd.problems.append(
             Problem(
                 "error",
                 "zip-zip64-disagrees",
-                f"The {what} is {narrow:,} in the end of central directory record and {wide:,} in the ZIP64 one; "
-                "programs may read different archives in this file. The first is used.",
-                ending.records,
+                f"The {what} is {narrow:,} in the end of central directory record and {wide:,} in the ZIP64 one. "
+                "Programs may read different archives in this file; the first is used.",
+                eocd.records,
             )
         )
     return wide if narrow == placeholder else narrow
 
 
-def _choose_places(ending: Ending, end: End) -> None:
-    """Where the numbers stand that the ZIP64 end record has in place of the end record."""
-    assert ending.zip64 is not None
-    at = ending.zip64.start
+def _locate_numbers(eocd: Eocd, end: End) -> None:
+    """Set the fields with the size and offset of the directory to those of the ZIP64 record, if it has them."""
+    assert eocd.zip64 is not None
+    at = eocd.zip64.start
     if end.directory_size == FULL_32:
-        ending.size_at = Span(at + 40, at + 48)
+        eocd.size_field = Span(at + 40, at + 48)
     if end.directory_offset == FULL_32:
-        ending.offset_at = Span(at + 48, at + 56)
+        eocd.offset_field = Span(at + 48, at + 56)
 
 
-def _find_zip64(source: Source, ending: Ending) -> Zip64End | None:
-    """The ZIP64 end record that the locator before the end record leads to."""
-    start = ending.record.start - ZIP64_LOCATOR_SIZE
+def _find_zip64(source: Source, eocd: Eocd) -> Zip64End | None:
+    """The ZIP64 end record that the locator before the end record points to."""
+    start = eocd.record.start - ZIP64_LOCATOR_SIZE
     locator = source.read(start, ZIP64_LOCATOR_SIZE) if start >= 0 else b""
     if locator[:4] != ZIP64_LOCATOR:
         return None
-    ending.locator = Span(start, ending.record.start)
-    ending.anchor = start
+    eocd.locator = Span(start, eocd.record.start)
+    eocd.anchor = start
     disk, claimed, disks = _ZIP64_LOCATOR_STRUCT.unpack(locator)
     if disk or disks > 1:
-        ending.problems.append(
+        eocd.problems.append(
             Problem(
                 "error",
                 "zip-zip64-locator",
-                f"The ZIP64 locator says that its record is on disk {disk:,} of {disks:,}, counted from 0; the archive "
-                "is a single one, and programs refuse it for that.",
-                (ending.locator,),
+                f"The ZIP64 locator points to disk {disk:,} of {disks:,}, counted from 0, but the archive has a single "
+                "disk. Programs reject it for that.",
+                (eocd.locator,),
             )
         )
     for at in (claimed, start - ZIP64_END_SIZE):
@@ -228,88 +238,182 @@ def _find_zip64(source: Source, ending: Ending) -> Zip64End | None:
         if data[:4] == ZIP64_END:
             break
     else:
-        ending.problems.append(
+        eocd.problems.append(
             Problem(
                 "error",
                 "zip-zip64-missing",
-                f"The ZIP64 locator says that its record is at {claimed:,}; there is none.",
-                (ending.locator, Span(claimed, start)) if claimed < start else (ending.locator,),
+                f"The ZIP64 locator points to {claimed:,}, but there is no ZIP64 record.",
+                (eocd.locator, Span(claimed, start)) if claimed < start else (eocd.locator,),
             )
         )
         return None
     record = Zip64End._make(ZIP64_END_STRUCT.unpack(data))
-    ending.anchor = at
-    ending.zip64 = Span(at, start)
+    eocd.anchor = at
+    eocd.zip64 = Span(at, start)
     if at + 12 + record.rest != start:
-        there = max(0, start - at - 12)
-        ending.problems.append(
+        present = max(0, start - at - 12)
+        eocd.problems.append(
             Problem(
                 "error",
                 "zip-zip64-size",
-                f"The ZIP64 end of central directory record says {in_bytes(record.rest)} "
-                f"{verb(record.rest, 'follows', 'follow')} its size; up to the locator there "
-                f"{verb(there, 'is', 'are')} {there:,}.",
-                (ending.zip64,),
+                f"The ZIP64 end of central directory record has a wrong size: {in_bytes(record.rest)}, but "
+                f"{verb(present, 'there is', 'there are')} {present:,} up to the locator.",
+                (eocd.zip64,),
             )
         )
     if at != claimed:
-        # Data put before the archive moves everything by the same distance; the directory tells whether it did.
-        ending.shift = at - claimed
+        # Bytes before the archive displace everything by the same distance; the directory shows whether there are any.
+        eocd.shift = at - claimed
     return record
 
 
-def _find_directory(source: Source, ending: Ending, size: int, offset: int) -> None:
-    """Where the directory is: at its offset, or directly before the end records when the archive was moved."""
-    anchor = ending.anchor
+def _find_directory(source: Source, eocd: Eocd, size: int, offset: int) -> None:
+    """Find the directory: at its offset, or directly before the end records if bytes precede the archive."""
+    anchor = eocd.anchor
     moved = anchor - size
-    locator_shift, ending.shift = ending.shift, 0
+    locator_shift, eocd.shift = eocd.shift, 0
     if moved == offset:
-        ending.directory = Span(offset, anchor)
-        ending.consistent = not size or source.read(offset, 4) == CENTRAL
+        eocd.directory = Span(offset, anchor)
+        eocd.consistent = not size or source.read(offset, 4) == CENTRAL
     elif size and offset < anchor and source.read(offset, 4) == CENTRAL:
-        ending.directory = Span(offset, max(offset, min(offset + size, anchor)))
-        ending.problems.append(
+        eocd.directory = Span(offset, max(offset, min(offset + size, anchor)))
+        eocd.problems.append(
             Problem(
                 "error",
                 "zip-directory-size",
-                f"The central directory at {offset:,} should have {in_bytes(size)}; up to the end records there "
-                f"{verb(anchor - offset, 'is', 'are')} {anchor - offset:,}.",
-                (ending.directory, ending.size_at),
+                f"The central directory at {offset:,} should have {in_bytes(size)}, but "
+                f"{verb(anchor - offset, 'there is', 'there are')} {anchor - offset:,} up to the end records.",
+                (eocd.directory, eocd.size_field),
             )
         )
     elif moved >= 0 and (not size or source.read(moved, 4) == CENTRAL):
-        ending.directory = Span(moved, anchor)
-        ending.distance = ending.shift = moved - offset
-        ending.consistent = True
+        eocd.directory = Span(moved, anchor)
+        eocd.displacement = eocd.shift = moved - offset
+        eocd.consistent = True
     else:
-        ending.problems.append(
+        eocd.problems.append(
             Problem(
                 "error",
                 "zip-directory-missing",
-                f"The central directory should be at {offset:,} with {in_bytes(size)}; it is not there, nor directly "
-                "before the end records.",
-                (ending.record,),
+                f"The central directory is not at {offset:,}, where the end record puts {in_bytes(size)} of it. It is "
+                "not directly before the end records either.",
+                (eocd.record,),
             )
         )
-    if locator_shift and locator_shift != ending.shift:
-        ending.consistent = False
-        ending.problems.append(
+    if locator_shift and locator_shift != eocd.shift:
+        eocd.consistent = False
+        eocd.problems.append(
             Problem(
                 "error",
                 "zip-zip64-locator",
-                "The ZIP64 locator does not lead to the ZIP64 end of central directory record that stands before it; "
-                "programs may read different archives in this file.",
-                (ending.locator or ending.record,),
+                "The ZIP64 locator does not point to the ZIP64 end of central directory record before it. "
+                "Programs may read different archives in this file.",
+                (eocd.locator or eocd.record,),
             )
         )
 
 
-def first_name(source: Source, ending: Ending) -> tuple[bytes, int] | None:
-    """The name and the local header offset of the first entry of the directory, for recognising."""
-    if ending.directory is None:
+def first_name(source: Source, eocd: Eocd) -> tuple[bytes, int] | None:
+    """The name and the local header's file offset of the first entry of the directory, for probing."""
+    if eocd.directory is None:
         return None
-    head = source.read(ending.directory.start, 46 + 64)
+    head = source.read(eocd.directory.start, 46 + 64)
     if head[:4] != CENTRAL or len(head) < 46:
         return None
     length = int.from_bytes(head[28:30], "little")
-    return head[46 : 46 + length], int.from_bytes(head[42:46], "little") + ending.shift
+    return head[46 : 46 + length], int.from_bytes(head[42:46], "little") + eocd.shift
+
+
+_MEMBERS_PER_STEP = 1024
+
+
+_ZIP64_PREFIX_SIZE = 12
+"""Bytes of a ZIP64 end record up to the size of its rest, inclusive."""
+
+
+def find_eocd_after_members(source: Source, progress: Progress) -> Eocd | None:
+    """The end records after the local files that begin at the start of the file; None if they are not complete.
+
+    It finds end records that are further from the end of the file than any comment reaches. Raises SourceError and
+    Cancelled.
+    """
+    if source.size <= MAX_EOCD_DISTANCE:
+        return None  # ``find_eocd`` has seen all of it
+    progress.begin("Following local headers", source.size)
+    stop = 0
+    for number, found in enumerate(islice(local_files(source, 0), MAX_MEMBERS)):
+        stop = found.stop
+        if number % _MEMBERS_PER_STEP == 0:
+            progress.advance(min(stop, source.size) - progress.done)
+    eocd = eocd_after(source, stop)
+    if eocd is not None:
+        report_not_at_end(source, eocd, [eocd.record.start])
+    return eocd
+
+
+def eocd_after(source: Source, start: int) -> Eocd | None:
+    """The end records after the central directory at ``start``; None if any of them is not complete."""
+    at = start
+    for *_, at in central_headers(source, start, source.size):  # noqa: B007 - only the last end is wanted
+        pass
+    wide = source.read(at, _ZIP64_PREFIX_SIZE)
+    if wide[:4] == ZIP64_END and len(wide) == _ZIP64_PREFIX_SIZE:
+        at += _ZIP64_PREFIX_SIZE + int.from_bytes(wide[4:], "little")
+        at += ZIP64_LOCATOR_SIZE if source.read(at, 4) == ZIP64_LOCATOR else 0
+    record = source.read(at, END_SIZE)
+    if record[:4] != END or len(record) < END_SIZE:
+        return None
+    eocd = eocd_at(source, at)
+    return eocd if eocd.consistent and not eocd.displacement and eocd.directory == (start, eocd.anchor) else None
+
+
+_SAMPLED_HEADERS = 16
+"""Headers of the directory whose offsets are tested."""
+
+
+def enclosing_member(source: Source, eocd: Eocd) -> bytes | None:
+    """The name of a member that contains the archive of this end record and runs to the end of the file, or None.
+
+    An archive that was cut off right after an archive stored in it ends like that one. What then seems to precede that
+    archive is the rest of the outer one.
+    """
+    if eocd.displacement <= 0:
+        return None
+    for found in islice(local_files(source, 0), MAX_MEMBERS):
+        if found.begin <= eocd.displacement and found.stop >= source.size:
+            return found.name
+        if found.begin > eocd.displacement:
+            break
+    return None
+
+
+def decide_shift(source: Source, eocd: Eocd) -> None:
+    """Set ``shift``: see from the first members whether offsets need the directory's displacement added."""
+    if eocd.directory is None or not eocd.displacement:
+        return
+    sample = list(islice(_sample_offsets(source, eocd.directory.start, eocd.anchor), _SAMPLED_HEADERS))
+    at_offset = [is_header_of(source, offset, name) for offset, name in sample]
+    displaced = [is_header_of(source, offset + eocd.displacement, name) for offset, name in sample]
+    # Without entries, a local header at the start of the file shows that nothing precedes the archive. If only some
+    # headers are displaced, bytes were inserted in the archive, not before it.
+    unshifted = (
+        sum(at_offset) > sum(displaced) or any(map(gt, at_offset, displaced))
+        if sample
+        else read_local(source, 0) is not None
+    )
+    eocd.shift = 0 if unshifted else eocd.displacement
+
+
+def _sample_offsets(source: Source, start: int, limit: int) -> list[tuple[int, bytes]]:
+    found = []
+    for _, header, _, name, extra, _ in islice(central_headers(source, start, limit), _SAMPLED_HEADERS):
+        stored, size, offset = header[8], header[9], header[16]
+        wide = zip64(extra, size == FULL_32, stored == FULL_32, offset == FULL_32).offset
+        found.append((offset if wide is None else wide, name))
+    return found
+
+
+def is_header_of(source: Source, head: int, name: bytes) -> bool:
+    """Whether there is a local header with this name at ``head``."""
+    local = read_local(source, head)
+    return local is not None and local[1] == name

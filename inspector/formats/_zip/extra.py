@@ -1,26 +1,40 @@
-"""Extra fields: APPNOTE.TXT 4.5 (records of Header ID, Data Size, data) and 4.5.3 (ZIP64)."""
+"""Extra fields: their records (APPNOTE.TXT 4.5), ZIP64 (4.5.3), Unicode names (4.6.9), timestamps (Info-ZIP)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
+from zlib import crc32
 
+from inspector.core.archive import Emitter
 from inspector.core.field import Field, Value, parent
+from inspector.core.finding import Severity
 from inspector.core.kinds import Kind
 from inspector.core.layout import Part, fields_of
-from inspector.core.names import visible
-from inspector.core.numbers import in_bytes
+from inspector.core.names import hazards, unportable, visible
+from inspector.core.numbers import in_bytes, verb
 from inspector.core.span import Span
 
 PADDING = 0x0000
-"""What zeros that only fill read as."""
+"""The Header ID that padding zeros look like."""
+
+
 ZIP64 = 0x0001
+
+
 TIMESTAMP = 0x5455
+
+
 _UNICODE_COMMENT = 0x6375
+
+
 UNICODE_PATH = 0x7075
+
+
 _TEXT_AT = 5
-"""Where the text begins in the records of Unicode names and comments, after a version and a CRC-32."""
+"""The offset of the text in records of Unicode names and comments, after a version and a CRC-32."""
+
 
 _NAMES = {
     ZIP64: "ZIP64 extended information",
@@ -43,46 +57,46 @@ _NAMES = {
 }
 
 
-class Record(NamedTuple):
-    """One record of an extra field: its number and its data ``[start, stop)`` within the extra field."""
+class ExtraRecord(NamedTuple):
+    """One record of an extra field: its Header ID and its data ``[start, stop)`` within the extra field."""
 
     identifier: int
     start: int
     stop: int
 
 
-def records(data: bytes) -> Iterator[Record]:
-    """The whole records of an extra field; what follows the last of them is malformed or padding."""
+def extra_records(data: bytes) -> Iterator[ExtraRecord]:
+    """Yield the complete records of an extra field; bytes after the last are malformed or padding."""
     at = 0
     while at + 4 <= len(data):
         stop = at + 4 + int.from_bytes(data[at + 2 : at + 4], "little")
         if stop > len(data):
             return
-        yield Record(int.from_bytes(data[at : at + 2], "little"), at + 4, stop)
+        yield ExtraRecord(int.from_bytes(data[at : at + 2], "little"), at + 4, stop)
         at = stop
 
 
 def record_name(identifier: int) -> str:
-    """What a record is called."""
+    """The name of a record."""
     return _NAMES.get(identifier, f"extra record 0x{identifier:04X}")
 
 
 def shortage(identifier: int, data: bytes, *, local: bool) -> str:
-    """What the data of a record lack, as the end of a sentence that begins with it; empty where nothing is missing."""
+    """What is missing in the data of a record, to follow its name in a sentence; empty if nothing is."""
     if identifier in (UNICODE_PATH, _UNICODE_COMMENT):
         return "" if len(data) >= _TEXT_AT else f"is cut off: it has {in_bytes(len(data))} and needs {_TEXT_AT}"
     if identifier != TIMESTAMP:
         return ""
-    # Centrally it has the first time alone, whatever its flags announce; some writers repeat all of them.
+    # In the central directory it has only the first time, whatever the flags say; some writers repeat all.
     announced = (data[0] & (7 if local else 1)).bit_count() if data else 0
     needed = 1 + 4 * announced
     if len(data) < needed:
         return f"is cut off: it has {in_bytes(len(data))} and announces {needed}"
-    return f"has {in_bytes(len(data))}, which are no whole times" if len(data) % 4 != 1 else ""
+    return f"has {in_bytes(len(data))}, which are not whole timestamps" if len(data) % 4 != 1 else ""
 
 
 class Zip64(NamedTuple):
-    """What the ZIP64 extended information says, as far as it was asked; None where it does not say."""
+    """The numbers asked for in the ZIP64 extended information; None for those it does not have."""
 
     present: bool
     size: int | None
@@ -91,8 +105,8 @@ class Zip64(NamedTuple):
 
 
 def zip64(data: bytes, size: bool, stored: bool, offset: bool) -> Zip64:
-    """The numbers for which the header has a placeholder (True), in the order of 4.5.3."""
-    for record in records(data):
+    """The numbers for which the header has a placeholder (True), stored in the order of 4.5.3."""
+    for record in extra_records(data):
         if record.identifier == ZIP64:
             found: list[int | None] = []
             at = record.start
@@ -105,10 +119,7 @@ def zip64(data: bytes, size: bool, stored: bool, offset: bool) -> Zip64:
 
 
 class SecondName(NamedTuple):
-    """A name in an extra field, as UTF-8: ``crc`` is that of the first name it was made for.
-
-    The name is the bytes ``[start, stop)`` of the extra field.
-    """
+    """A UTF-8 name at ``[start, stop)`` of an extra field; ``crc`` is of the header's name that it belongs to."""
 
     name: bytes
     crc: int
@@ -117,8 +128,8 @@ class SecondName(NamedTuple):
 
 
 def unicode_path(data: bytes) -> SecondName | None:
-    """What an Info-ZIP Unicode path record says (4.6.9)."""
-    for identifier, start, stop in records(data):
+    """The name in an Info-ZIP Unicode path record (4.6.9)."""
+    for identifier, start, stop in extra_records(data):
         if identifier == UNICODE_PATH and stop - start >= _TEXT_AT and data[start] == 1:
             at = start + _TEXT_AT
             return SecondName(data[at:stop], int.from_bytes(data[start + 1 : at], "little"), at, stop)
@@ -130,7 +141,7 @@ def extra_field(data: bytes, start: int, placeholders: tuple[bool, bool, bool], 
     children: list[Field] = []
     stop = 0
     seen: set[int] = set()
-    for record in records(data):
+    for record in extra_records(data):
         lacking = shortage(record.identifier, data[record.start : record.stop], local=local)
         wrong = bool(lacking) or record.identifier in seen
         children.append(_record_field(data, record, start, placeholders, wrong=wrong))
@@ -151,7 +162,7 @@ def _malformed(span: Span) -> str:
 
 
 def _record_field(
-    data: bytes, record: Record, start: int, placeholders: tuple[bool, bool, bool], *, wrong: bool
+    data: bytes, record: ExtraRecord, start: int, placeholders: tuple[bool, bool, bool], *, wrong: bool
 ) -> Field:
     parts = (
         Part("Header ID", 2, Kind.NUMBER, digits=4),
@@ -181,11 +192,11 @@ def _data_parts(identifier: int, data: bytes, placeholders: tuple[bool, bool, bo
         ]
     else:
         parts = []
-    return _fitting(parts, len(data))
+    return _parts_within(parts, len(data))
 
 
-def _fitting(parts: list[Part], size: int) -> list[Part]:
-    """The parts that lie wholly inside ``size`` bytes, and one for what is left."""
+def _parts_within(parts: list[Part], size: int) -> list[Part]:
+    """The parts that fit into ``size`` bytes, and one for the rest."""
     kept: list[Part] = []
     for part in parts:
         if part.size <= size:
@@ -202,3 +213,119 @@ def _instant(seconds: Value) -> str:
     assert isinstance(seconds, int)
     signed = seconds - (1 << 32) if seconds >= 1 << 31 else seconds
     return datetime.fromtimestamp(signed, UTC).isoformat() if signed >= 0 else f"{signed} seconds since 1970"
+
+
+MAX_FAULTS_PER_FIELD = 100
+"""Faults reported of one extra field."""
+
+
+_OVERRIDING_RECORDS = frozenset(identifier.to_bytes(2, "little") for identifier in (0x0001, 0x6375, UNICODE_PATH))
+"""Records that override numbers or names of the header."""
+
+
+_TIMESTAMP = TIMESTAMP.to_bytes(2, "little")
+
+
+class ExtraPlace(NamedTuple):
+    """An extra field that begins at ``start``, in a header of a member."""
+
+    start: int
+    name: bytes
+    member: int
+    local: bool
+
+    @property
+    def text(self) -> str:
+        """The header, for a message."""
+        header = "local header" if self.local else "central directory header"
+        return f"the {header} of {visible(self.name)}"
+
+
+class ExtraFault(NamedTuple):
+    """A problem at the bytes ``[start, stop)`` of an extra field."""
+
+    code: str
+    text: str
+    start: int
+    stop: int
+
+
+def is_harmless(data: bytes, size: int = -1, *, local: bool) -> bool:
+    """Whether an extra field has no faults and no records that override the header. Fast.
+
+    ``size`` is the length it has to have, if that is known. False is returned for some harmless fields too.
+    """
+    at, end = 0, len(data)
+    seen = b""
+    while at + 4 <= end:
+        kind = data[at : at + 2]
+        length = data[at + 2] + (data[at + 3] << 8)
+        if kind in _OVERRIDING_RECORDS or kind in seen:
+            return False
+        if kind == _TIMESTAMP and shortage(TIMESTAMP, data[at + 4 : at + 4 + length], local=local):
+            return False
+        seen += kind
+        at += 4 + length
+    return (at == end or (at < end and not any(data[at:]))) and size in (-1, end)
+
+
+def extra_faults(data: bytes, *, local: bool) -> list[ExtraFault]:
+    """The faults of an extra field, at most MAX_FAULTS_PER_FIELD."""
+    found: list[ExtraFault] = []
+    seen = set()
+    stop = 0
+    for identifier, start, stop in extra_records(data):
+        if len(found) == MAX_FAULTS_PER_FIELD:
+            return found
+        text = shortage(identifier, data[start:stop], local=local)
+        if text:
+            found.append(ExtraFault("zip-extra-malformed", f"Its {record_name(identifier)} {text}", start - 4, stop))
+        if identifier in seen:
+            text = f"It repeats the record {record_name(identifier)}, and programs differ in which one they use"
+            found.append(ExtraFault("zip-extra-repeated", text, start - 4, stop))
+        if identifier != PADDING:
+            seen.add(identifier)
+    rest = data[stop:]
+    if any(rest):
+        text = f"Its last {in_bytes(len(rest))} {verb(len(rest), 'is', 'are')} not a complete record"
+        if len(rest) >= 4:
+            claimed, present = int.from_bytes(rest[2:4], "little"), len(rest) - 4
+            text = f"Its last record should have {in_bytes(claimed)} of data and has {present:,}"
+        found.append(ExtraFault("zip-extra-malformed", text, stop, len(data)))
+    return found
+
+
+def report_extra(emitter: Emitter, data: bytes, place: ExtraPlace) -> None:
+    """Report the faults of one extra field."""
+    for code, text, start, stop in extra_faults(data, local=place.local):
+        message = f"The extra field in {place.text} is not as specified. {text}."
+        emitter.warning(code, message, (place.start + start, place.start + stop), member=place.member)
+
+
+def report_second_name(emitter: Emitter, data: bytes, place: ExtraPlace) -> None:
+    """Report a second name that differs from the name in the header."""
+    second = unicode_path(data)
+    if second is None or second.name == place.name:
+        return
+    span = place.start + second.start, place.start + second.stop
+    for severity, code, text in _second_name_problems(second.name, second.crc, place):
+        emitter.find(severity, code, text, (span,), place.member)
+
+
+def _second_name_problems(name: bytes, crc: int, place: ExtraPlace) -> Iterator[tuple[Severity, str, str]]:
+    whose = f"The second name {visible(name)} in {place.text}"
+    if crc != crc32(place.name):
+        message = (
+            f"{whose} is stale: its CRC-32 is of another first name. It should be ignored, but programs that do not "
+            "check the CRC-32 use it."
+        )
+        yield Severity.WARNING, "zip-second-name-stale", message
+    else:
+        # An ASCII name needs no second one; for any other it is the UTF-8 form.
+        doubtful = name.isascii() and place.name.isascii()
+        message = f"{whose} differs from the first; some programs use it."
+        yield Severity.WARNING if doubtful else Severity.INFO, "zip-second-name", message
+    for text in hazards(name):
+        yield Severity.WARNING, "zip-name-hazard", f"{whose} is hazardous. It {text}."
+    for text in unportable(name)[:1]:
+        yield Severity.INFO, "name-not-portable", f"{whose} is not portable. It {text}."

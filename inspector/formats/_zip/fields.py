@@ -1,24 +1,32 @@
-"""ZIP records as fields: APPNOTE.TXT 4.3. Made when they are looked at, from the bytes of the file."""
+"""The fields of a ZIP archive (APPNOTE.TXT 4.3), made on access; and which bytes belong to which member.
+
+Members may overlap: which of them the bytes belong to is unknown, and some archives are made so on purpose to expand
+without limit. So all members involved are marked and reported, not only the later one.
+"""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from operator import add
 
+from inspector.core.archive import Emitter
 from inspector.core.field import Field, FieldTable, Unread, parent
 from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.layout import Part, fields_of
+from inspector.core.member import SHARED, UNREADABLE
 from inspector.core.names import visible
-from inspector.core.numbers import count, in_bytes
+from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.source import Source, is_sparing
 from inspector.core.span import Span
-from inspector.formats._extents import GAP, Rows
-from inspector.formats._zip.descriptors import FORMS
+from inspector.formats._extents import GAP, Overlap, Rows, lay_out, shared_extents
 from inspector.formats._zip.directory import Directory
-from inspector.formats._zip.eocd import Ending
+from inspector.formats._zip.eocd import Eocd
 from inspector.formats._zip.extra import extra_field
-from inspector.formats._zip.names import name_note
+from inspector.formats._zip.headers import FORMS, local_sizes, read_local
+from inspector.formats._zip.members import name_note
 from inspector.formats._zip.records import (
     CENTRAL_PARTS,
     CENTRAL_SIZE,
@@ -32,19 +40,22 @@ from inspector.formats._zip.records import (
     ZIP64_LOCATOR_PARTS,
     descriptor_parts,
 )
-from inspector.formats._zip.scan import read_local
 
 _GAP_ROLES = role_bit(Role.GAP)
+
+
 _MEMBER_ROLES = sum(role_bit(role) for role in (Role.HEADER, Role.DIGEST, Role.EXTENT, Role.NAME, Role.DATA))
+
+
 _DIRECTORY_ROLES = sum(role_bit(role) for role in (Role.DIRECTORY, Role.DIGEST, Role.EXTENT, Role.NAME))
 
 
 @dataclass(frozen=True, slots=True)
-class Lead:
-    """What a format that is ZIP and more says of the member at the start of the file.
+class FirstMember:
+    """How a format based on ZIP shows the member at the start of the file.
 
-    ``parts`` are its words for the local header, ``file_name`` for the name in it; ``content`` makes the field of its
-    data from their span and the member's number.
+    ``parts`` describe its local header and ``file_name`` is the name of the field with its name, both in the terms of
+    that format; ``content`` makes the field of its data from the span and the member's index.
     """
 
     parts: tuple[Part, ...]
@@ -52,17 +63,19 @@ class Lead:
     content: Callable[[Span, int], Field]
 
 
-_PLAIN = Lead(LOCAL_PARTS, "file name", lambda span, member: Field("file data", Kind.DATA, (span,), member=member))
+_PLAIN = FirstMember(
+    LOCAL_PARTS, "file name", lambda span, member: Field("file data", Kind.DATA, (span,), member=member)
+)
 
 
-def local_header(source: Source, span: Span, lead: Lead, member: int | None) -> Field:
-    """The local file header ``span`` (name and extra field included)."""
+def local_header(source: Source, span: Span, first_member: FirstMember, member: int | None) -> Field:
+    """The local file header in ``span``, with name and extra field."""
     data = source.read(span.start, span.size)
-    children, values = fields_of(lead.parts, data[:LOCAL_SIZE], span.start)
-    flags, stored, size, name_size = (_number(values, lead.parts[i].name) for i in (2, 7, 8, 9))
+    children, values = fields_of(first_member.parts, data[:LOCAL_SIZE], span.start)
+    flags, stored, size, name_size = (_number(values, first_member.parts[i].name) for i in (2, 7, 8, 9))
     at = LOCAL_SIZE
     if data[at : at + name_size]:
-        children.append(_name(lead.file_name, data[at : at + name_size], span.start + at, flags))
+        children.append(_name(first_member.file_name, data[at : at + name_size], span.start + at, flags))
     if data[at + name_size :]:
         placeholders = (size == FULL_32, stored == FULL_32, False)
         children.append(extra_field(data[at + name_size :], span.start + at + name_size, placeholders, local=True))
@@ -87,23 +100,23 @@ def _data_descriptor(source: Source, span: Span) -> Field:
 
 
 class MemberRows:
-    """Makes the field of each row before the central directory."""
+    """Makes the field of each row before the central directory, as a FieldTable."""
 
-    def __init__(self, source: Source, directory: Directory, rows: Rows, lead: Lead | None) -> None:
+    def __init__(self, source: Source, directory: Directory, rows: Rows, first_member: FirstMember | None) -> None:
         self.source = source
         self.directory = directory
         self.rows = rows
-        self.lead = lead
+        self.first_member = first_member
 
     def table(self) -> FieldTable:
-        """All rows, lazily."""
+        """The table of all rows."""
         roles: int | array[int] = _MEMBER_ROLES
         if len(self.rows.gaps):
             roles = array("H", (_GAP_ROLES if owner == GAP else _MEMBER_ROLES for owner in self.rows.owners))
         return FieldTable(self.rows.starts, self.make, roles)
 
     def make(self, row: int) -> Field:
-        """The field of one row."""
+        """The field of a row: a member, an orphan or a gap."""
         span = Span(self.rows.starts[row], self.rows.row_stop(row))
         owner = self.rows.owners[row]
         if owner == GAP:
@@ -116,10 +129,10 @@ class MemberRows:
         members = self.directory.members
         member = members[index]
         data = Span(members.starts[index], members.stops[index])
-        lead = self.lead if self.lead is not None and member.head == 0 else _PLAIN
-        children = [self._header(Span(member.head, data.start), lead, index)]
+        first_member = self.first_member if self.first_member is not None and member.head == 0 else _PLAIN
+        children = [self._header(Span(member.head, data.start), first_member, index)]
         if data.size:
-            children.append(lead.content(data, index))
+            children.append(first_member.content(data, index))
         if self.directory.descriptors[index]:
             children.append(
                 _data_descriptor(self.source, Span(data.stop, data.stop + self.directory.descriptors[index]))
@@ -127,10 +140,10 @@ class MemberRows:
         note = f"{member.codec}, {in_bytes(member.size)}"
         return parent("local file", Kind.MEMBER, (span,), children, value=visible(member.path), note=note, member=index)
 
-    def _header(self, span: Span, lead: Lead, index: int) -> Field:
+    def _header(self, span: Span, first_member: FirstMember, index: int) -> Field:
         if not is_sparing(self.source):
-            return local_header(self.source, span, lead, index)
-        children = Unread(lambda: local_header(self.source, span, lead, index).children)
+            return local_header(self.source, span, first_member, index)
+        children = Unread(lambda: local_header(self.source, span, first_member, index).children)
         return Field(
             "local file header",
             Kind.LOCAL_HEADER,
@@ -154,7 +167,7 @@ class MemberRows:
 
 
 def central_directory(source: Source, span: Span, directory: Directory) -> Field:
-    """The central directory: a header for each member, and what follows the last that makes sense."""
+    """The central directory: a header for each member, and what follows the last readable one."""
     central, stop = directory.central, directory.stop
     starts = central[:]
     if stop < span.stop and central:
@@ -166,8 +179,8 @@ def central_directory(source: Source, span: Span, directory: Directory) -> Field
         if row == len(central):
             if directory.capped:
                 return Field("not listed", Kind.BYTES, (here,), note="Headers of members that are not listed.")
-            return Field("garbage", Kind.GARBAGE, (here,), note="No whole central directory header.")
-        return _central_header(source, here, row if directory.ending is not None else None)
+            return Field("garbage", Kind.GARBAGE, (here,), note="Not a complete central directory header.")
+        return _central_header(source, here, row if directory.eocd is not None else None)
 
     roles = _DIRECTORY_ROLES | (role_bit(Role.GARBAGE) if stop < span.stop else 0)
     children = FieldTable(starts, make, roles) if central else ()
@@ -208,27 +221,27 @@ def _central_header(source: Source, span: Span, member: int | None) -> Field:
     )
 
 
-def end_fields(source: Source, ending: Ending) -> list[Field]:
-    """The ZIP64 records and the end of central directory record, comment included."""
+def end_fields(source: Source, eocd: Eocd) -> list[Field]:
+    """The ZIP64 records and the end of central directory record with its comment."""
     found = []
-    if ending.zip64 is not None:
-        children, _ = fields_of(ZIP64_END_PARTS, source.read(ending.zip64.start, ZIP64_END_SIZE), ending.zip64.start)
-        rest = Span(ending.zip64.start + ZIP64_END_SIZE, ending.zip64.stop)
+    if eocd.zip64 is not None:
+        children, _ = fields_of(ZIP64_END_PARTS, source.read(eocd.zip64.start, ZIP64_END_SIZE), eocd.zip64.start)
+        rest = Span(eocd.zip64.start + ZIP64_END_SIZE, eocd.zip64.stop)
         if rest.size > 0:
             children.append(Field("zip64 extensible data sector", Kind.BYTES, (rest,)))
         found.append(
-            parent(str(Kind.ZIP64_END), Kind.ZIP64_END, (ending.zip64,), children, specification="APPNOTE 4.3.14")
+            parent(str(Kind.ZIP64_END), Kind.ZIP64_END, (eocd.zip64,), children, specification="APPNOTE 4.3.14")
         )
-    if ending.locator is not None:
-        data = source.read(ending.locator.start, ending.locator.size)
-        children, _ = fields_of(ZIP64_LOCATOR_PARTS, data, ending.locator.start)
+    if eocd.locator is not None:
+        data = source.read(eocd.locator.start, eocd.locator.size)
+        children, _ = fields_of(ZIP64_LOCATOR_PARTS, data, eocd.locator.start)
         kind = Kind.ZIP64_LOCATOR
-        found.append(parent(str(kind), kind, (ending.locator,), children, specification="APPNOTE 4.3.15"))
-    return [*found, end_record(source, ending.record.start)]
+        found.append(parent(str(kind), kind, (eocd.locator,), children, specification="APPNOTE 4.3.15"))
+    return [*found, end_record(source, eocd.record.start)]
 
 
 def end_record(source: Source, start: int) -> Field:
-    """The end of central directory record at ``start``, as far as it is there."""
+    """The end of central directory record at ``start``, which may be cut off."""
     data = source.read(start, END_SIZE)
     data += source.read(start + END_SIZE, int.from_bytes(data[END_SIZE - 2 :], "little"))
     span = Span(start, start + len(data))
@@ -239,3 +252,170 @@ def end_record(source: Source, start: int) -> Field:
         children.append(Field(".ZIP file comment", Kind.TEXT, (place,), visible(comment)))
     kind = Kind.END_OF_DIRECTORY
     return parent(str(kind), kind, (span,), children, specification="APPNOTE 4.3.16")
+
+
+_MAX_ORPHANS = 1000
+
+
+_MAX_GAPS = 1000
+
+
+def lay_rows(source: Source, emitter: Emitter, directory: Directory, limit: int, reported_from: int) -> Rows:
+    """The rows of ``[0, limit)``: an owner below the number of members is a member, any other is an orphan.
+
+    Reports overlaps, orphans and gaps, but no gap from ``reported_from`` on or before a displaced archive, which other
+    findings report.
+    """
+    extents = _extents(directory, emitter, limit)
+    rows = lay_out(extents.starts, extents.stops, 0, limit)
+    orphans = [] if directory.deferred else _orphans(source, rows)
+    for start, stop in orphans:
+        extents.starts.append(start)
+        extents.stops.append(stop)
+    if orphans:
+        rows = lay_out(extents.starts, extents.stops, 0, limit)
+        _report_orphans(source, emitter, orphans)
+    report_overlaps(emitter, directory, rows, extents)
+    shift = directory.eocd.shift if directory.eocd is not None else 0
+    _report_gaps(emitter, rows, max(0, shift), reported_from)
+    return rows
+
+
+def _extents(directory: Directory, emitter: Emitter, limit: int) -> Extents:
+    members = directory.members
+    heads, marks = members.heads, members.marks
+    assert heads is not None
+    assert marks is not None
+    extents = Extents(heads[:], array("Q", map(add, members.stops, directory.descriptors)))
+    for index, mark in enumerate(marks):
+        if mark & UNREADABLE:
+            extents.starts[index], extents.stops[index] = 1, 0
+        elif extents.stops[index] > limit:
+            extents.overrunning.add(index)
+            report_overrun(emitter, directory, index, limit)
+    return extents
+
+
+def _orphans(source: Source, rows: Rows) -> list[tuple[int, int]]:
+    """Find unlisted members in gaps: local headers from the start of a gap on, one after another."""
+    found: list[tuple[int, int]] = []
+    for row in islice(rows.gaps, _MAX_GAPS):
+        at, limit = rows.starts[row], rows.row_stop(row)
+        while at < limit and len(found) < _MAX_ORPHANS:
+            stop = _orphan_stop(source, at, limit)
+            if stop is None:
+                break
+            found.append((at, stop))
+            at = stop
+    return found
+
+
+def _orphan_stop(source: Source, at: int, limit: int) -> int | None:
+    local = read_local(source, at)
+    sizes = local_sizes(local[0], local[2]) if local else None
+    if local is None or sizes is None:
+        return None
+    stop = at + LOCAL_SIZE + len(local[1]) + len(local[2]) + sizes[0]
+    return stop if stop <= limit else None
+
+
+def _report_orphans(source: Source, emitter: Emitter, orphans: list[tuple[int, int]]) -> None:
+    for start, stop in orphans:
+        local = read_local(source, start)
+        name = visible(local[1]) if local else ""
+        message = f"The member {name} at {start:,} is not in the central directory. It was deleted, or it is hidden."
+        emitter.warning("zip-orphan", message, (start, stop))
+
+
+def _report_gaps(emitter: Emitter, rows: Rows, shift: int, reported_from: int) -> None:
+    for row in rows.gaps:
+        start, stop = rows.starts[row], rows.row_stop(row)
+        if start >= reported_from or stop <= shift:
+            continue
+        if start == 0:
+            precede = verb(stop, "precedes", "precede")
+            message = f"{in_bytes(stop)} {precede} the first member, as in a self-extracting archive."
+            emitter.info("zip-leading-bytes", message, (start, stop))
+        else:
+            belong = verb(stop - start, "belongs", "belong")
+            message = f"The {in_bytes(stop - start)} from {start:,} on {belong} to no member."
+            emitter.warning("zip-gap", message, (start, stop))
+
+
+@dataclass(slots=True)
+class Extents:
+    """The bytes of each member, from local header to data descriptor; orphans follow the members.
+
+    ``overrunning`` are members that run past the limit of local files.
+    """
+
+    starts: array[int] = field(default_factory=lambda: array("Q"))
+    stops: array[int] = field(default_factory=lambda: array("Q"))
+    overrunning: set[int] = field(default_factory=set)
+
+    def possible(self) -> Extents:
+        """The extents without those of overrunning members, which become empty."""
+        starts, stops = self.starts[:], self.stops[:]
+        for index in self.overrunning:
+            starts[index], stops[index] = 1, 0
+        return Extents(starts, stops)
+
+
+def report_overrun(emitter: Emitter, directory: Directory, index: int, limit: int) -> None:
+    """Mark and report a member that runs past ``limit``, where local files have to end."""
+    name = visible(directory.members.path(index))
+    message = f"{name} (member {index}) runs into the central directory or the end records, from {limit:,} on."
+    stop = directory.members.stops[index] + directory.descriptors[index]
+    emitter.error("zip-overlap", message, (limit, stop), member=index)
+    _mark(directory, (index,))
+
+
+def report_overlaps(emitter: Emitter, directory: Directory, rows: Rows, extents: Extents) -> None:
+    """Mark and report all members that share bytes; ``rows`` are laid out from ``extents``.
+
+    A member that runs past the limit does not cast doubt on the members it overlaps.
+    """
+    if not rows.overlap_count:
+        return
+    for overlap in rows.overlaps:
+        wrong = next((index for index in overlap[:2] if index in extents.overrunning), None)
+        if wrong is not None:
+            _report_overlap(emitter, directory, overlap, wrong)
+    remaining = rows
+    if extents.overrunning:
+        extents = extents.possible()
+        remaining = lay_out(extents.starts, extents.stops, 0, rows.stop)
+    for overlap, index in _members_of(remaining.overlaps):
+        _report_overlap(emitter, directory, overlap, index)
+    if remaining.overlap_count:
+        _mark(directory, shared_extents(extents.starts, extents.stops))
+    if rows.overlap_count > len(rows.overlaps):
+        message = f"{rows.overlap_count:,} members overlap others. The first {len(rows.overlaps):,} are reported."
+        emitter.error("zip-overlaps", message)
+
+
+def _members_of(overlaps: list[Overlap]) -> Iterator[tuple[Overlap, int]]:
+    """Yield each member of these overlaps once, with one overlap it is in."""
+    named = {overlap.later for overlap in overlaps}
+    for overlap in overlaps:
+        if overlap.earlier not in named:
+            named.add(overlap.earlier)
+            yield overlap, overlap.earlier
+        yield overlap, overlap.later
+
+
+def _report_overlap(emitter: Emitter, directory: Directory, overlap: Overlap, index: int) -> None:
+    """Report an overlap for ``index``, one of its two members."""
+    members, (earlier, later, start, stop) = directory.members, overlap
+    message = (
+        f"{visible(members.path(later))} (member {later}) and {visible(members.path(earlier))} (member {earlier}) "
+        "claim the same bytes. They are shown as bytes of the second."
+    )
+    emitter.error("zip-overlap", message, (start, stop), member=index)
+
+
+def _mark(directory: Directory, indices: Iterable[int]) -> None:
+    marks = directory.members.marks
+    assert marks is not None
+    for index in indices:
+        marks[index] |= SHARED

@@ -1,49 +1,93 @@
-"""The fixed parts of ZIP's records: APPNOTE.TXT 4.3 (layout) and 4.4 (meaning of the numbers). All little-endian."""
+"""ZIP records: their fixed parts (APPNOTE.TXT 4.3), the meaning of the numbers (4.4), and how to write them.
+
+All numbers are little-endian.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
-from struct import Struct
+from struct import Struct, pack
 from typing import NamedTuple
 
 from inspector.core.field import Value
 from inspector.core.kinds import Kind
 from inspector.core.layout import Part
 from inspector.core.numbers import in_bytes
+from inspector.formats._zip.extra import TIMESTAMP, ZIP64, extra_records
 
 LOCAL = b"PK\x03\x04"
+
+
 CENTRAL = b"PK\x01\x02"
+
+
 END = b"PK\x05\x06"
+
+
 ZIP64_END = b"PK\x06\x06"
+
+
 ZIP64_LOCATOR = b"PK\x06\x07"
+
+
 DESCRIPTOR = b"PK\x07\x08"
+
+
 SIGNATURE = b"PK\x05\x05"
 
+
 FOLLOWING = (LOCAL, CENTRAL, END, ZIP64_END)
-"""What can follow a member."""
+"""Signatures that may follow a member."""
+
 
 TACO_SUFFIXES = (".tacozip", ".taco", ".taco.zip")
-"""What the names of files end with that should have a TACO header."""
+"""Suffixes of files that should have a TACO header."""
+
 
 LOCAL_SIZE = 30
+
+
 CENTRAL_SIZE = 46
+
+
 END_SIZE = 22
+
+
 ZIP64_END_SIZE = 56
+
+
 ZIP64_LOCATOR_SIZE = 20
+
 
 FULL_32 = 0xFFFFFFFF
 """A 32-bit number that stands for "see the ZIP64 record"."""
+
+
 FULL_16 = 0xFFFF
 """A 16-bit number that stands for "see the ZIP64 record"."""
 
+
 ENCRYPTED = 1 << 0
+
+
 HAS_DESCRIPTOR = 1 << 3
+
+
 PATCHED = 1 << 5
+
+
 STRONG = 1 << 6
+
+
 UTF_8 = 1 << 11
+
+
 MASKED = 1 << 13
 
+
 STORED = 0
+
+
 DEFLATED = 8
 
 
@@ -114,9 +158,16 @@ class Zip64End(NamedTuple):
 
 
 LOCAL_STRUCT = Struct("<4s5H3I2H")
+
+
 CENTRAL_STRUCT = Struct("<4s6H3I5H2I")
+
+
 END_STRUCT = Struct("<4s4H2IH")
+
+
 ZIP64_END_STRUCT = Struct("<4sQ2H2I4Q")
+
 
 _METHODS = {
     0: "stored (no compression)",
@@ -143,6 +194,8 @@ _METHODS = {
     98: "PPMd",
     99: "AES encryption",
 }
+
+
 _FLAGS = {
     0: "encrypted",
     3: "CRC and sizes follow in a data descriptor",
@@ -152,23 +205,25 @@ _FLAGS = {
     11: "name and comment are UTF-8",
     13: "values of the local header are masked",
 }
+
+
 _SYSTEMS = {0: "MS-DOS", 3: "UNIX", 7: "Macintosh", 10: "Windows NTFS", 14: "VFAT", 19: "OS X"}
 
 
-def method_words(method: Value) -> str:
-    """What a compression method is called (4.4.5)."""
+def method_text(method: Value) -> str:
+    """The name of a compression method (4.4.5)."""
     assert isinstance(method, int)
     return _METHODS.get(method, "unknown")
 
 
-def flag_words(flags: Value) -> str:
-    """What the bits of the general purpose flag say (4.4.4)."""
+def flag_text(flags: Value) -> str:
+    """The meaning of the bits of the general purpose flag (4.4.4)."""
     assert isinstance(flags, int)
     words = [_FLAGS.get(bit, f"bit {bit}") for bit in range(16) if flags >> bit & 1]
     return ", ".join(words)
 
 
-def time_words(time: Value) -> str:
+def time_text(time: Value) -> str:
     """An MS-DOS time as text (4.4.6)."""
     assert isinstance(time, int)
     try:
@@ -177,7 +232,7 @@ def time_words(time: Value) -> str:
         return "invalid time"
 
 
-def date_words(date: Value) -> str:
+def date_text(date: Value) -> str:
     """An MS-DOS date as text (4.4.6)."""
     assert isinstance(date, int)
     try:
@@ -186,38 +241,38 @@ def date_words(date: Value) -> str:
         return "invalid date"
 
 
-def version_words(version: Value) -> str:
+def version_text(version: Value) -> str:
     """A version needed to extract (4.4.3)."""
     assert isinstance(version, int)
     return f"ZIP {(version & 0xFF) // 10}.{(version & 0xFF) % 10}"
 
 
-def maker_words(version: Value) -> str:
+def maker_text(version: Value) -> str:
     """A version made by (4.4.2)."""
     assert isinstance(version, int)
     system = _SYSTEMS.get(version >> 8, f"system {version >> 8}")
-    return f"{system}, {version_words(version)}"
+    return f"{system}, {version_text(version)}"
 
 
-def size_words(size: Value) -> str:
-    """A 32-bit size, or that it stands elsewhere (4.4.8, 4.4.9)."""
+def size_text(size: Value) -> str:
+    """A 32-bit size, or a reference to the ZIP64 field (4.4.8, 4.4.9)."""
     assert isinstance(size, int)
     return "see the ZIP64 extended information" if size == FULL_32 else in_bytes(size)
 
 
-def _count_words(number: Value) -> str:
+def _count_note(number: Value) -> str:
     return "see the ZIP64 end of central directory record" if number == FULL_16 else ""
 
 
-def _directory_words(number: Value) -> str:
+def _directory_note(number: Value) -> str:
     return "see the ZIP64 end of central directory record" if number == FULL_32 else ""
 
 
-def _offset_words(number: Value) -> str:
+def _offset_note(number: Value) -> str:
     return "see the ZIP64 extended information" if number == FULL_32 else ""
 
 
-def _external_words(attributes: Value) -> str:
+def _external_note(attributes: Value) -> str:
     assert isinstance(attributes, int)
     mode = attributes >> 16
     words = [f"UNIX mode {mode:o}"] if mode else []
@@ -231,17 +286,17 @@ def _signature(name: str) -> Part:
 
 
 def _common(names: tuple[str, ...]) -> tuple[Part, ...]:
-    """The twenty-six bytes that a local header and a central directory header have in common."""
+    """The 26 bytes that a local header and a central directory header have in common."""
     needed, flags, method, time, date, crc, stored, size, name_length, extra_length = names
     return (
-        Part(needed, 2, Kind.NUMBER, note=version_words),
-        Part(flags, 2, Kind.FLAGS, digits=4, note=flag_words),
-        Part(method, 2, Kind.NUMBER, note=method_words),
-        Part(time, 2, Kind.TIME, digits=4, note=time_words),
-        Part(date, 2, Kind.TIME, digits=4, note=date_words),
+        Part(needed, 2, Kind.NUMBER, note=version_text),
+        Part(flags, 2, Kind.FLAGS, digits=4, note=flag_text),
+        Part(method, 2, Kind.NUMBER, note=method_text),
+        Part(time, 2, Kind.TIME, digits=4, note=time_text),
+        Part(date, 2, Kind.TIME, digits=4, note=date_text),
         Part(crc, 4, Kind.DIGEST, digits=8),
-        Part(stored, 4, Kind.LENGTH, note=size_words),
-        Part(size, 4, Kind.LENGTH, note=size_words),
+        Part(stored, 4, Kind.LENGTH, note=size_text),
+        Part(size, 4, Kind.LENGTH, note=size_text),
         Part(name_length, 2, Kind.LENGTH),
         Part(extra_length, 2, Kind.LENGTH),
     )
@@ -262,7 +317,10 @@ _COMMON = _common(
     )
 )
 
+
 LOCAL_PARTS = (_signature("local file header signature"), *_COMMON)
+
+
 TACO_LOCAL_PARTS = (
     _signature("LFH Signature"),
     *_common(
@@ -280,35 +338,38 @@ TACO_LOCAL_PARTS = (
         )
     ),
 )
-"""The same header in the words of the TACO specification."""
+"""The same header with the names of the TACO specification."""
+
 
 CENTRAL_PARTS = (
     _signature("central file header signature"),
-    Part("version made by", 2, Kind.NUMBER, note=maker_words),
+    Part("version made by", 2, Kind.NUMBER, note=maker_text),
     *_COMMON,
     Part("file comment length", 2, Kind.LENGTH),
     Part("disk number start", 2, Kind.NUMBER),
     Part("internal file attributes", 2, Kind.FLAGS, digits=4),
-    Part("external file attributes", 4, Kind.FLAGS, digits=8, note=_external_words),
-    Part("relative offset of local header", 4, Kind.OFFSET, note=_offset_words),
+    Part("external file attributes", 4, Kind.FLAGS, digits=8, note=_external_note),
+    Part("relative offset of local header", 4, Kind.OFFSET, note=_offset_note),
 )
+
 
 END_PARTS = (
     _signature("end of central dir signature"),
-    Part("number of this disk", 2, Kind.NUMBER, note=_count_words),
-    Part("number of the disk with the start of the central directory", 2, Kind.NUMBER, note=_count_words),
-    Part("total number of entries in the central directory on this disk", 2, Kind.NUMBER, note=_count_words),
-    Part("total number of entries in the central directory", 2, Kind.NUMBER, note=_count_words),
-    Part("size of the central directory", 4, Kind.LENGTH, note=_directory_words),
-    Part("offset of start of central directory", 4, Kind.OFFSET, note=_directory_words),
+    Part("number of this disk", 2, Kind.NUMBER, note=_count_note),
+    Part("number of the disk with the start of the central directory", 2, Kind.NUMBER, note=_count_note),
+    Part("total number of entries in the central directory on this disk", 2, Kind.NUMBER, note=_count_note),
+    Part("total number of entries in the central directory", 2, Kind.NUMBER, note=_count_note),
+    Part("size of the central directory", 4, Kind.LENGTH, note=_directory_note),
+    Part("offset of start of central directory", 4, Kind.OFFSET, note=_directory_note),
     Part(".ZIP file comment length", 2, Kind.LENGTH),
 )
+
 
 ZIP64_END_PARTS = (
     _signature("zip64 end of central dir signature"),
     Part("size of zip64 end of central directory record", 8, Kind.LENGTH),
-    Part("version made by", 2, Kind.NUMBER, note=maker_words),
-    Part("version needed to extract", 2, Kind.NUMBER, note=version_words),
+    Part("version made by", 2, Kind.NUMBER, note=maker_text),
+    Part("version needed to extract", 2, Kind.NUMBER, note=version_text),
     Part("number of this disk", 4, Kind.NUMBER),
     Part("number of the disk with the start of the central directory", 4, Kind.NUMBER),
     Part("total number of entries in the central directory on this disk", 8, Kind.NUMBER),
@@ -316,6 +377,7 @@ ZIP64_END_PARTS = (
     Part("size of the central directory", 8, Kind.LENGTH),
     Part("offset of start of central directory", 8, Kind.OFFSET),
 )
+
 
 ZIP64_LOCATOR_PARTS = (
     _signature("zip64 end of central dir locator signature"),
@@ -337,9 +399,126 @@ def descriptor_parts(size: int) -> tuple[Part, ...]:
 
 
 class Problem(NamedTuple):
-    """Something a pure function saw; its caller reports it. ``severity`` is the word of core.finding.Severity."""
+    """A finding of a function that has no Emitter; its caller reports it. ``severity`` is a value of Severity."""
 
     severity: str
     code: str
     message: str
     spans: tuple[tuple[int, int], ...] = ()
+
+
+_ZIP64_VERSION = 45
+
+
+_FOLDER_ATTRIBUTE = 0x10
+
+
+def make_local_header(local: Local, name: bytes, extra: bytes) -> bytes:
+    """A local file header (4.3.7) with name and extra field; if a size needs ZIP64, both are stored there."""
+    wide = max(local.size, local.stored) >= FULL_32
+    numbers = (local.size.to_bytes(8, "little") + local.stored.to_bytes(8, "little")) if wide else b""
+    extra = _zip64(numbers) + _without_zip64(extra)
+    sizes = (FULL_32, FULL_32) if wide else (local.stored, local.size)
+    header = local._replace(
+        signature=LOCAL,
+        needed=max(local.needed, _ZIP64_VERSION) if wide else local.needed,
+        stored=sizes[0],
+        size=sizes[1],
+        name_length=len(name),
+        extra_length=len(extra),
+    )
+    return LOCAL_STRUCT.pack(*header) + name + extra
+
+
+def make_central_header(local: Local, name: bytes, extra: bytes, offset: int, central: Central | None = None) -> bytes:
+    """The central directory header for a member, made from its local header.
+
+    ``local`` has the true CRC-32 and sizes, even if the header stores them in ZIP64 information or a data descriptor;
+    ``extra`` is its extra field, ``offset`` its recorded offset in bytes. Fields that a local header lacks
+    (permissions) are taken from ``central``, or set to unknown.
+    """
+    numbers = (local.size, local.stored, offset)
+    wide = b"".join(number.to_bytes(8, "little") for number in numbers if number >= FULL_32)
+    extra = _zip64(wide) + _central_extra(extra)
+    size, stored, place = (min(number, FULL_32) for number in numbers)
+    needed = max(local.needed, _ZIP64_VERSION) if wide else local.needed
+    folder = _FOLDER_ATTRIBUTE if name.endswith(b"/") else 0
+    header = Central(
+        signature=CENTRAL,
+        made_by=needed & 0xFF if central is None else central.made_by,
+        needed=needed,
+        flags=local.flags,
+        method=local.method,
+        time=local.time,
+        date=local.date,
+        crc=local.crc,
+        stored=stored,
+        size=size,
+        name_length=len(name),
+        extra_length=len(extra),
+        comment_length=0,
+        disk=0,
+        internal=0 if central is None else central.internal,
+        external=folder if central is None else central.external,
+        offset=place,
+    )
+    return CENTRAL_STRUCT.pack(*header) + name + extra
+
+
+def _zip64(numbers: bytes) -> bytes:
+    return pack("<HH", ZIP64, len(numbers)) + numbers if numbers else b""
+
+
+def _without_zip64(extra: bytes) -> bytes:
+    """The complete records of an extra field except ZIP64, which is written again."""
+    return b"".join(extra[each.start - 4 : each.stop] for each in extra_records(extra) if each.identifier != ZIP64)
+
+
+def _central_extra(extra: bytes) -> bytes:
+    """The part of a local extra field that the central directory repeats: no ZIP64, and one of three timestamps."""
+    kept = b""
+    for identifier, start, stop in extra_records(extra):
+        data = extra[start:stop]
+        if identifier == TIMESTAMP and data:
+            data = data[: 5 if data[0] & 1 else 1]
+        if identifier != ZIP64:
+            kept += pack("<HH", identifier, len(data)) + data
+    return kept
+
+
+def make_end_records(entries: int, directory_size: int, directory_offset: int, comment: bytes = b"") -> bytes:
+    """The end records of an archive, with those of ZIP64 only if a number needs them.
+
+    ``directory_offset`` is the recorded one, which differs from the file offset if bytes precede the archive.
+    """
+    end = End(
+        signature=END,
+        disk=0,
+        directory_disk=0,
+        entries_here=min(entries, FULL_16),
+        entries=min(entries, FULL_16),
+        directory_size=min(directory_size, FULL_32),
+        directory_offset=min(directory_offset, FULL_32),
+        comment_length=len(comment),
+    )
+    wide = b""
+    if end.entries == FULL_16 or FULL_32 in (end.directory_size, end.directory_offset):
+        wide = _zip64_end(entries, directory_size, directory_offset)
+    return wide + END_STRUCT.pack(*end) + comment
+
+
+def _zip64_end(entries: int, directory_size: int, directory_offset: int) -> bytes:
+    record = Zip64End(
+        signature=ZIP64_END,
+        rest=ZIP64_END_SIZE - 12,
+        made_by=_ZIP64_VERSION,
+        needed=_ZIP64_VERSION,
+        disk=0,
+        directory_disk=0,
+        entries_here=entries,
+        entries=entries,
+        directory_size=directory_size,
+        directory_offset=directory_offset,
+    )
+    locator = pack("<4sIQI", ZIP64_LOCATOR, 0, directory_offset + directory_size, 1)
+    return ZIP64_END_STRUCT.pack(*record) + locator

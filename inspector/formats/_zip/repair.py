@@ -1,25 +1,53 @@
-"""The repairs that every ZIP archive has: its end, its CRC-32 values, and what is whole in a new archive."""
+"""Repairs for every ZIP archive: its end, its CRC-32 values, and headers that disagree.
+
+The two headers of a member record the same things (APPNOTE.TXT 4.3.7 and 4.3.12). If the content, read as one of them
+says, matches a recorded CRC-32, that header is right, because a false match has a chance of one in 2**32; what the
+other header says is damage. Nothing proves a name, so changing one needs confirming.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import NamedTuple
+
+from isal.isal_zlib import crc32
 
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, Patch
 from inspector.core.finding import Finding
+from inspector.core.format import MemberError
 from inspector.core.member import Codec
-from inspector.core.names import visible
+from inspector.core.names import hazards, visible
 from inspector.core.numbers import count, grouped, in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
+from inspector.core.source import Source
+from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Verdict
+from inspector.formats._zip.check import RecordedCrc, recorded_crcs
 from inspector.formats._zip.directory import Directory
-from inspector.formats._zip.ledger import Recorded, recorded
-from inspector.formats._zip.local_scan import Proved, Whole
-from inspector.formats._zip.rebuild import Rebuilt, rebuild
+from inspector.formats._zip.headers import FORMS, UNSUPPORTED, codec_of, form_of
+from inspector.formats._zip.members import content, stored_pieces
+from inspector.formats._zip.rebuild import Rebuilt, Verified, VerifiedNumbers, rebuild, scan_member
+from inspector.formats._zip.records import (
+    CENTRAL_SIZE,
+    CENTRAL_STRUCT,
+    DEFLATED,
+    FULL_32,
+    HAS_DESCRIPTOR,
+    LOCAL,
+    LOCAL_SIZE,
+    LOCAL_STRUCT,
+    STORED,
+    Central,
+    Local,
+)
 
-ENDS = frozenset(
+END_CODES = frozenset(
     {
         "zip-no-central-directory",
         "zip-directory-missing",
@@ -37,176 +65,187 @@ ENDS = frozenset(
         "zip-zip64-size",
     }
 )
-"""Findings about the central directory as a whole and the end records."""
-_MISLED = "zip-no-local-header"
-"""What a wrong offset of one member makes of it, while local headers tell where that is."""
-_CLAIMED = frozenset({"zip-overlap", "zip-local-name", "zip-local-size"})
-"""What an entry looks like whose offset was changed to that of another member."""
+"""Findings about the central directory as a whole, or the end records."""
+
+
+_NO_LOCAL_HEADER = "zip-no-local-header"
+"""The finding on a member with a wrong offset, whose local header may be elsewhere."""
+
+
+_WRONG_OFFSET_CODES = frozenset({"zip-overlap", "zip-local-name", "zip-local-size"})
+"""Findings on an entry with the offset of another member."""
+
+
 _WITHOUT_DIRECTORY = frozenset({"zip-member-cut-off", "zip-size-unknown"})
-_RECORDS = frozenset({"zip-local-crc", "zip-descriptor-differs", "zip-crc-field-wrong"})
-MOST_CLAIMS = 16
-"""The most members whose CRC-32 is offered to be set at once; those after them follow when these are repaired."""
-
-Remarks = Callable[[Rebuilt], Sequence[str]]
-"""What else is lost where the end is written anew, as sentences."""
 
 
-def no_remarks(rebuilt: Rebuilt) -> Sequence[str]:  # noqa: ARG001 - a Remarks
+_RECORD_CODES = frozenset({"zip-local-crc", "zip-descriptor-differs", "zip-crc-field-wrong"})
+
+
+MAX_ASSUMPTIONS = 16
+"""Members offered a repair that needs confirming at once; the others follow when these are repaired."""
+
+
+ExtraLosses = Callable[[Rebuilt], Sequence[str]]
+"""Sentences on what else is lost when the end is rewritten."""
+
+
+def no_extra_losses(rebuilt: Rebuilt) -> Sequence[str]:  # noqa: ARG001 - an ExtraLosses
     """Nothing else is lost."""
     return ()
 
 
 def repair_end(
-    archive: Archive, directory: Directory, progress: Progress, remarks: Remarks = no_remarks
+    archive: Archive, directory: Directory, progress: Progress, extra_losses: ExtraLosses = no_extra_losses
 ) -> list[Repair]:
-    """Write the central directory and the end records anew, where a finding speaks of them."""
+    """Rewrite the central directory and the end records, if a finding concerns them."""
     codes = {finding.code for finding in archive.findings}
-    left_out = "zip-orphan" in codes and bool(shared_heads(directory))
-    if not codes & (ENDS | {_MISLED}) and not left_out:
+    unlisted = "zip-orphan" in codes and bool(shared_heads(directory))
+    if not codes & (END_CODES | {_NO_LOCAL_HEADER}) and not unlisted:
         return []
-    follow = _MISLED in codes or left_out
-    rebuilt = rebuild(archive.source, directory, _whole(archive, directory), progress, follow=follow)
-    if rebuilt is None or (left_out and not rebuilt.made and not codes & (ENDS | {_MISLED})):
+    follow = _NO_LOCAL_HEADER in codes or unlisted
+    rebuilt = rebuild(archive.source, directory, _verified(archive, directory), progress, follow=follow)
+    if rebuilt is None or (unlisted and not rebuilt.made and not codes & (END_CODES | {_NO_LOCAL_HEADER})):
         return []
-    if rebuilt.rest.size and _missing(rebuilt, directory) > 0:
-        return []  # the directory that stands there knows more members than the new one would
-    fixes = codes & ENDS
+    if rebuilt.rest.size and _missing_entries(rebuilt, directory) > 0:
+        return []  # the existing directory has more members than the new one would
+    fixes = codes & END_CODES
     if "zip-no-central-directory" in codes:
         fixes |= codes & _WITHOUT_DIRECTORY
-    fixes |= codes & {_MISLED, "zip-orphan"}
-    fixes |= codes & _CLAIMED if left_out else set()
-    loses = (*_losses(rebuilt), *remarks(rebuilt))
+    fixes |= codes & {_NO_LOCAL_HEADER, "zip-orphan"}
+    fixes |= codes & _WRONG_OFFSET_CODES if unlisted else set()
+    loses = (*_losses(rebuilt), *extra_losses(rebuilt))
     title = _title(rebuilt)
     edit = Edit(title, rebuilt.edit.patches, rebuilt.edit.old_size, rebuilt.edit.new_size)
     lossless = "" if loses else "Every entry of the directory stays, and no byte of a member changes."
-    buried = max(0, edit.old_size - rebuilt.cut.begin) if rebuilt.cut is not None else 0
-    doubt = _doubt(rebuilt)
-    return [Repair("zip-rebuild-end", title, frozenset(fixes), loses, doubt, edit, lossless=lossless, buried=buried)]
+    buried = max(0, edit.old_size - rebuilt.cut_off.begin) if rebuilt.cut_off is not None else 0
+    claim = _assumption(rebuilt)
+    return [Repair("zip-rebuild-end", title, frozenset(fixes), loses, claim, edit, lossless=lossless, buried=buried)]
 
 
 def shared_heads(directory: Directory) -> frozenset[int]:
-    """The local headers that more than one entry of the directory claims."""
+    """Offsets of local headers that several entries of the directory point to."""
     heads = directory.members.heads
     if heads is None or not directory.listed:
         return frozenset()
     return frozenset(head for head, claims in Counter(heads).items() if claims > 1)
 
 
-def _whole(archive: Archive, directory: Directory) -> Proved:
-    """The numbers of the members whose content was found to fit a CRC-32."""
+def _verified(archive: Archive, directory: Directory) -> Verified:
+    """The numbers of the members whose content matched a CRC-32."""
     members = directory.members
     if members.heads is None or not directory.computed:
         return {}
     verified = VERDICTS.index(Verdict.VERIFIED)
-    found: dict[int, Whole] = {}
+    found: dict[int, VerifiedNumbers] = {}
     numbers = zip(members.heads, directory.computed, archive.verdicts, strict=False)
     for index, (head, crc, verdict) in enumerate(numbers):
         stored, size = _sizes(directory, index)
-        if verdict == verified and (stored or head not in found):  # of two that claim a header, not the empty one
-            found[head] = Whole(crc, stored, size, members.codec_at(index))
+        if verdict == verified and (stored or head not in found):  # of two entries with one header, not the empty one
+            found[head] = VerifiedNumbers(crc, stored, size, members.codec_at(index))
     return found
 
 
 def _title(rebuilt: Rebuilt) -> str:
     if rebuilt.made or rebuilt.gone:
         members = count(len(rebuilt.made) + rebuilt.kept, "member")
-        how = f", {count(len(rebuilt.made), 'entry', 'entries')} of them from local headers" if rebuilt.made else ""
-        return f"Write the central directory anew at byte {grouped(rebuilt.start)}: {members}{how}"
+        origin = f", {grouped(len(rebuilt.made))} of them from local headers" if rebuilt.made else ""
+        return f"Rewrite the central directory at byte {grouped(rebuilt.start)}: {members}{origin}"
     at = rebuilt.edit.patches[0].offset if rebuilt.edit.patches else rebuilt.edit.new_size
-    return f"Set the end records right from byte {grouped(at)} on: {count(rebuilt.kept, 'member')}"
+    return f"Rewrite the end records from byte {grouped(at)} on: {count(rebuilt.kept, 'member')}"
 
 
 def _losses(rebuilt: Rebuilt) -> Iterator[str]:
-    cut = rebuilt.cut
-    if cut is not None:
-        have = max(0, rebuilt.edit.old_size - cut.begin)
-        left = f"the {in_bytes(have)} of it that {verb(have, 'is left is', 'are left are')} cut off"
-        yield f"{visible(cut.name)}, which is not whole: {left}."
+    cut_off = rebuilt.cut_off
+    if cut_off is not None:
+        have = max(0, rebuilt.edit.old_size - cut_off.begin)
+        left = f"its remaining {in_bytes(have)} {verb(have, 'is', 'are')} cut off"
+        yield f"{visible(cut_off.name)}, which is incomplete: {left}."
     if rebuilt.gone:
-        yield f"{count(rebuilt.gone, 'entry', 'entries')} of the directory where no member is in the file."
+        yield f"{count(rebuilt.gone, 'entry', 'entries')} of the directory whose members are not in the file."
     if rebuilt.made:
         members = count(len(rebuilt.made), "member")
-        yield f"What only the central directory knew of {members}: permissions and comments, if there were any."
+        yield f"What only the central directory recorded of {members}: permissions and comments, if any."
     if rebuilt.uncommented:
         yield "The comment of the archive, if it had one."
-    if rebuilt.behind.size:
-        yield f"The {in_bytes(rebuilt.behind.size)} behind the archive, from {grouped(rebuilt.behind.start)} on."
+    if rebuilt.trailing.size:
+        yield f"The {in_bytes(rebuilt.trailing.size)} after the archive, from {grouped(rebuilt.trailing.start)} on."
     if rebuilt.rest.size:
         place = f"{in_bytes(rebuilt.rest.size)} from {grouped(rebuilt.rest.start)} on"
-        stay = verb(rebuilt.rest.size, "is is not known: it stays", "are is not known: they stay")
+        stay = verb(rebuilt.rest.size, "It stays", "They stay")
         belong = verb(rebuilt.rest.size, "belongs", "belong")
-        yield f"What the {place} {stay} in the file, and {belong} to no member."
+        yield f"The meaning of the {place}, which is unknown. {stay} in the file and {belong} to no member."
 
 
-def _missing(rebuilt: Rebuilt, directory: Directory) -> int:
-    """How many entries of the directory that was recorded the new one would not have."""
-    if directory.ending is None:
+def _missing_entries(rebuilt: Rebuilt, directory: Directory) -> int:
+    """The number of recorded entries that the new directory would lack."""
+    if directory.eocd is None:
         return 0
-    return directory.ending.entries - rebuilt.kept - len(rebuilt.made) - rebuilt.gone
+    return directory.eocd.entries - rebuilt.kept - len(rebuilt.made) - rebuilt.gone
 
 
-def _doubt(rebuilt: Rebuilt) -> str:
-    if not rebuilt.doubtful or rebuilt.cut is None:
+def _assumption(rebuilt: Rebuilt) -> str:
+    if not rebuilt.doubtful or rebuilt.cut_off is None:
         return ""
     return (
-        f"The size of {visible(rebuilt.cut.name)} is assumed to be right. Its data runs to the end of the file and "
-        "contains what looks like headers of further members: either it is an archive itself, or its size is damaged "
-        "and those members would be cut off with it."
+        f"The size of {visible(rebuilt.cut_off.name)} is right. Its data runs to the end of the file and contains "
+        "what look like headers of more members: either it is an archive itself, or its size is damaged and those "
+        "members would be cut off with it."
     )
 
 
 def repair_records(archive: Archive, directory: Directory) -> list[Repair]:
-    """Set CRC-32 values to what the content gives: proved where a record says the same, else a claim."""
+    """Set CRC-32 values to that of the content: proved if a record has the same, else an assumption."""
     if not directory.computed:
         return []
-    return [*_proved(archive, directory), *_claimed(archive, directory)]
+    return [*_proved(archive, directory), *_unproved(archive, directory)]
 
 
-def named_by(findings: Iterable[Finding], code: str) -> list[int]:
-    """The members that findings with a code speak of, each once."""
+def members_with(findings: Iterable[Finding], code: str) -> list[int]:
+    """The members with findings of this code, each once."""
     return list(dict.fromkeys(each.member for each in findings if each.code == code and each.member is not None))
 
 
 def _proved(archive: Archive, directory: Directory) -> Iterator[Repair]:
-    members = named_by(archive.findings, "zip-crc-field-wrong")
+    members = members_with(archive.findings, "zip-crc-field-wrong")
     patches = [patch for member in members for patch in _crc_patches(archive, directory, member)]
     if not patches:
         return
-    title = f"Set {count(len(patches), 'record')} of CRC-32 to what the content gives and other records say"
-    codes = {each.code for each in archive.findings if each.code in _RECORDS and each.member in members}
+    title = f"Set {count(len(patches), 'CRC-32 record')} to the value of the content, which other records confirm"
+    codes = {each.code for each in archive.findings if each.code in _RECORD_CODES and each.member in members}
     edit, why = in_place(archive, title, patches), "The content and the other records give the same CRC-32."
     yield Repair("zip-set-records", title, frozenset(codes), edit=edit, lossless=why)
 
 
 def _sizes(directory: Directory, member: int) -> tuple[int, int]:
-    """Stored and decoded size of a member whose content is whole: what is stored has one size."""
+    """Stored and decoded size of a member whose content is whole; equal if it is stored."""
     members = directory.members
     stored = members.stored(member)
     return stored, stored if members.codec_at(member) is Codec.STORED else members.size(member)
 
 
-def _claimed(archive: Archive, directory: Directory) -> Iterator[Repair]:
-    for member in named_by(archive.findings, "zip-crc-mismatch")[:MOST_CLAIMS]:
+def _unproved(archive: Archive, directory: Directory) -> Iterator[Repair]:
+    for member in members_with(archive.findings, "zip-crc-mismatch")[:MAX_ASSUMPTIONS]:
         patches = _crc_patches(archive, directory, member)
         if not patches:
             continue
         name = visible(directory.members.path(member))
-        title = f"Set the CRC-32 of {name} (member {member}) to what its content gives"
+        title = f"Set the CRC-32 of {name} (member {member}) to that of its content"
         claim = (
-            f"The content of {name} is assumed to be right as it is and its CRC-32 to be wrong. Nothing in the archive "
-            "shows that; afterwards nothing shows any more that it was damaged."
+            f"The content of {name} is right and its CRC-32 wrong. Nothing in the archive proves that, and "
+            "afterwards nothing shows that the content may be damaged."
         )
         fixes = frozenset({"zip-crc-mismatch"})
         yield Repair(f"zip-accept-content-{member}", title, fixes, (), claim, in_place(archive, title, patches))
 
 
 def _crc_patches(archive: Archive, directory: Directory, member: int) -> list[Patch]:
-    """The patches that set every record of a member's CRC-32 that differs from its content.
+    """Patches that set every CRC-32 record of a member that differs from its content.
 
-    None where a record lies inside the content itself, which would then be another one.
+    None if a record lies inside the content itself, which the patch would change.
     """
     crc = directory.computed[member]
-    wrong: list[Recorded] = [each for each in recorded(archive.source, directory, member) if each.crc != crc]
+    wrong: list[RecordedCrc] = [each for each in recorded_crcs(archive.source, directory, member) if each.crc != crc]
     start, stop = directory.members.starts[member], directory.members.stops[member]
     if crc < 0 or any(each.span.start < stop and start < each.span.stop for each in wrong):
         return []
@@ -215,10 +254,269 @@ def _crc_patches(archive: Archive, directory: Directory, member: int) -> list[Pa
 
 
 def in_place(archive: Archive, label: str, patches: Iterable[Patch]) -> Edit:
-    """The Edit of these patches that keeps the file's size; members may share records, which are then set once."""
+    """The Edit of these patches, which keeps the file's size. Overlapping patches are applied once."""
     kept: list[Patch] = []
     for patch in sorted(patches, key=lambda each: each.offset):
         if not kept or patch.offset >= kept[-1].span.stop:
             kept.append(patch)
     size = archive.source.size
     return Edit(label, tuple(kept), size, size)
+
+
+_DISPUTE_CODES = (
+    "zip-local-method",
+    "zip-local-flags",
+    "zip-local-size",
+    "zip-local-signature",
+    "zip-local-name",
+    "zip-stored-size",
+)
+
+
+_SYMPTOM_CODES = ("zip-extra-malformed", "zip-descriptor-differs", "zip-descriptor-missing")
+"""Other findings that a wrong header causes if the content does not match."""
+
+
+_FIXED_CODES = frozenset(
+    {
+        *_DISPUTE_CODES,
+        *_SYMPTOM_CODES,
+        "zip-encrypted",
+        "zip-method-not-read",
+        "zip-member-cut-off",
+        "zip-crc-mismatch",
+        "zip-content-damaged",
+        "zip-overlap",
+    }
+)
+
+
+_MAX_MEMBERS = 1_000
+"""Members whose headers are repaired at once; the others follow when these are repaired."""
+
+
+_METHODS = {STORED: Codec.STORED, DEFLATED: Codec.DEFLATE}
+
+
+_DESCRIPTOR_BYTES = 28
+"""Bytes read for a data descriptor: the longest form, and the signature of the next record."""
+
+
+_READING_FLAGS = UNSUPPORTED | HAS_DESCRIPTOR
+"""Flags that determine how content is read."""
+
+
+class _HeaderPair(NamedTuple):
+    """Both headers of a member and their offsets; ``name`` is from the central directory."""
+
+    central: Central
+    local: Local
+    name: bytes
+    at: int
+    head: int
+
+
+class _StoredForm(NamedTuple):
+    """How the content of a member is stored: its data begins at ``begin``; sizes in bytes."""
+
+    method: int
+    stored: int
+    size: int
+    begin: int
+    crc: int = -1
+
+
+def repair_headers(archive: Archive, directory: Directory, progress: Progress) -> Iterator[Repair]:
+    """Set headers to what the content proves; offer both names of a member if its headers differ in it.
+
+    Raises SourceError and Cancelled.
+    """
+    if not directory.listed or not directory.computed:
+        return
+    search = _HeaderProof(archive, directory, progress)
+    patches: list[Patch] = []
+    fixed: set[int] = set()
+    for member in _disputed_members(archive):
+        found = search.patches(member)
+        patches += found
+        fixed |= {member} if found else set()
+    if patches:
+        fields = count(len(patches), "field")
+        title = f"Set {fields} in headers of {count(len(fixed), 'member')} to the values that the content proves"
+        codes = {each.code for each in archive.findings if each.member in fixed}
+        edit, why = in_place(archive, title, patches), "Only fields that the content contradicts are written."
+        yield Repair("zip-set-headers", title, frozenset(codes & _FIXED_CODES), edit=edit, lossless=why)
+    for member in members_with(archive.findings, "zip-local-name")[:MAX_ASSUMPTIONS]:
+        if archive.verdict(member) is Verdict.VERIFIED:
+            yield from _name_repairs(archive, directory, member)
+
+
+def _disputed_members(archive: Archive) -> list[int]:
+    disputed = (member for code in _DISPUTE_CODES for member in members_with(archive.findings, code))
+    signs = (member for code in _SYMPTOM_CODES for member in members_with(archive.findings, code))
+    doubtful = (member for member in signs if archive.verdict(member) is not Verdict.VERIFIED)
+    return list(dict.fromkeys((*disputed, *doubtful)))[:_MAX_MEMBERS]
+
+
+class _HeaderProof:
+    """Finds out which header of a member is right; the bytes read for that are bounded."""
+
+    def __init__(self, archive: Archive, directory: Directory, progress: Progress) -> None:
+        self.archive = archive
+        self.source = archive.source
+        self.directory = directory
+        self.progress = progress
+        self.left = 16 * (archive.source.size + (1 << 20))
+        self.heads = sorted(directory.members.heads or ())
+        self.shared = shared_heads(directory)
+        progress.begin("Comparing headers with content", 0, "members")
+
+    def patches(self, member: int) -> list[Patch]:
+        """Patches that correct the headers of a member; none if its content proves neither."""
+        self.progress.advance(1)
+        pair = _pair(self.source, self.directory, member)
+        if pair is None or (pair.head in self.shared and not self._is_named(pair)):
+            return []
+        form = self._verified_form(pair, member) or self._proved_form(pair, member)
+        return (
+            [each for each in _field_patches(self.source, pair, form) if each.old != each.new]
+            if form is not None
+            else []
+        )
+
+    def _is_named(self, pair: _HeaderPair) -> bool:
+        """Whether the local header has the member's name, if several entries point to it."""
+        return self.source.read(pair.head + LOCAL_SIZE, pair.local.name_length) == pair.name
+
+    def _verified_form(self, pair: _HeaderPair, member: int) -> _StoredForm | None:
+        """The form of a member whose content matched in the check."""
+        if self.archive.verdict(member) is not Verdict.VERIFIED:
+            return None
+        each = self.directory.members[member]
+        size = each.stored if each.codec is Codec.STORED else each.size
+        return _StoredForm(pair.central.method, each.stored, size, each.spans[0].start, self.directory.computed[member])
+
+    def _proved_form(self, pair: _HeaderPair, member: int) -> _StoredForm | None:
+        central, local = pair.central, pair.local
+        crcs = {central.crc, local.crc if local.crc or not local.flags & HAS_DESCRIPTOR else central.crc}
+        sizes = [(each.stored, each.size) for each in (central, local)]
+        described = scan_member(self.source, pair.head, {}, self.progress) if local.flags & HAS_DESCRIPTOR else None
+        if described is not None:
+            sizes.append((described.local.stored, described.local.size))
+        stored_sizes, decoded_sizes = zip(*sizes, strict=True)
+        for begin, method, stored, size in product(
+            *map(
+                dict.fromkeys,
+                (self._possible_starts(pair), (central.method, local.method), stored_sizes, decoded_sizes),
+            )
+        ):
+            form = _StoredForm(method, stored, size, begin)
+            crc = self._crc(form, member)
+            if crc in crcs and (stored or crcs == {0}):  # an empty content matches everywhere
+                return form._replace(crc=crc)
+        return None
+
+    def _possible_starts(self, pair: _HeaderPair) -> Iterator[int]:
+        """Yield where the data may begin: by the local header, by the directory's name, or by the next header."""
+        lengths = pair.local.name_length + pair.local.extra_length
+        yield pair.head + LOCAL_SIZE + lengths
+        named = pair.head + LOCAL_SIZE + len(pair.name)
+        yield named + pair.local.extra_length
+        at = bisect_right(self.heads, pair.head)
+        span = self.directory.span
+        following = self.heads[at] if at < len(self.heads) else span.start if span is not None else -1
+        for size in FORMS if pair.local.flags & HAS_DESCRIPTOR else (0,):
+            if following - size - pair.central.stored >= named:
+                yield following - size - pair.central.stored
+
+    def _crc(self, form: _StoredForm, member: int) -> int:
+        """The CRC-32 of the content in that form; -1 if it cannot be read so."""
+        codec, stop = _METHODS.get(form.method), form.begin + form.stored
+        stored = codec is Codec.STORED
+        if codec is None or stop > self.source.size or form.size > self.left or (stored and form.size != form.stored):
+            return -1
+        self.left -= form.size
+        candidate = replace(
+            self.directory.members[member],
+            spans=(Span(form.begin, stop),),
+            codec=codec,
+            size=form.size,
+            stored=form.stored,
+        )
+        crc = 0
+        try:
+            for piece in content(candidate, stored_pieces(self.source, candidate)):
+                crc = crc32(piece, crc)
+                self.progress.advance(0)
+        except MemberError:
+            return -1
+        return crc
+
+
+def _pair(source: Source, directory: Directory, member: int) -> _HeaderPair | None:
+    """Both headers of a member; None if one is missing or has its sizes in ZIP64 information."""
+    heads = directory.members.heads
+    assert heads is not None
+    at, head = directory.central[member], heads[member]
+    there, here = source.read(at, CENTRAL_SIZE), source.read(head, LOCAL_SIZE)
+    if len(there) < CENTRAL_SIZE or len(here) < LOCAL_SIZE:
+        return None
+    central, local = Central._make(CENTRAL_STRUCT.unpack(there)), Local._make(LOCAL_STRUCT.unpack(here))
+    if FULL_32 in (central.stored, central.size, local.stored, local.size):
+        return None
+    return _HeaderPair(central, local, source.read(at + CENTRAL_SIZE, central.name_length), at, head)
+
+
+def _field_patches(source: Source, pair: _HeaderPair, form: _StoredForm) -> Iterator[Patch]:
+    """Patches for all fields of the two headers, including those that are right already."""
+    central, local, at, head = pair.central, pair.local, pair.at, pair.head
+    described = bool(
+        form_of(source.read(form.begin + form.stored, _DESCRIPTOR_BYTES), form.crc, form.stored, form.size)
+    )
+    flags = HAS_DESCRIPTOR if described else 0
+    disputed = (central.flags ^ local.flags) & _READING_FLAGS or codec_of(form.method, central.flags) is Codec.UNKNOWN
+    if disputed:
+        yield _number_patch(at + 8, central.flags, central.flags & ~_READING_FLAGS | flags, 2)
+        yield _number_patch(head + 6, local.flags, local.flags & ~_READING_FLAGS | flags, 2)
+    yield _number_patch(at + 10, central.method, form.method, 2)
+    yield _number_patch(at + 20, central.stored, form.stored, 4)
+    yield _number_patch(at + 24, central.size, form.size, 4)
+    yield Patch(head, local.signature, LOCAL)
+    yield _number_patch(head + 8, local.method, form.method, 2)
+    if not (described and not local.stored and not local.size):
+        yield _number_patch(head + 18, local.stored, form.stored, 4)
+        yield _number_patch(head + 22, local.size, form.size, 4)
+    if form.begin == head + LOCAL_SIZE + local.name_length + local.extra_length:
+        return
+    named = source.read(head + LOCAL_SIZE, len(pair.name)) == pair.name
+    name = len(pair.name) if named else local.name_length
+    extra = form.begin - head - LOCAL_SIZE - name
+    if 0 <= extra < 1 << 16:
+        yield _number_patch(head + 26, local.name_length, name, 2)
+        yield _number_patch(head + 28, local.extra_length, extra, 2)
+
+
+def _number_patch(at: int, old: int, new: int, width: int) -> Patch:
+    return Patch(at, old.to_bytes(width, "little"), new.to_bytes(width, "little"))
+
+
+def _name_repairs(archive: Archive, directory: Directory, member: int) -> Iterable[Repair]:
+    """Two repairs that give both headers the same name, if the names are of the same length."""
+    pair = _pair(archive.source, directory, member)
+    if pair is None or pair.local.name_length != len(pair.name):
+        return
+    there, here = pair.at + CENTRAL_SIZE, pair.head + LOCAL_SIZE
+    local = archive.source.read(here, len(pair.name))
+    for code, right, at, wrong, place in (
+        ("central", pair.name, here, local, "local header"),
+        ("local", local, there, pair.name, "central directory"),
+    ):
+        if len(local) < len(pair.name) or hazards(right):
+            continue
+        title = f"Set the name of member {member} in its {place} to {visible(right)}"
+        claim = (
+            f"{visible(right)!r} is its name, and {visible(wrong)!r} is damage. Its content is whole but does not "
+            "show its name."
+        )
+        edit = in_place(archive, title, [Patch(at, wrong, right)])
+        yield Repair(f"zip-name-{code}-{member}", title, frozenset({"zip-local-name"}), (), claim, edit)

@@ -1,4 +1,4 @@
-"""A new archive of the members whose content fits its CRC-32: their stored bytes as they are, all else written anew."""
+"""Salvage: copy the members whose content matches its CRC-32 to a new archive, with new headers and directory."""
 
 from __future__ import annotations
 
@@ -13,54 +13,64 @@ from inspector.core.progress import Progress
 from inspector.core.repair import Content, Repair
 from inspector.core.source import Source, blocks
 from inspector.core.verdict import VERDICTS, Verdict
-from inspector.formats._zip.directory import Directory, headers
-from inspector.formats._zip.records import HAS_DESCRIPTOR, LOCAL, STORED, Central, Local
-from inspector.formats._zip.scan import read_local
-from inspector.formats._zip.writing import central_header, end_records, local_header
+from inspector.formats._zip.directory import Directory
+from inspector.formats._zip.headers import central_headers, read_local
+from inspector.formats._zip.records import (
+    HAS_DESCRIPTOR,
+    LOCAL,
+    STORED,
+    Central,
+    Local,
+    make_central_header,
+    make_end_records,
+    make_local_header,
+)
 
-Lead = Callable[[Mapping[tuple[int, int], int]], tuple[Local, bytes, bytes]]
-"""Makes the first member (its header, its name, its content) from where members begin: old ``(start, stop)`` to new."""
+FirstMember = Callable[[Mapping[tuple[int, int], int]], tuple[Local, bytes, bytes]]
+"""Makes header, name and content of a first member, given new starts of stored data by old ``(start, stop)``."""
 
 
 class _Copy(NamedTuple):
-    """A member to be copied: its header, and its stored bytes ``[start, stop)`` in the old archive."""
+    """A member to copy: its header, and its stored bytes ``[start, stop)`` in the old archive."""
 
     local: Local
     name: bytes
     extra: bytes
-    like: Central | None
+    central: Central | None
     start: int
     stop: int
 
     def header(self) -> bytes:
-        return local_header(self.local, self.name, self.extra)
+        return make_local_header(self.local, self.name, self.extra)
 
 
-def salvage(archive: Archive, directory: Directory, left_out: tuple[str, ...] = (), lead: Lead | None = None) -> Repair:
-    """The plan of such an archive; ``lead`` makes a first member in the place of the one at the start of the file.
+def salvage(
+    archive: Archive, directory: Directory, extra_losses: tuple[str, ...] = (), first_member: FirstMember | None = None
+) -> Repair:
+    """Plan a salvage. ``first_member`` makes a member to replace the one at the start of the file.
 
-    ``left_out`` says what else is lost.
+    ``extra_losses`` are sentences on what else is lost.
     """
     members = archive.members
-    whole = sum(1 for _ in _whole(archive, directory, lead is not None))
-    lost = len(members) - whole - (lead is not None and _first(directory) >= 0)
-    loses = left_out
+    whole = sum(1 for _ in _whole(archive, directory, first_member is not None))
+    lost = len(members) - whole - (first_member is not None and _first(directory) >= 0)
+    loses = extra_losses
     if lost > 0:
-        names = listed((members.path(index) for index in _lost(archive, directory, lead is not None)), lost)
-        words = f"{count(lost, 'member')} of {len(members):,} whose content does not fit its CRC-32, or has none to "
-        loses = (f"{words}compare: {names}.", *left_out)
-    header = "a header made anew and " if lead is not None else ""
+        names = listed((members.path(index) for index in _lost(archive, directory, first_member is not None)), lost)
+        text = f"{count(lost, 'member')} of {len(members):,} whose content does not match a CRC-32"
+        loses = (f"{text}: {names}.", *extra_losses)
+    header = "a new header and " if first_member is not None else ""
     title = f"Write {header}the {count(whole, 'whole member')} to a new archive"
-    return Repair("zip-salvage", title, frozenset(), loses, content=_content(archive, directory, lead))
+    return Repair("zip-salvage", title, frozenset(), loses, content=_content(archive, directory, first_member))
 
 
 def has_whole(archive: Archive) -> bool:
-    """Whether there is a member worth a new archive."""
+    """Whether there is a whole member to salvage."""
     return VERDICTS.index(Verdict.VERIFIED) in archive.verdicts
 
 
 def copied(archive: Archive, directory: Directory) -> Iterator[tuple[int, int]]:
-    """Where the stored bytes of the members are, ``(start, stop)``, that a salvage with another first member copies."""
+    """The stored bytes, ``(start, stop)``, of the members that a salvage with a new first member copies."""
     members = directory.members
     return ((members.starts[index], members.stops[index]) for index in _whole(archive, directory, True))
 
@@ -70,20 +80,20 @@ def _first(directory: Directory) -> int:
     return heads.index(0) if heads is not None and 0 in heads else -1
 
 
-def _whole(archive: Archive, directory: Directory, led: bool) -> Iterator[int]:
-    """The members to be copied; the one at the start is not when another is made in its place."""
-    omitted = _first(directory) if led else -1
+def _whole(archive: Archive, directory: Directory, replaced: bool) -> Iterator[int]:
+    """The members to copy, without the one at the start of the file if it is ``replaced``."""
+    omitted = _first(directory) if replaced else -1
     verified = VERDICTS.index(Verdict.VERIFIED)
     for index, verdict in enumerate(archive.verdicts):
         if verdict == verified and index != omitted:
             yield index
 
 
-def _lost(archive: Archive, directory: Directory, led: bool) -> Iterator[int]:
-    """The members that are not copied, and in whose place none is made."""
-    kept = _whole(archive, directory, led)
+def _lost(archive: Archive, directory: Directory, replaced: bool) -> Iterator[int]:
+    """The members that are neither copied nor replaced."""
+    kept = _whole(archive, directory, replaced)
     following = next(kept, -1)
-    made = _first(directory) if led else -1
+    made = _first(directory) if replaced else -1
     for index in range(len(archive.members)):
         if index == following:
             following = next(kept, -1)
@@ -91,27 +101,27 @@ def _lost(archive: Archive, directory: Directory, led: bool) -> Iterator[int]:
             yield index
 
 
-def _copies(archive: Archive, directory: Directory, led: bool) -> Iterator[_Copy]:
-    for index in _whole(archive, directory, led):
+def _copies(archive: Archive, directory: Directory, replaced: bool) -> Iterator[_Copy]:
+    for index in _whole(archive, directory, replaced):
         yield _copy(archive.source, directory, index)
 
 
 def _copy(source: Source, directory: Directory, index: int) -> _Copy:
-    """One member, as the central directory has it, or the local header where there is none."""
+    """One member, described by the central directory, or by the local header without a directory."""
     members = directory.members
     heads = members.heads
     assert heads is not None
     found = read_local(source, heads[index])
     local, name, extra = found if found is not None else (None, members.path(index), b"")
-    like = None
+    central = None
     if directory.listed:
         at = directory.central[index]
-        for _, header, _, listed_name, _, _ in headers(source, at, source.size):
-            like, name = Central._make(header), listed_name
+        for _, header, _, listed_name, _, _ in central_headers(source, at, source.size):
+            central, name = Central._make(header), listed_name
             break
-    model = like or local
+    model = central or local
     if model is None:
-        raise MemberError(f"The headers of {visible(name)} cannot be read any more.")
+        raise MemberError(f"The headers of {visible(name)} can no longer be read.")
     start, stop = members.starts[index], members.stops[index]
     whole = Local(
         signature=LOCAL,
@@ -126,59 +136,61 @@ def _copy(source: Source, directory: Directory, index: int) -> _Copy:
         name_length=0,
         extra_length=0,
     )
-    return _Copy(whole, name, extra, like, start, stop)
+    return _Copy(whole, name, extra, central, start, stop)
 
 
-def _content(archive: Archive, directory: Directory, lead: Lead | None) -> Content:
+def _content(archive: Archive, directory: Directory, first_member: FirstMember | None) -> Content:
     def pieces(progress: Progress) -> Iterator[bytes]:
-        yield from _Writer(archive, directory, lead, progress).pieces()
+        yield from _Writer(archive, directory, first_member, progress).pieces()
 
     return pieces
 
 
 class _Writer:
-    """Writes the new archive once, from its start to its end."""
+    """Writes the new archive, once."""
 
-    def __init__(self, archive: Archive, directory: Directory, lead: Lead | None, progress: Progress) -> None:
+    def __init__(
+        self, archive: Archive, directory: Directory, first_member: FirstMember | None, progress: Progress
+    ) -> None:
         self.archive = archive
         self.directory = directory
-        self.lead = lead
+        self.first_member = first_member
         self.progress = progress
         self.central: list[bytes] = []
         self.at = 0
 
     def pieces(self) -> Iterator[bytes]:
-        """The whole file."""
+        """Yield the file in pieces."""
         self.progress.begin("Writing whole members", self.archive.source.size)
-        if self.lead is not None:
-            local, name, content = self.lead(self._begins())
+        if self.first_member is not None:
+            local, name, content = self.first_member(self._new_starts())
             yield self._begin(_Copy(local, name, b"", None, 0, len(content)))
             yield self._counted(content)
-        for copy in _copies(self.archive, self.directory, self.lead is not None):
+        for copy in _copies(self.archive, self.directory, self.first_member is not None):
             yield self._begin(copy)
             end = self.at + copy.stop - copy.start
             for piece in blocks(self.archive.source, copy.start, copy.stop):
                 yield self._counted(piece)
                 self.progress.advance(len(piece))
             if self.at < end:
-                raise MemberError(f"The file has become shorter: not all of {visible(copy.name)} is there any more.")
+                raise MemberError(f"The file has become shorter: {visible(copy.name)} is no longer complete.")
         size = sum(map(len, self.central))
         yield from self.central
-        yield end_records(len(self.central), size, self.at)
+        yield make_end_records(len(self.central), size, self.at)
 
     def _begin(self, copy: _Copy) -> bytes:
-        self.central.append(central_header(copy.local, copy.name, copy.extra, self.at, copy.like))
+        self.central.append(make_central_header(copy.local, copy.name, copy.extra, self.at, copy.central))
         return self._counted(copy.header())
 
     def _counted(self, piece: bytes) -> bytes:
         self.at += len(piece)
         return piece
 
-    def _begins(self) -> dict[tuple[int, int], int]:
-        """Where the stored bytes of every member will begin, by where they lie now; the first member is 157 bytes."""
-        assert self.lead is not None
-        local, name, content = self.lead({})
-        at = len(local_header(local, name, b"")) + len(content)
+    def _new_starts(self) -> dict[tuple[int, int], int]:
+        """The new start of every member's stored bytes, by their old ``(start, stop)``."""
+        assert self.first_member is not None
+        local, name, content = self.first_member({})
+        at = len(make_local_header(local, name, b"")) + len(content)
         found = {}
         for copy in _copies(self.archive, self.directory, True):
             at += len(copy.header())

@@ -1,11 +1,14 @@
-"""CAF, the Chunk Archive Format, version 1.0: file data, a JSON index, a footer of four bytes."""
+"""CAF, the Chunk Archive Format, version 1.0: file data, a JSON index and a four-byte footer.
+
+``locate`` finds the index, ``fast`` or ``exact`` reads it into an ``Index``, ``decode`` turns that into members and
+fields, ``findings`` reports their problems, ``repair`` and ``salvage`` fix them.
+"""
 
 from __future__ import annotations
 
 from inspector.core.format import Format
-from inspector.formats.caf.check import check
-from inspector.formats.caf.decode import decode, read
-from inspector.formats.caf.probe import likeness
+from inspector.formats.caf.decode import check, decode, read
+from inspector.formats.caf.locate import probe
 from inspector.formats.caf.repair import repairs
 
 FORMAT = Format(
@@ -16,9 +19,9 @@ FORMAT = Format(
     limitations=(
         "An index larger than 256 MiB is not read.",
         "The first 2,000,000 members are listed.",
-        "The format has no checksums: soundness is structural.",
+        "The format has no checksums, so a check covers the structure only.",
     ),
-    probe=likeness,
+    probe=probe,
     decode=decode,
     read=read,
     check=check,

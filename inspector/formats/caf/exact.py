@@ -1,6 +1,6 @@
-"""The exact way to read an index: it sees every byte, every departure and every duplicate, and reads on past damage.
+"""Read an index exactly: report every deviation and duplicate, and continue after damage.
 
-CAF.md, section 2 (File Index Section), and the trailing commas of its example.
+CAF.md, section 2 (File Index Section), including the trailing commas of its example.
 """
 
 from __future__ import annotations
@@ -14,10 +14,17 @@ from inspector.core.names import visible
 from inspector.core.numbers import grouped
 from inspector.core.progress import Progress
 from inspector.core.span import Span
-from inspector.formats.caf.index import MEMBERS, PARTS, PROBLEMS, Index, Part
-from inspector.formats.caf.reporter import Reporter
-from inspector.formats.caf.resume import Resumption, first_entry
-from inspector.formats.caf.scan import OBJECT, OBJECT_END, Malformed, Scanner, unquoted
+from inspector.formats.caf.index import MAX_MEMBERS, MAX_PARTS, MAX_PROBLEMS, Index, Part, Problem
+from inspector.formats.caf.locate import NextEntryFinder, first_entry
+from inspector.formats.caf.scan import (
+    BYTE_ORDER_MARK,
+    MAX_SPANS_PER_DEVIATION,
+    OBJECT,
+    OBJECT_END,
+    Malformed,
+    Scanner,
+    unquoted,
+)
 
 _S = rb"[ \t\n\r]*+"
 _N = rb"(0|[1-9][0-9]{0,17})"
@@ -28,49 +35,121 @@ _PLAIN = re.compile(
 )  # fmt: skip
 _NEW_ENTRY = re.compile(rb"\{" + _S + rb'"(?:start|end)_byte"')
 _INTEGER = re.compile(rb"-?(?:0|[1-9][0-9]*)")
-_MARK = b"\xef\xbb\xbf"
-_STEP = 8_000
-"""Entries between two looks at the progress and at how many there are; MEMBERS is a multiple of it."""
+_ENTRIES_PER_STEP = 8_000
+"""Entries between two updates of the progress and tests of the limit; MAX_MEMBERS is a multiple of it."""
 _NUMBERS = (b"start_byte", b"end_byte")
 
 
 def read_exactly(data: bytes, start: int, progress: Progress) -> Index:
-    """What the index ``data`` that begins at file offset ``start`` says; raises nothing but Cancelled."""
+    """Read the index ``data``, which begins at file offset ``start``. Raises only Cancelled."""
     return _Reader(data, start, progress).read()
 
 
-class _Full(Exception):  # noqa: N818 - a result of reading, not an error of the program
-    """As many members are listed as may be."""
+class _TooManyMembers(Exception):  # noqa: N818 - a result of reading, not an error of the program
+    """MAX_MEMBERS members are listed."""
 
 
-class _Reader(Reporter):
+class _Reporter:
+    """Collects the problems of an index; ``data`` is its bytes, ``base`` their offset in the file."""
+
+    def __init__(self, data: bytes, base: int) -> None:
+        self.data = data
+        self.base = base
+        self.scanner = Scanner(data)
+        self.index = Index(Span(base, base + len(data)))
+
+    def span(self, start: int, stop: int) -> Span:
+        """The file span of ``[start, stop)`` in ``data``."""
+        return Span(self.base + start, self.base + stop)
+
+    def place(self, at: int) -> str:
+        """The file offset of ``at`` in ``data``, as text."""
+        return grouped(self.base + at)
+
+    def report(
+        self,
+        severity: Severity,
+        code: str,
+        message: str,
+        start: int,
+        stop: int,
+        entry: int | None = None,
+        *others: Span,
+    ) -> None:
+        """Report a problem at ``[start, stop)`` of ``data``; ``others`` are file spans."""
+        if len(self.index.problems) < MAX_PROBLEMS:
+            spans = (self.span(start, stop), *others)
+            self.index.problems.append(Problem(severity, code, message, spans, entry))
+
+    def error(self, code: str, message: str, where: Span, entry: int | None = None, *others: Span) -> None:
+        """Report an error at the span ``where`` of ``data``."""
+        self.report(Severity.ERROR, code, message, *where, entry, *others)
+
+    def report_malformed(self, problem: Malformed, resume: int | None = None) -> None:
+        """Report where the index cannot be parsed, and the offset in ``data`` where reading continues, if it does."""
+        where = Span(problem.at, min(problem.at + 1, len(self.data)))
+        after = " The entries before it are listed." if len(self.index) else ""
+        if resume is not None:
+            after = f" Reading continues with the entry at byte {self.place(resume)}."
+        self.error(
+            "caf-index-malformed",
+            f"The index is not JSON at byte {self.place(problem.at)}. It {problem.message}.{after}",
+            where,
+        )
+
+    def report_full(self) -> None:
+        """Report that the rest of the members is not listed."""
+        rest = Span(self.scanner.at, len(self.data))
+        self.index.unread = self.span(*rest)
+        self.report(
+            Severity.WARNING,
+            "caf-too-many-members",
+            f"The index lists more than {MAX_MEMBERS:,} members. Only the first {len(self.index):,} are shown.",
+            *rest,
+        )
+
+    def report_deviations(self) -> None:
+        """Report readable deviations from strict JSON."""
+        for deviation, places in self.scanner.deviations.items():
+            first = self.place(places[0].start)
+            least = "at least " if len(places) == MAX_SPANS_PER_DEVIATION else ""
+            times = "" if len(places) == 1 else f", {least}{len(places):,} times in all"
+            message = (
+                f"The index is not strict JSON. It has {deviation} at byte {first}{times}, which most readers reject."
+            )
+            if len(self.index.problems) < MAX_PROBLEMS:
+                spans = tuple(self.span(*place) for place in places)
+                self.index.problems.append(Problem(Severity.WARNING, "caf-index-not-strict-json", message, spans))
+
+
+class _Reader(_Reporter):
     def __init__(self, data: bytes, base: int, progress: Progress) -> None:
         super().__init__(data, base)
         self.progress = progress
         self.advanced = 0
         self.first: dict[bytes, int] = {}
-        self.resumption = Resumption(data)
+        self.next_entries = NextEntryFinder(data)
 
     def read(self) -> Index:
-        if self.data.startswith(_MARK):
-            self.scanner.at = len(_MARK)
-            self.scanner.note("a byte order mark", 0, len(_MARK))
+        if self.data.startswith(BYTE_ORDER_MARK):
+            self.scanner.at = len(BYTE_ORDER_MARK)
+            self.scanner.note("a byte order mark", 0, len(BYTE_ORDER_MARK))
         try:
-            self.follow(self.document)
+            self.parse(self.document)
             if not len(self.index) and any(each.severity is Severity.ERROR for each in self.index.problems):
-                self.follow(self.remains)
-        except _Full:
-            self.full()
-        self.departures()
+                self.parse(self.entries_without_frame)
+        except _TooManyMembers:
+            self.report_full()
+        self.report_deviations()
         self.progress.advance(len(self.data) - self.advanced)
         return self.index
 
-    def follow(self, reading: Callable[[], None]) -> None:
-        """Read as far as the index can be followed."""
+    def parse(self, reading: Callable[[], None]) -> None:
+        """Read as far as the index can be parsed."""
         try:
             reading()
         except Malformed as problem:
-            self.malformed(problem, None if len(self.index) else first_entry(self.data))
+            self.report_malformed(problem, None if len(self.index) else first_entry(self.data))
             self.index.unread = self.span(problem.at, len(self.data))
 
     def document(self) -> None:
@@ -80,8 +159,7 @@ class _Reader(Reporter):
             if word in seen:
                 self.error(
                     "caf-index-duplicate-key",
-                    f"The index has a duplicate: {visible(word)!r} stands in it more than once, and most readers keep "
-                    "the last in silence.",
+                    f"The index has a duplicate key {visible(word)!r}. Most readers silently keep the last one.",
                     key,
                 )
             seen.add(word)
@@ -92,14 +170,14 @@ class _Reader(Reporter):
         if b"files" not in seen:
             self.error(
                 "caf-index-no-files",
-                "The index has no key 'files', where readers look for the members.",
+                "The index has no key 'files', which lists the members.",
                 Span(0, self.scanner.at),
             )
         if b"format_version" not in seen:
             self.report(
                 Severity.WARNING,
                 "caf-version-missing",
-                "The index does not say its format_version; it is read as version 1.0.",
+                "The index has no format_version. It is read as version 1.0.",
                 0,
                 self.scanner.at,
             )
@@ -107,7 +185,7 @@ class _Reader(Reporter):
     def part(self, word: bytes, key: Span) -> None:
         start = self.scanner.at
         part = Part(word, self.span(start, start), len(self.index), len(self.index))
-        if len(self.index.parts) < PARTS:
+        if len(self.index.parts) < MAX_PARTS:
             self.index.parts.append(part)
         try:
             if word == b"files":
@@ -118,7 +196,7 @@ class _Reader(Reporter):
                 self.report(
                     Severity.WARNING,
                     "caf-index-extra-key",
-                    f"The index has a key {visible(word)!r} that the specification does not know.",
+                    f"The index has a key {visible(word)!r}, which the specification does not define.",
                     *key,
                 )
                 self.scanner.value()
@@ -135,12 +213,12 @@ class _Reader(Reporter):
         self.report(
             Severity.WARNING,
             "caf-version-unknown",
-            f"format_version is {shown}, a version this program does not know; the index is read as version 1.0.",
+            f"format_version is {shown}, an unknown version. The index is read as version 1.0.",
             *value,
         )
 
-    def remains(self) -> None:
-        """Read the entries of an index whose frame, what stands around them, is damaged."""
+    def entries_without_frame(self) -> None:
+        """Read the entries of an index that is damaged around them."""
         start = first_entry(self.data)
         if start is None:
             return
@@ -159,33 +237,33 @@ class _Reader(Reporter):
         scanner = self.scanner
         if scanner.byte() != OBJECT:
             value = scanner.value()
-            self.error("caf-index-wrong-type", "'files' is not an object, so readers find no members in it.", value)
+            self.error("caf-index-wrong-type", "'files' is not an object, so it lists no members.", value)
             return
         scanner.at += 1
         self.entries()
 
     def entries(self) -> None:
-        """Read entry after entry, up to the brace that closes the object of them."""
+        """Read the entries, up to the brace that closes their object."""
         scanner, first = self.scanner, True
         while True:
             if not first:
-                self.plain()  # it begins with a comma
+                self.plain_entries()  # each begins with a comma
             start = scanner.at
             try:
                 if not scanner.element(OBJECT_END, first):
                     return
                 first = False
-                self.room()
+                self.check_limit()
                 self.entry()
             except Malformed as problem:
                 first = self.recover(problem, start)
 
-    def room(self) -> None:
-        if len(self.index) >= MEMBERS:
-            raise _Full
+    def check_limit(self) -> None:
+        if len(self.index) >= MAX_MEMBERS:
+            raise _TooManyMembers
 
-    def plain(self) -> None:
-        """Read on from one entry written in the usual way to the next, until one is not."""
+    def plain_entries(self) -> None:
+        """Read consecutive entries in the usual form, up to the first that differs."""
         scanner, match, index, first = self.scanner, _PLAIN.match, self.index, self.first
         add, base = index.add, self.base
         while found := match(self.data, scanner.at):
@@ -195,41 +273,41 @@ class _Reader(Reporter):
                 name = self.named(Span(*found.span(1)))
             add(base + found.start(1), name, int(start), int(stop))
             scanner.at = found.end()
-            if not len(index) % _STEP:
-                self.tick()
-                if len(index) >= MEMBERS:
+            if not len(index) % _ENTRIES_PER_STEP:
+                self.advance()
+                if len(index) >= MAX_MEMBERS:
                     return
 
-    def tick(self) -> None:
-        """Tell how far reading has come."""
+    def advance(self) -> None:
+        """Advance the progress to the cursor."""
         self.progress.advance(self.scanner.at - self.advanced)
         self.advanced = self.scanner.at
 
     def recover(self, problem: Malformed, start: int) -> bool:
-        """Go on at the next entry after a problem; raises the problem again where there is none.
+        """Continue at the next entry after a problem, or raise it again if there is none.
 
-        ``start`` is where the element began in which the problem is.
+        ``start`` is where the element with the problem begins.
         """
         resume = problem.resume
         if resume is None:
             key = self.scanner.key.start
-            resume = self.resumption.entry(key + 1 if key >= start else start, problem.at)
+            resume = self.next_entries.find(key + 1 if key >= start else start, problem.at)
         if resume is None:
             raise problem
         self.scanner.at = resume
-        self.malformed(problem, resume)
+        self.report_malformed(problem, resume)
         return True
 
     def named(self, key: Span) -> bytes:
-        """The name an entry's key means; reports what is wrong with it."""
+        """The name in an entry's key. Reports a duplicate."""
         name = unquoted(self.data[key.start : key.stop])
         entry = len(self.index)
         earlier = self.first.setdefault(name, entry)
-        if earlier != entry and len(self.index.problems) < PROBLEMS:
+        if earlier != entry and len(self.index.problems) < MAX_PROBLEMS:
             self.error(
                 "caf-duplicate-name",
-                f"The name {visible(name)!r} is a duplicate: it stands in the index at byte "
-                f"{grouped(self.index.positions[earlier])} too. Most readers keep the last in silence.",
+                f"The name {visible(name)!r} is a duplicate: the index also has it at byte "
+                f"{grouped(self.index.positions[earlier])}. Most readers silently keep the last one.",
                 key,
                 entry,
                 self.string_at(self.index.positions[earlier]),
@@ -237,13 +315,13 @@ class _Reader(Reporter):
         return name
 
     def string_at(self, position: int) -> Span:
-        """The string that begins at a position of the file, as a span of the file."""
+        """The file span of the string that begins at a file offset."""
         scanner = Scanner(self.data, position - self.base)
         return self.span(*scanner.string())
 
     def entry(self) -> None:
-        """Read the entry whose key was passed; what cannot be told is listed as unreadable."""
-        self.tick()
+        """Read the entry after its key; one without both numbers is listed as unreadable."""
+        self.advance()
         key = self.scanner.key
         name = self.named(key)
         numbers: dict[bytes, int | None] = {}
@@ -273,36 +351,36 @@ class _Reader(Reporter):
             if word in numbers:
                 self.error(
                     "caf-entry-duplicate-key",
-                    f"The entry of {shown!r} has a duplicate: {word.decode()} stands in it more than once.",
+                    f"The entry of {shown!r} has a duplicate key {word.decode()}.",
                     key,
                     entry,
                 )
             if word in _NUMBERS:
                 value = scanner.value()
                 number = self.number(word.decode(), shown, value)
-                numbers[word] = number if scanner.follows(b",}") else None  # else digits may be missing
+                numbers[word] = number if scanner.follows(b",}") else None  # or else digits may be missing
             else:
                 self.extra_key(word, shown, key)
         for word in _NUMBERS:
             if word not in numbers:
                 self.error(
                     "caf-entry-missing-key",
-                    f"The entry of {shown!r} has no {word.decode()}, so it cannot be told where its data lies.",
+                    f"The entry of {shown!r} has no {word.decode()}, so the place of its data is unknown.",
                     Span(start, scanner.at),
                     entry,
                 )
 
     def extra_key(self, word: bytes, shown: str, key: Span) -> None:
         if _NEW_ENTRY.match(self.data, self.scanner.at):
-            raise Malformed(key.start, f"begins a new entry before that of {shown!r} is closed", resume=key.start)
+            raise Malformed(key.start, f"begins a new entry before the entry of {shown!r} is closed", resume=key.start)
         self.scanner.value()
-        self.tick()
-        if len(self.index.problems) >= PROBLEMS:
+        self.advance()
+        if len(self.index.problems) >= MAX_PROBLEMS:
             return
         self.report(
             Severity.WARNING,
             "caf-entry-extra-key",
-            f"The entry of {shown!r} has a key {visible(word)!r} that the specification does not know.",
+            f"The entry of {shown!r} has a key {visible(word)!r}, which the specification does not define.",
             *key,
             len(self.index),
         )

@@ -1,8 +1,8 @@
-"""The fast way to read a large index that is plain in every respect; anything else is left to the exact way.
+"""Read a large index fast if it is regular throughout; ``exact`` reads any other.
 
-CAF.md, section 2 (File Index Section). JSON decoders keep the last of two equal keys in silence. Here nothing is
-lost that way: a plain entry has exactly six quotes, so a slice whose quotes are not six times its decoded entries
-hides something, and equal names in different slices have equal hashes.
+CAF.md, section 2 (File Index Section). JSON decoders silently keep the last of two equal keys. That cannot hide an
+entry here: a regular entry has exactly six quotes, so the quotes of a slice have to be six times its decoded entries,
+and equal names in different slices have equal hashes.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from itertools import accumulate
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.formats.caf.index import MEMBERS, Index, Part
+from inspector.formats.caf.index import MAX_MEMBERS, Index, Part
 
-SLICE = 256 * 1024
-"""Bytes of the index decoded at a time."""
+SLICE_BYTES = 256 * 1024
+"""Bytes of the index decoded at a time; smaller indexes are read by ``exact``."""
 
-_HEAD = 4096
+_HEAD_BYTES = 4096
 _S = rb"[ \t\n\r]*+"
 _OPENING = re.compile(
     _S + rb"\{" + _S + rb'"format_version"' + _S + rb":" + _S + rb'("1\.0")' + _S + rb"," + _S
@@ -27,15 +27,15 @@ _OPENING = re.compile(
 )  # fmt: skip
 _CLOSING = re.compile(rb"\}" + _S + rb"(\})" + _S + rb"\}" + _S + rb"\Z")
 _MINUS = re.compile(rb":[ \t\n\r]*+-")
-_QUOTES = 6
+_QUOTES_PER_ENTRY = 6
 
 
 def read_fast(source: Source, span: Span, progress: Progress) -> Index | None:
-    """What the index in ``span`` says, or None where it is not plain; raises SourceError and Cancelled."""
-    opening = _OPENING.match(source.read(span.start, min(_HEAD, span.size)))
+    """Read the index in ``span``; None if it is not regular. Raises SourceError and Cancelled."""
+    opening = _OPENING.match(source.read(span.start, min(_HEAD_BYTES, span.size)))
     if opening is None:
         return None
-    tail = source.read(max(span.start, span.stop - _HEAD), min(_HEAD, span.size))
+    tail = source.read(max(span.start, span.stop - _HEAD_BYTES), min(_HEAD_BYTES, span.size))
     closing = _CLOSING.search(tail)
     if closing is None:
         return None
@@ -69,11 +69,11 @@ class _Slices:
         self.hashes = array("q")
 
     def read(self, at: int, stop: int) -> bool:
-        """Read the entries in ``[at, stop)``; False where something is not plain."""
+        """Read the entries in ``[at, stop)``; False if one is not regular."""
         try:
             while at < stop:
-                data = self.source.read(at, min(SLICE, stop - at))
-                # The last brace before a comma ends an entry: were it inside a name, the slice would not decode.
+                data = self.source.read(at, min(SLICE_BYTES, stop - at))
+                # The last brace before a comma ends an entry: a slice cut inside a name would not decode.
                 size = len(data) if at + len(data) >= stop else data.rfind(b"},") + 1
                 if not size or not self.slice(data[:size], at):
                     return False
@@ -89,13 +89,13 @@ class _Slices:
         np, index = self.np, self.index
         entries = self.decoder.decode(b"{" + data.removeprefix(b",") + b"}")
         quotes = np.flatnonzero(np.frombuffer(data, np.uint8) == ord('"'))
-        if len(quotes) != _QUOTES * len(entries) or len(index) + len(entries) > MEMBERS:
+        if len(quotes) != _QUOTES_PER_ENTRY * len(entries) or len(index) + len(entries) > MAX_MEMBERS:
             return False
-        index.positions.frombytes((quotes[::_QUOTES] + at).astype(np.uint64).tobytes())
+        index.positions.frombytes((quotes[::_QUOTES_PER_ENTRY] + at).astype(np.uint64).tobytes())
         starts = [entry.start_byte for entry in entries.values()]
         stops = [entry.end_byte for entry in entries.values()]
         if (0 in starts or 0 in stops) and _MINUS.search(data):
-            return False  # the decoder takes -0 for 0
+            return False  # the decoder reads -0 as 0
         index.starts.extend(starts)
         index.stops.extend(stops)
         joined = "".join(entries)

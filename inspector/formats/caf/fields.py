@@ -1,4 +1,4 @@
-"""The fields of a Chunk Archive: data section, index with its entries, footer (CAF.md, "File Structure")."""
+"""The fields of a Chunk Archive: data section, index with its entries, and footer (CAF.md, "File Structure")."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inspector.core.member import Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, verb
 from inspector.core.source import Source
-from inspector.core.span import Span
+from inspector.core.span import Span, Spans
 from inspector.formats._extents import GAP, Rows
 from inspector.formats.caf.index import Index, Part
 from inspector.formats.caf.locate import Place
@@ -25,14 +25,14 @@ _ENTRY_ROLES = role_bit(Role.DIRECTORY) | role_bit(Role.NAME) | role_bit(Role.EX
 _UNREAD = role_bit(Role.GARBAGE)
 _DATA = role_bit(Role.DATA)
 _GAP = role_bit(Role.GAP)
-_SHOWN = 256
-_LONGEST_ENTRY = 1 << 20
-_MOST = 256
-"""The most values of one entry that become fields of their own; further ones are syntax."""
+_MAX_SHOWN_BYTES = 256
+_MAX_ENTRY_BYTES = 1 << 20
+_MAX_FIELDS_PER_ENTRY = 256
+"""Values of one entry that become fields; further ones are shown as syntax."""
 
 
 def footer_field(source: Source, place: Place) -> Field:
-    """The four bytes at the end (fewer where they are cut off)."""
+    """The footer, which may be cut off."""
     assert place.footer is not None
     span = place.footer
     data = source.read(span.start, span.size)
@@ -50,7 +50,7 @@ def footer_field(source: Source, place: Place) -> Field:
 
 
 def data_section(members: Members, rows: Rows) -> Field:
-    """The bytes before the index, a row for what each member owns and one for each gap."""
+    """The bytes before the index: a row for each member's bytes and each gap."""
 
     def make(row: int) -> Field:
         where = Span(rows.starts[row], rows.row_stop(row))
@@ -74,13 +74,13 @@ def data_section(members: Members, rows: Rows) -> Field:
 
 
 def index_field(source: Source, index: Index, member_of: Callable[[int], int]) -> Field:
-    """The index: the values of its outermost object, the syntax between them, and what could not be read."""
+    """The index: the values of its outermost object, the syntax between them, and the rest that could not be parsed."""
     inside = [
         _files(source, index, part, member_of) if part.key == b"files" else _value(source, part) for part in index.parts
     ]
     if index.unread is not None:
         inside.append(
-            Field("not read", Kind.GARBAGE, (index.unread,), note="The rest of the index could not be followed.")
+            Field("not read", Kind.GARBAGE, (index.unread,), note="The rest of the index could not be parsed.")
         )
     note = f"JSON, {count(len(index), 'entry', 'entries')}, {in_bytes(index.span.size)}."
     children = tile(inside, (index.span,), Kind.SYNTAX)
@@ -88,7 +88,7 @@ def index_field(source: Source, index: Index, member_of: Callable[[int], int]) -
 
 
 def _value(source: Source, part: Part) -> Field:
-    data = source.read(part.span.start, min(part.span.size, _SHOWN))
+    data = source.read(part.span.start, min(part.span.size, _MAX_SHOWN_BYTES))
     name = visible(part.key)
     if data[:1] == b'"' and len(data) == part.span.size:
         return Field(name, Kind.TEXT, (part.span,), visible(unquoted(data)))
@@ -99,7 +99,7 @@ def _files(source: Source, index: Index, part: Part, member_of: Callable[[int], 
     note = count(part.last - part.first, "entry", "entries") + "."
     if part.last == part.first:
         return Field("files", Kind.INDEX, (part.span,), note=note)
-    # The rows own their parent completely, so the braces around the entries stay outside of "files".
+    # The rows own all bytes of their parent, so the braces around the entries stay outside "files".
     starts = index.positions if (part.first, part.last) == (0, len(index)) else index.positions[part.first : part.last]
     stop = part.span.stop
     if source.read(stop - 1, 1) == b"}" and index.unread is None:
@@ -108,14 +108,14 @@ def _files(source: Source, index: Index, part: Part, member_of: Callable[[int], 
 
     def make(row: int) -> Field:
         span = Span(starts[row], starts[row + 1] if row + 1 < len(starts) else stop)
-        return entry_field(source.read(span.start, min(span.size, _LONGEST_ENTRY)), span, member_of(part.first + row))
+        return entry_field(source.read(span.start, min(span.size, _MAX_ENTRY_BYTES)), span, member_of(part.first + row))
 
     children = FieldTable(starts, make, _entry_roles(index, part))
     return Field("files", Kind.INDEX, (Span(starts[0], stop),), note=note, children=children)
 
 
 def _entry_roles(index: Index, part: Part) -> int | Sequence[int]:
-    """The roles of the entries of a part: only in marked ones and in a last one can something not be followed."""
+    """The roles of the entries of a part: only marked entries and the last one can hold unparsed bytes."""
     marks = index.marks[part.first : part.last]
     if index.unread is None and not any(marks):
         return _ENTRY_ROLES
@@ -125,7 +125,7 @@ def _entry_roles(index: Index, part: Part) -> int | Sequence[int]:
 
 
 def entry_field(data: bytes, span: Span, member: int) -> Field:
-    """One entry of the index, whose bytes are ``data`` and lie in ``span``."""
+    """One entry of the index; ``data`` are the bytes of ``span``."""
     scanner = Scanner(data)
     inside: list[Field] = []
     name = b""
@@ -133,16 +133,16 @@ def entry_field(data: bytes, span: Span, member: int) -> Field:
     try:
         key = scanner.string()
         name = unquoted(data[key.start : key.stop])
-        inside.append(Field("name", Kind.NAME, (_moved(key, span.start),), visible(name)))
+        inside.append(Field("name", Kind.NAME, (_shifted(key, span.start),), visible(name)))
         scanner.expect(COLON, "after a key")
         scanner.space()
         for inner in scanner.pairs():
             word = unquoted(data[inner.start : inner.stop])
             value = scanner.value()
-            if len(inside) >= _MOST:
+            if len(inside) >= _MAX_FIELDS_PER_ENTRY:
                 continue
             numbers[word] = _integer(data[value.start : value.stop])
-            inside.append(_number(word, _moved(value, span.start), data, value, numbers))
+            inside.append(_number(word, _shifted(value, span.start), data, value, numbers))
         scanner.space()
         if scanner.at < len(data) and data[scanner.at] == COMMA:
             scanner.at += 1
@@ -151,7 +151,7 @@ def entry_field(data: bytes, span: Span, member: int) -> Field:
         scanner.at = min(scanner.at, problem.at)
     if scanner.at < len(data):
         unread = Span(span.start + scanner.at, span.stop)
-        inside.append(Field("not read", Kind.GARBAGE, (unread,), note="This part of the entry could not be followed."))
+        inside.append(Field("not read", Kind.GARBAGE, (unread,), note="This part of the entry could not be parsed."))
     start, stop = numbers.get(b"start_byte"), numbers.get(b"end_byte")
     note = "" if start is None or stop is None else f"{in_bytes(max(0, stop - start))} from byte {grouped(start)} on."
     children = tile(inside, (span,), Kind.SYNTAX)
@@ -161,10 +161,14 @@ def entry_field(data: bytes, span: Span, member: int) -> Field:
 def _number(word: bytes, span: Span, data: bytes, value: Span, numbers: dict[bytes, int | None]) -> Field:
     number = numbers[word]
     if word not in (b"start_byte", b"end_byte"):
-        return Field(visible(word), Kind.TEXT, (span,), visible(data[value.start : value.stop][:_SHOWN]))
+        return Field(visible(word), Kind.TEXT, (span,), visible(data[value.start : value.stop][:_MAX_SHOWN_BYTES]))
     if number is None:
         return Field(
-            word.decode(), Kind.OFFSET, (span,), visible(data[value.start : value.stop][:_SHOWN]), "Not a byte offset."
+            word.decode(),
+            Kind.OFFSET,
+            (span,),
+            visible(data[value.start : value.stop][:_MAX_SHOWN_BYTES]),
+            "Not a byte offset.",
         )
     if word == b"start_byte":
         note = f"The data begins at byte {grouped(number)} ({hexadecimal(number)})."
@@ -178,5 +182,44 @@ def _integer(text: bytes) -> int | None:
     return int(text) if text.isdigit() and len(text) <= 20 else None
 
 
-def _moved(span: Span, by: int) -> Span:
-    return Span(span.start + by, span.stop + by)
+def _shifted(span: Span, offset: int) -> Span:
+    return Span(span.start + offset, span.stop + offset)
+
+
+_READ_BYTES = (4 << 10, 1 << 20)
+"""Bytes of an entry that are read: a few first, more if those were too few."""
+
+
+class EntrySpans:
+    """Where index entries have their names and numbers; an entry is read only when its spans are asked for."""
+
+    def __init__(self, source: Source, index: Span, members: Members) -> None:
+        assert members.heads is not None
+        self._source = source
+        self._index = index
+        self._heads = members.heads
+
+    def name(self, member: int) -> Spans:
+        """The name, with its quotes."""
+        return self._found(member, "name", Kind.NAME)
+
+    def number(self, member: int, word: str) -> Spans:
+        """The value of ``start_byte`` or ``end_byte``; several spans if the key is repeated."""
+        return self._found(member, word, Kind.OFFSET)
+
+    def _found(self, member: int, name: str, kind: Kind) -> Spans:
+        for most in _READ_BYTES:
+            found = tuple(
+                child.spans[0]
+                for child in self._entry(member, most).children
+                if (child.name, child.kind) == (name, kind)
+            )
+            if found:
+                return found
+        start = self._heads[member]
+        return (Span(start, start),)
+
+    def _entry(self, member: int, most: int) -> Field:
+        start = self._heads[member]
+        data = self._source.read(start, min(most, self._index.stop - start))
+        return entry_field(data, Span(start, start + len(data)), member)

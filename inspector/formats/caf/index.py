@@ -1,24 +1,35 @@
-"""What a CAF index says, in columns (CAF.md, section 2, File Index Section)."""
+"""An index in columns, and operations on whole columns of members (CAF.md, section 2, File Index Section).
+
+From a few thousand members on, numpy does the work.
+"""
 
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from inspector.core.finding import Severity
+from inspector.core.member import Members
 from inspector.core.span import Span, Spans
+from inspector.formats._extents import sorted_extents
 
-MEMBERS = 2_000_000
-"""The most members listed of one archive."""
-PARTS = 256
-"""The most values of the index's outermost object that are kept apart; further ones are syntax."""
-PROBLEMS = 10_000
-"""The most problems kept of one index."""
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MAX_MEMBERS = 2_000_000
+"""Members listed of one archive."""
+MAX_PARTS = 256
+"""Values of the index's outermost object that become fields; further ones are shown as syntax."""
+MAX_PROBLEMS = 10_000
+"""Problems kept of one index."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong with the index itself; ``spans`` are file bytes, ``entry`` the entry's position in the index."""
+    """A problem of the index itself; ``spans`` are file bytes, ``entry`` is the entry's position in the index."""
 
     severity: Severity
     code: str
@@ -29,7 +40,7 @@ class Problem:
 
 @dataclass(slots=True)
 class Part:
-    """One value of the index's outermost object: its key, the span of its value, and the entries it holds."""
+    """One value of the index's outermost object: its key, the span of its value, its entries ``[first, last)``."""
 
     key: bytes
     span: Span
@@ -39,11 +50,10 @@ class Part:
 
 @dataclass(slots=True)
 class Index:
-    """What the index says, entry by entry in its own order.
+    """The entries of an index, in its own order.
 
-    ``positions`` are the file offsets where the entries begin (their opening quotes), ``starts`` and ``stops`` the
-    claimed ranges (half-open), ``marks`` the members' marks, ``unread`` the end of the index where it could not be
-    followed any further.
+    ``positions`` are the file offsets of the entries' opening quotes, ``starts`` and ``stops`` the ranges they give
+    (half-open), ``marks`` the members' marks, ``unread`` the rest of the index if it could not be parsed to its end.
     """
 
     span: Span
@@ -61,14 +71,198 @@ class Index:
         return len(self.positions)
 
     def name(self, entry: int) -> bytes:
-        """The name of an entry."""
+        """The name in an entry."""
         return bytes(self.names[self.name_stops[entry - 1] if entry else 0 : self.name_stops[entry]])
 
     def add(self, position: int, name: bytes, start: int, stop: int, marks: int = 0) -> None:
-        """Add one entry; numbers beyond 64 bits are told before."""
+        """Append an entry. The caller has checked that the numbers fit into 64 bits."""
         self.positions.append(position)
         self.names += name
         self.starts.append(start)
         self.stops.append(stop)
         self.marks.append(marks)
         self.name_stops.append(len(self.names))
+
+
+MAX_MEMBERS_WITHOUT_NUMPY = 4_096
+"""With fewer members numpy is not worth its import."""
+
+_MEMBERS_PER_BLOCK = 16_384
+_NAMES_PER_BLOCK = 2_048
+"""Names reordered at a time: each of their bytes takes 24 meanwhile."""
+_MAX_UNCHECKED_NAME_BYTES = 255
+"""Longer names are always examined: only they can be too long or too deep."""
+
+
+def archive_order(index: Index) -> Sequence[int]:
+    """The entries in the order of their data: by start, stop and position in the index."""
+    starts, stops = index.starts, index.stops
+    if len(index) <= MAX_MEMBERS_WITHOUT_NUMPY:
+        return sorted(range(len(index)), key=lambda entry: (starts[entry], stops[entry]))
+    import numpy as np
+
+    lows, highs = np.frombuffer(starts, np.uint64), np.frombuffer(stops, np.uint64)
+    rising = (lows[1:] > lows[:-1]) | ((lows[1:] == lows[:-1]) & (highs[1:] >= highs[:-1]))
+    if rising.all():
+        return range(len(index))
+    order = array("I", (0,)) * len(index)
+    np.frombuffer(order, np.uint32)[:] = sorted_extents(lows, highs)
+    return order
+
+
+def members_in(order: Sequence[int], index: Index) -> Members:
+    """The entries as members, in this order. Columns that are in order already are moved, not copied.
+
+    Afterwards only the positions and marks of the index are valid: other columns are emptied to save memory.
+    """
+    members = Members(heads=True, marks=any(index.marks))
+    if isinstance(order, range):
+        members.paths, members.starts, members.stops = index.names, index.starts, index.stops
+        members.marks = index.marks if members.marks is not None else None
+        members.heads, members.path_stops = index.positions, index.name_stops
+    elif len(order) <= MAX_MEMBERS_WITHOUT_NUMPY:
+        for entry in order:
+            marks = index.marks[entry] if members.marks is not None else 0
+            start, stop, position = index.starts[entry], index.stops[entry], index.positions[entry]
+            members.append(index.name(entry), start, stop, head=position, marks=marks)
+    else:
+        _reorder(order, index, members)
+    return members
+
+
+def _reorder(order: Sequence[int], index: Index, members: Members) -> None:
+    """Copy the columns in another order.
+
+    The starts come first, into memory that sorting has freed, then the largest column, to keep the peak low.
+    """
+    import numpy as np
+
+    entries = np.asarray(order)
+    members.starts, index.starts = _reordered(index.starts, entries), array("Q")
+    _reorder_names(entries, index, members)
+    members.stops, index.stops = _reordered(index.stops, entries), array("Q")
+    members.heads = _reordered(index.positions, entries)
+    if members.marks is not None:
+        members.marks = _reordered(index.marks, entries)
+    members.path_stops, index.name_stops = index.name_stops, array("Q")
+
+
+def _reordered(column: array[int], entries: NDArray[Any]) -> array[int]:
+    import numpy as np
+
+    reordered = array(column.typecode, (0,)) * len(entries)
+    old, new = (np.frombuffer(each, f"u{column.itemsize}") for each in (column, reordered))
+    # All entries exist; mode="raise" would copy the output.
+    np.take(old, entries, out=new, mode="clip")
+    return reordered
+
+
+def _reorder_names(entries: NDArray[Any], index: Index, members: Members) -> None:
+    """Copy the names. Their stops overwrite the old ones, which are not needed afterwards."""
+    import numpy as np
+
+    stops = np.frombuffer(index.name_stops, np.int64)
+    members.paths = _reordered_names(entries, index.names, stops)
+    index.names = bytearray()
+    sizes = np.diff(stops, prepend=0)
+    np.cumsum(sizes[entries], out=stops)
+
+
+def _reordered_names(entries: NDArray[Any], old: bytearray, stops: NDArray[Any]) -> bytearray:
+    """The names in another order. This is the peak of memory in decoding, so nothing else is kept meanwhile."""
+    import numpy as np
+
+    names = np.frombuffer(old, np.uint8)
+    reordered = bytearray(len(old))
+    at = 0
+    for first in range(0, len(entries), _NAMES_PER_BLOCK):
+        block = entries[first : first + _NAMES_PER_BLOCK]
+        lengths = stops[block] - np.where(block, stops[np.maximum(block, 1) - 1], 0)
+        # The offset of each byte in the old blob, counted from where its name begins there.
+        shifts = stops[block] - np.cumsum(lengths)
+        data = names[np.arange(int(lengths.sum())) + np.repeat(shifts, lengths)].tobytes()
+        reordered[at : at + len(data)] = data
+        at += len(data)
+    return reordered
+
+
+def inverse(order: Sequence[int]) -> Sequence[int]:
+    """The position of each number in ``order``."""
+    if isinstance(order, range):
+        return order
+    found = array("I", (0,)) * len(order)
+    if len(order) <= MAX_MEMBERS_WITHOUT_NUMPY:
+        for place, entry in enumerate(order):
+            found[entry] = place
+    else:
+        import numpy as np
+
+        np.frombuffer(found, np.uint32)[np.asarray(order)] = np.arange(len(order), dtype=np.uint32)
+    return found
+
+
+def members_out_of_range(members: Members, stop: int) -> Iterable[int]:
+    """Members whose range is reversed or ends after ``stop``."""
+    if len(members) <= MAX_MEMBERS_WITHOUT_NUMPY:
+        pairs = zip(members.starts, members.stops, strict=True)
+        return [member for member, (first, last) in enumerate(pairs) if first > last or last > stop]
+    import numpy as np
+
+    starts, stops = np.frombuffer(members.starts, np.uint64), np.frombuffer(members.stops, np.uint64)
+    return map(int, np.flatnonzero((starts > stops) | (stops > np.uint64(stop))))
+
+
+def suspicious_names(members: Members) -> Iterator[int]:
+    """Members whose names may be hazardous; all other names are not."""
+    if len(members) <= MAX_MEMBERS_WITHOUT_NUMPY:
+        yield from range(len(members))
+        return
+    for first in range(0, len(members), _MEMBERS_PER_BLOCK):
+        last = min(first + _MEMBERS_PER_BLOCK, len(members))
+        yield from _suspicious(members, first, last)
+
+
+def _suspicious(members: Members, first: int, last: int) -> Iterable[int]:
+    import numpy as np
+
+    base = members.path_stops[first - 1] if first else 0
+    names = bytes(members.paths[base : members.path_stops[last - 1]])
+    try:
+        names.decode("utf-8")
+    except UnicodeDecodeError:
+        return range(first, last)
+    stops = np.array(members.path_stops[first:last], np.int64) - base
+    starts = np.concatenate((np.zeros(1, np.int64), stops[:-1]))
+    # Three more bytes, so that an empty name at the end has two bytes to look at.
+    data = np.frombuffer(names + b"aaa", np.uint8)
+    table = _pairs()
+    pairs = data[:-1].astype(np.uint16)
+    pairs <<= 8
+    pairs |= data[1:]
+    suspicious = (
+        table[1][data[starts]]
+        | (data[starts + 1] == ord(":"))
+        | (stops == starts)
+        | (stops - starts > _MAX_UNCHECKED_NAME_BYTES)
+    )
+    places = np.searchsorted(stops, np.flatnonzero(table[0][pairs]), "right")
+    suspicious[places[places < len(stops)]] = True
+    return [first + int(place) for place in np.flatnonzero(suspicious)]
+
+
+@cache
+def _pairs() -> tuple[NDArray[Any], NDArray[Any]]:
+    """Tables of the byte pairs, and of the first bytes, that make a UTF-8 name suspicious."""
+    import numpy as np
+
+    pairs = np.zeros((256, 256), bool)
+    pairs[:0x20] = pairs[0x7F] = pairs[ord("\\")] = True
+    pairs[ord("/"), [ord("/"), ord(".")]] = True
+    pairs[0xC2, [*range(0x80, 0xA0), 0xAD]] = True
+    pairs[0xD8, 0x9C] = True
+    pairs[0xE2, [0x80, 0x81]] = True
+    pairs[0xEF, 0xBB] = True
+    firsts = np.zeros(256, bool)
+    firsts[[ord("/"), ord(".")]] = True
+    firsts[0x80:0xC0] = True
+    return pairs.reshape(-1), firsts

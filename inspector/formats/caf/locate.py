@@ -1,68 +1,115 @@
-"""Where the index lies: what the footer says, and where it really is when the footer is wrong.
+"""Find the index: where the footer says, or, if the footer is wrong or missing, by searching; and probe for a CAF.
 
-CAF.md, section 3 (Footer Section) and "Fast File Lookup".
+CAF.md, sections 2 (File Index Section) and 3 (Footer Section), and "Fast File Lookup".
 """
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from dataclasses import dataclass
 
+from inspector.core.format import ProbeResult
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
-from inspector.core.source import Source, expect
+from inspector.core.source import BytesSource, Source, expect
 from inspector.core.span import Span, Spans
-from inspector.formats.caf.resume import first_entry
-from inspector.formats.caf.search import FOOTER, OPENING, SPACE, Found, search
+from inspector.formats.caf.scan import BYTE_ORDER_MARK, Malformed, Scanner
 
-_HEAD = 4 << 10
-_MARK = b"\xef\xbb\xbf"
+FOOTER_SIZE = 4
+"""Bytes of the footer."""
+MAX_INDEX_BYTES = 256 << 20
+"""Larger indexes are not read, and none is searched for further than this from the end."""
+SPACE = b" \t\n\r"
+"""White space in JSON."""
+OPENING = re.compile(rb'\{[ \t\n\r]*+"(?:files|format_version)"[ \t\n\r]*+:')
+"""How an index opens."""
+
 _OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\n\r]*+\{")
+_END_BYTE = re.compile(rb'"end_byte"[ \t\n\r]*+:[ \t\n\r]*+([0-9]{1,20})(?![0-9])')
+_AFTER_NAME = re.compile(rb'"[ \t\n\r]*+:[ \t\n\r]*+\{[ \t\n\r]*+"(?:start|end)_byte"')
+_NEXT_ENTRY = re.compile(rb'\}[ \t\n\r]*+,[ \t\n\r]*+(?=")')
+
+_HEAD_BYTES = 4 << 10
+_TAIL_BYTES = 64 << 10
+"""Bytes at the end of a file that ``probe`` reads."""
+_WINDOW_BYTES = 4 << 20
+"""Bytes searched at a time, so that memory does not grow with the distance searched."""
+_MAX_OPENING_BYTES = 4 << 10
+_MAX_TRAILING_SPACE = 64 << 10
+_MAX_TRAILING_ZEROS = 1 << 20
+_FIRST_READ_BYTES = 64 << 10
+"""Bytes of a candidate that are scanned before more of it is read."""
+_MAX_CANDIDATES_PER_WINDOW = 8
+_MAX_CANDIDATES = 40
+"""Places tried as the start of the index, nearest to the end of the file first."""
+_TEXT_BYTES = frozenset(range(0x20, 0x7F)) | frozenset(SPACE)
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the index and the footer lie, None where they were not found.
+    """Where the index and the footer lie; None if they were not found.
 
-    ``claimed`` is the index size that the footer names; ``problem`` a sentence where something about that is wrong, and
-    ``wrong`` the bytes that it is about.
+    ``footer_value`` is the index size that the footer names. ``problem`` is the message of a finding if something about
+    that is wrong, and ``wrong`` the bytes it concerns.
     """
 
     index: Span | None
     footer: Span | None
-    claimed: int = 0
+    footer_value: int = 0
     problem: str = ""
     wrong: Spans = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A JSON object near the end of a file; ``complete`` is false if the file ends inside it."""
+
+    span: Span
+    complete: bool
+
+
+def probe(source: Source) -> ProbeResult:
+    """Read the last 64 KiB, and both ends of the index that the footer names.
+
+    Texts and programs may quote an index. In an archive its parts agree as well: the footer with the place of the
+    index, or, if the footer is wrong or missing, the numbers in the index with that place.
+    """
+    _, span = index_from_footer(source)
+    if span is not None and _ends_with_brace(source, span):
+        opening = head(source, span)
+        if OPENING.match(opening):
+            return ProbeResult.CERTAIN
+        if opening[:1] == b"{":
+            return ProbeResult.POSSIBLE
+    opens = span is not None and OPENING.match(head(source, span)) is not None
+    return ProbeResult.POSSIBLE if opens or _ends_in_index(source) else ProbeResult.NO
+
+
 def find_index(source: Source) -> Place:
-    """Where the index lies, footer first; the bytes before the footer are searched only when it is wrong."""
-    if source.size < FOOTER:
-        room = f"The file has {in_bytes(source.size)}, so there is no room for the footer of {FOOTER} bytes"
-        problem = f"{room}: it cannot be told where the index begins."
+    """Where the index lies: at the place the footer names, or else wherever a search finds it."""
+    if source.size < FOOTER_SIZE:
+        problem = (
+            f"The file is too short for a footer: it has {in_bytes(source.size)}, and the footer has {FOOTER_SIZE}. "
+            "Without it, nothing says where the index begins."
+        )
         return Place(None, None, 0, problem, (Span(0, source.size),))
-    claimed, span = claimed_index(source)
-    footer = Span(source.size - FOOTER, source.size)
+    value, span = index_from_footer(source)
+    footer = Span(source.size - FOOTER_SIZE, source.size)
     if span is not None and OPENING.match(head(source, span)):
-        return Place(span, footer, claimed)
+        return Place(span, footer, value)
     found = search(source)
     if found is not None:
-        return _found(source, found, claimed)
-    if span is not None and _holds_entries(source, span):
-        return Place(span, footer, claimed)
-    return _nothing(footer, claimed, span)
+        return _found(source, found, value)
+    if span is not None and _has_entries(source, span):
+        return Place(span, footer, value)
+    return _not_found(footer, value, span)
 
 
-def _holds_entries(source: Source, span: Span) -> bool:
-    """Whether a place that does not open like an index is one all the same, be it damaged where it opens."""
-    beginning = source.read(span.start, min(_HEAD, span.size))
-    return _OBJECT.match(beginning) is not None or first_entry(beginning) is not None
-
-
-def claimed_index(source: Source) -> tuple[int, Span | None]:
-    """The index size the footer names, and the bytes that are meant where the file has room for them."""
-    end = source.size - FOOTER
-    footer = source.read(end, FOOTER)
-    if len(footer) < FOOTER:
+def index_from_footer(source: Source) -> tuple[int, Span | None]:
+    """The index size that the footer names, and the index's span; None if the file is too small for it."""
+    end = source.size - FOOTER_SIZE
+    footer = source.read(end, FOOTER_SIZE)
+    if len(footer) < FOOTER_SIZE:
         return 0, None
     size = int.from_bytes(footer, "little")
     expect(source, end - size, end)
@@ -70,52 +117,211 @@ def claimed_index(source: Source) -> tuple[int, Span | None]:
 
 
 def head(source: Source, span: Span) -> bytes:
-    """The first bytes of an index, without what may stand before its first brace."""
-    return source.read(span.start, min(_HEAD, span.size)).removeprefix(_MARK).lstrip(SPACE)
+    """The first bytes of an index from its first brace on: without a byte order mark or white space before it."""
+    return source.read(span.start, min(_HEAD_BYTES, span.size)).removeprefix(BYTE_ORDER_MARK).lstrip(SPACE)
 
 
-def _says(claimed: int) -> str:
-    return f"The footer says that the index size is {in_bytes(claimed)} ({hexadecimal(claimed)})"
+def search(source: Source, last_bytes: int = MAX_INDEX_BYTES) -> Found | None:
+    """The last object within ``last_bytes`` of the end that opens like an index and ends where an index may end.
+
+    If other bytes follow it than may follow an index, it still counts if its members end where it begins.
+    """
+    low, stop, left = max(0, source.size - last_bytes), source.size, _MAX_CANDIDATES
+    while stop > low and left:
+        start = max(low, stop - _WINDOW_BYTES)
+        data = source.read(start, stop - start + _MAX_OPENING_BYTES)
+        places = (match.start() for match in OPENING.finditer(data))
+        nearest = deque((start + at for at in places if start + at < stop), min(_MAX_CANDIDATES_PER_WINDOW, left))
+        for place in reversed(nearest):
+            found = object_at(source, place)
+            if found is not None and (not found.complete or _is_last(source, found.span) or _fits(source, found.span)):
+                return found
+        stop, left = start, left - len(nearest)
+    return None
 
 
-def _nothing(footer: Span, claimed: int, span: Span | None) -> Place:
-    """Say that there is no index, neither in ``span``, where the footer leads if it leads anywhere, nor elsewhere."""
+def object_at(source: Source, start: int) -> Found | None:
+    """The JSON object that begins at ``start``; None if there is none."""
+    length = _FIRST_READ_BYTES
+    while True:
+        data = source.read(start, length)
+        scanner = Scanner(data)
+        try:
+            scanner.value()
+        except Malformed as problem:
+            if not problem.end:
+                cut_off = _only_zeros_from(source, start + problem.at)
+                return Found(Span(start, source.size), False) if cut_off else None
+        else:
+            return Found(Span(start, start + scanner.at), True)
+        if len(data) < length:
+            return Found(Span(start, start + len(data)), False)
+        length *= 16
+
+
+def first_entry(data: bytes, since: int = 0) -> int | None:
+    """The offset of the first unmistakable entry at or after ``since``: a name, a brace and one of its keys.
+
+    The result does not depend on whether the bytes before it are inside a string.
+    """
+    for after_name in _AFTER_NAME.finditer(data, since):
+        start = _opening_quote(data, since, after_name.start())
+        if start is not None:
+            return start
+        since = after_name.end()
+    return None
+
+
+class NextEntryFinder:
+    """Finds the next entry after each damaged place; looks at every byte of ``data`` a few times at most."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._ahead = -1
+
+    def find(self, since: int, at: int) -> int | None:
+        """Where the next entry begins, or None.
+
+        ``since`` is where an unmistakable entry may begin, ``at`` where the index could not be parsed.
+        """
+        if self._ahead < since:
+            found = first_entry(self._data, since)
+            self._ahead = len(self._data) if found is None else found
+        near = _NEXT_ENTRY.search(self._data, at, self._ahead)
+        if near is not None:
+            return near.end()
+        return self._ahead if self._ahead < len(self._data) else None
+
+
+def _opening_quote(data: bytes, low: int, stop: int) -> int | None:
+    """The last unescaped quote in ``[low, stop)``."""
+    while (at := data.rfind(b'"', low, stop)) >= 0:
+        first = at
+        while first > low and data[first - 1] == ord("\\"):
+            first -= 1
+        if not (at - first) % 2:
+            return at
+        stop = first
+    return None
+
+
+def _has_entries(source: Source, span: Span) -> bool:
+    """Whether bytes that do not open like an index are one with a damaged opening."""
+    opening = source.read(span.start, min(_HEAD_BYTES, span.size))
+    return _OBJECT.match(opening) is not None or first_entry(opening) is not None
+
+
+def _footer_says(value: int) -> str:
+    return f"The footer says the index size is {in_bytes(value)} ({hexadecimal(value)})"
+
+
+def _not_found(footer: Span, value: int, span: Span | None) -> Place:
+    """The place of an index that is neither in ``span``, where the footer leads, nor anywhere else."""
     wrong = (
         f"no index begins at byte {grouped(span.start)}"
         if span is not None
-        else f"there are {in_bytes(footer.start)} before the footer"
+        else f"only {in_bytes(footer.start)} precede it"
     )
     return Place(
         None,
         footer if span is not None else None,
-        claimed,
-        f"{_says(claimed)}, but {wrong}, and no index was found at the end of the file: no members can be listed.",
+        value,
+        f"{_footer_says(value)}, but {wrong}. A search at the end of the file found no index either, so no members can "
+        "be listed.",
         (footer,) if span is None else (footer, Span(span.start, span.start + 1)),
     )
 
 
-def _found(source: Source, found: Found, claimed: int) -> Place:
-    """Say what is wrong about the footer of an index that had to be searched for."""
+def _found(source: Source, found: Found, value: int) -> Place:
+    """The place of an index that was found by searching, and what is wrong with the footer."""
     index = found.span
     begins = f"begins at byte {grouped(index.start)}"
-    if not found.whole:
-        problem = (
-            f"The file ends in the middle of its index, which {begins}: the rest of it and the footer are missing."
-        )
+    if not found.complete:
+        problem = f"The file ends inside its index, which {begins}. The rest of the index and the footer are missing."
         return Place(index, None, 0, problem, (index,))
     left = source.size - index.stop
-    if left < FOOTER:
-        should = f"the index {begins}, so it should say {grouped(index.size)} ({hexadecimal(index.size)})"
-        problem = f"The footer is cut off: {left} of its {FOOTER} bytes are there; {should}."
+    if left < FOOTER_SIZE:
+        problem = (
+            f"The footer is cut off: {left} of its {FOOTER_SIZE} bytes are there. The index {begins}, so the footer "
+            f"should say {grouped(index.size)} ({hexadecimal(index.size)})."
+        )
         rest = Span(index.stop, source.size)
         return Place(index, rest if left else None, 0, problem, (rest if left else index,))
-    footer = Span(index.stop, index.stop + FOOTER)
-    if left > FOOTER and int.from_bytes(source.read(footer.start, FOOTER), "little") == index.size:
-        follow = f"{in_bytes(left - FOOTER)} {'follows' if left == FOOTER + 1 else 'follow'} the footer"
-        problem = f"{follow}, where readers take them for the index size; the index {begins}."
+    footer = Span(index.stop, index.stop + FOOTER_SIZE)
+    if left > FOOTER_SIZE and int.from_bytes(source.read(footer.start, FOOTER_SIZE), "little") == index.size:
+        follow = f"{in_bytes(left - FOOTER_SIZE)} {'follows' if left == FOOTER_SIZE + 1 else 'follow'} the footer"
+        problem = f"{follow}, where readers expect the index size. The index {begins}."
         return Place(index, footer, index.size, problem, (Span(footer.stop, source.size),))
-    index = Span(index.start, source.size - FOOTER)
-    should = f"the footer should say {grouped(index.size)} ({hexadecimal(index.size)})"
-    problem = f"{_says(claimed)}, but the index found before it {begins}: {should}."
+    index = Span(index.start, source.size - FOOTER_SIZE)
+    problem = (
+        f"{_footer_says(value)}, but the index {begins}. The footer should say {grouped(index.size)} "
+        f"({hexadecimal(index.size)})."
+    )
     footer = Span(index.stop, source.size)
-    return Place(index, footer, claimed, problem, (footer,))
+    return Place(index, footer, value, problem, (footer,))
+
+
+def _only_zeros_from(source: Source, start: int) -> bool:
+    """Whether the file ends in zeros from ``start`` on, as after a crash that kept its size but not its last data."""
+    stop = source.size
+    return start < stop <= start + _MAX_TRAILING_ZEROS and not source.read(start, stop - start).strip(b"\0")
+
+
+def _is_last(source: Source, index: Span) -> bool:
+    """Whether the bytes after an object may follow an index: a footer that is right, wrong or cut off."""
+    footer = source.read(index.stop, FOOTER_SIZE)
+    if int.from_bytes(footer, "little") == index.size:
+        return True
+    left = source.size - index.stop
+    if left > _MAX_TRAILING_SPACE:
+        return False
+    rest = source.read(index.stop, left)
+    return len(rest.lstrip(SPACE)) <= FOOTER_SIZE or not rest.strip(b"\0")
+
+
+def _fits(source: Source, index: Span) -> bool:
+    """Whether the members of an index end where it begins."""
+    ends = _end_bytes(source.read(index.start, index.size))
+    return bool(ends) and max(ends) == index.start
+
+
+def _end_bytes(data: bytes) -> list[int]:
+    """Every ``end_byte`` in a piece of an index."""
+    return [int(number) for number in _END_BYTE.findall(data)]
+
+
+def _ends_with_brace(source: Source, span: Span) -> bool:
+    start = max(span.start, span.stop - _TAIL_BYTES)
+    return source.read(start, span.stop - start).rstrip(SPACE).endswith(b"}")
+
+
+def _ends_in_index(source: Source) -> bool:
+    """Whether the file ends in an index that the footer does not lead to."""
+    found = search(source, _TAIL_BYTES)
+    if found is None:
+        return source.size > _TAIL_BYTES and _ends_in_entries(source)
+    start, stop = found.span
+    ends = _end_bytes(source.read(start, min(stop - start, _TAIL_BYTES)))
+    if not found.complete:
+        return bool(ends) and max(ends) <= start
+    return 0 < start in ends or _is_binary(source.read(stop, FOOTER_SIZE))
+
+
+def _ends_in_entries(source: Source) -> bool:
+    """Whether the file ends in the last part of a long index."""
+    tail = source.read(source.size - _TAIL_BYTES, _TAIL_BYTES)
+    ends = _end_bytes(tail)
+    if not ends or max(ends) > source.size:
+        return False
+    # With a brace in front, the entries after the first complete one are an object.
+    rest = b"{" + tail[tail.find(b"},") + 2 :]
+    found = object_at(BytesSource(rest), 0)
+    if found is None or not found.complete:
+        return found is not None
+    after = rest[found.span.stop :].lstrip(SPACE + b",")
+    return after[:1] == b"}" and _is_binary(after[1:].lstrip(SPACE))
+
+
+def _is_binary(footer: bytes) -> bool:
+    """Whether these bytes are a footer, right or wrong, and not the end of a text."""
+    return len(footer) == FOOTER_SIZE and not _TEXT_BYTES.issuperset(footer)

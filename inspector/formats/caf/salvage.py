@@ -1,4 +1,4 @@
-"""A new Chunk Archive of the members of a damaged one that are whole (CAF.md, "Creating a CAF File")."""
+"""Salvage: write the whole members of a damaged Chunk Archive to a new one (CAF.md, "Creating a CAF File")."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from inspector.core.archive import Archive
 from inspector.core.finding import Severity
 from inspector.core.member import UNREADABLE, Members
-from inspector.core.names import visible
+from inspector.core.names import listed
 from inspector.core.numbers import count, in_bytes, verb
 from inspector.core.progress import Progress
 from inspector.core.repair import Repair
@@ -18,19 +18,19 @@ from inspector.formats.caf.decode import read
 from inspector.formats.caf.write import Writer
 
 _SUFFIX = re.compile(rb"(?<=[^/])\.[^./]*\Z|\Z")
-_KEPT = {"caf-name-hazard", "caf-too-large"}
-"""What is true of the new archive too."""
-_NAMED = 5
-"""The most names in one sentence; the rest are counted."""
+_REMAINING_CODES = {"caf-name-hazard", "caf-too-large"}
+"""Findings that hold for the new archive too."""
+MAX_NAMES = 5
+"""Names listed in one sentence; the rest are counted."""
 
 
-def salvage(archive: Archive, doubtful: Collection[int]) -> Repair | None:
-    """The plan for a new archive; None where no member is whole.
+def salvage(archive: Archive, incomplete: Collection[int]) -> Repair | None:
+    """The plan for a new archive; None if no member is whole.
 
-    ``doubtful`` are the positions (``Members.heads``) of entries that do not say in full where their data lies.
+    ``incomplete`` are the positions (``Members.heads``) of incomplete entries.
     """
     members = archive.members
-    kept = _whole(members, archive.detail, doubtful)
+    kept = _whole(members, archive.detail, incomplete)
     if not kept:
         return None
     names = _names(members, kept)
@@ -46,30 +46,34 @@ def salvage(archive: Archive, doubtful: Collection[int]) -> Repair | None:
             writer.end()
         yield from writer.finish()
 
-    title = f"Write {count(len(kept), 'member')}, every one that lies where the index says, into a new archive"
+    title = (
+        f"Write {count(len(kept), 'member')} that {verb(len(kept), 'lies', 'lie')} in the data section to a new archive"
+    )
     codes = {finding.code for finding in archive.findings if finding.severity is not Severity.INFO}
-    return Repair("caf-salvage", title, frozenset(codes - _KEPT), _loses(archive, kept, names), content=content)
+    return Repair(
+        "caf-salvage", title, frozenset(codes - _REMAINING_CODES), _loses(archive, kept, names), content=content
+    )
 
 
-def _whole(members: Members, end: int, doubtful: Collection[int]) -> Sequence[int]:
-    """The members that lie in the data section, which ends at ``end``; of two that are the same in all, the first."""
+def _whole(members: Members, end: int, incomplete: Collection[int]) -> Sequence[int]:
+    """The members inside the data section ``[0, end)``; of exact duplicates the first."""
     seen: set[tuple[bytes, int, int]] = set()
     kept = array("I")
     assert members.heads is not None
     for member in range(len(members)):
         start, stop = members.starts[member], members.stops[member]
         unreadable = members.marks is not None and members.marks[member] & UNREADABLE
-        if unreadable or members.heads[member] in doubtful or not start <= stop <= end:
+        if unreadable or members.heads[member] in incomplete or not start <= stop <= end:
             continue
-        what = (members.path(member), start, stop)
-        if what not in seen:
-            seen.add(what)
+        key = (members.path(member), start, stop)
+        if key not in seen:
+            seen.add(key)
             kept.append(member)
     return kept
 
 
 def _names(members: Members, kept: Sequence[int]) -> Mapping[int, bytes]:
-    """New names for members whose name another one has: a number before the suffix."""
+    """New names for members with duplicate names: a number before the suffix."""
     taken = {members.path(member) for member in kept}
     numbers: dict[bytes, int] = {}
     found: dict[int, bytes] = {}
@@ -92,29 +96,30 @@ def _numbered(name: bytes, number: int) -> bytes:
 
 
 def _loses(archive: Archive, kept: Sequence[int], names: Mapping[int, bytes]) -> tuple[str, ...]:
-    members, there = archive.members, set(kept)
+    members, copied = archive.members, set(kept)
     paths = {members.path(member) for member in kept}
-    gone = [members.path(member) for member in range(len(members)) if member not in there]
+    gone = [members.path(member) for member in range(len(members)) if member not in copied]
     gone = [name for name in gone if name not in paths]
     rows = _rows(members, kept, archive.detail)
     free = sum(rows.row_stop(row) - rows.starts[row] for row in rows.gaps)
     sentences = (
-        gone and f"{count(len(gone), 'member')} whose data cannot be told: {_listed(gone)}.",
-        free and f"{in_bytes(free)} of data that {verb(free, 'belongs', 'belong')} to none of the members.",
+        gone and f"{count(len(gone), 'member')} whose place is not known: {_listed(gone)}.",
+        free and f"{in_bytes(free)} of data that {verb(free, 'belongs', 'belong')} to no member.",
         names
-        and f"The names of {count(len(names), 'member')} that others have too; they become {_listed(names.values())}.",
+        and f"The duplicate names of {count(len(names), 'member')}, which {verb(len(names), 'becomes', 'become')} "
+        f"{_listed(names.values())}.",
         rows.overlap_count
-        and "The certainty which is right of members that share bytes, so each of these is doubtful, and written as "
-        f"the index says: {_doubtful(members, kept, names, rows)}.",
+        and "Certainty about members that share bytes, which are written as the index says: "
+        f"{_overlapping(members, kept, names, rows)}.",
     )
     return tuple(sentence for sentence in sentences if sentence)
 
 
-def _doubtful(members: Members, kept: Sequence[int], names: Mapping[int, bytes], rows: Rows) -> str:
-    """The members of overlaps, by the names that they get."""
-    alike = (kept[each] for overlap in rows.overlaps for each in (overlap.earlier, overlap.later))
+def _overlapping(members: Members, kept: Sequence[int], names: Mapping[int, bytes], rows: Rows) -> str:
+    """The new names of overlapping members."""
+    overlapping = (kept[each] for overlap in rows.overlaps for each in (overlap.earlier, overlap.later))
     more = f" ({count(rows.overlap_count, 'overlap')})" if rows.overlap_count > 1 else ""
-    return _listed([names.get(member) or members.path(member) for member in dict.fromkeys(alike)]) + more
+    return _listed([names.get(member) or members.path(member) for member in dict.fromkeys(overlapping)]) + more
 
 
 def _rows(members: Members, kept: Sequence[int], end: int) -> Rows:
@@ -124,5 +129,4 @@ def _rows(members: Members, kept: Sequence[int], end: int) -> Rows:
 
 
 def _listed(names: Collection[bytes]) -> str:
-    shown = [repr(visible(name)) for name, _ in zip(names, range(_NAMED), strict=False)]
-    return ", ".join(shown) + (", ..." if len(names) > _NAMED else "")
+    return listed(names, len(names), MAX_NAMES)

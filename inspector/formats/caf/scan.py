@@ -1,21 +1,21 @@
-"""A JSON scanner that keeps the position of every byte, never recurses, and reads on past small departures.
+"""A JSON scanner that tracks the position of every byte, never recurses and tolerates small deviations (RFC 8259).
 
-It passes over values instead of building them, so its memory does not depend on what the document holds. Strict JSON
-(RFC 8259) passes in silence; what is readable all the same (a trailing comma) is noted in ``lax``; what is not
-readable raises Malformed.
+It skips values instead of building them, so its memory does not grow with the document. A deviation from strict JSON
+that can be read all the same (a trailing comma) is recorded in ``deviations``; anything else raises Malformed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 
 from inspector.core.span import Span
 
-DEPTH = 64
-"""The deepest nesting that is followed."""
-KEPT = 1_000
-"""How many places of one departure are kept."""
+MAX_DEPTH = 64
+"""Values nested deeper raise Malformed."""
+MAX_SPANS_PER_DEVIATION = 1_000
+"""Places recorded for each kind of deviation."""
 
 _SPACE = re.compile(rb"[ \t\n\r]*+")
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*"', re.DOTALL)
@@ -34,7 +34,7 @@ _ESCAPED = {
     b"t": b"\t",
 }
 
-# Objects that hold nothing but plain keys and integers, as the entries of an index do, are passed in one step.
+# Objects of plain keys and integers only, like the entries of an index, are skipped in one step.
 _FLAT = re.compile(
     rb'\{[ \t\n\r]*+"[^"\\\x00-\x1f]*+"[ \t\n\r]*+:[ \t\n\r]*+(?:0|[1-9][0-9]*+)[ \t\n\r]*+'
     rb'(?:,[ \t\n\r]*+"[^"\\\x00-\x1f]*+"[ \t\n\r]*+:[ \t\n\r]*+(?:0|[1-9][0-9]*+)[ \t\n\r]*+)*\}'
@@ -44,15 +44,20 @@ QUOTE, COMMA, COLON = ord('"'), ord(","), ord(":")
 OBJECT, OBJECT_END, ARRAY, ARRAY_END = ord("{"), ord("}"), ord("["), ord("]")
 _CLOSER = {OBJECT: OBJECT_END, ARRAY: ARRAY_END}
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_STRING_OR_TRAILING_COMMA = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*"|,(?=[ \t\n\r]*+[}\]])', re.DOTALL)
+"""Strings are matched as a whole, because a comma inside one is not syntax."""
+
 TRAILING_COMMA = "a comma after the last element"
 BAD_STRING = "a string with a bare control character or an unknown escape"
-BAD_WORD = "a word or number that JSON does not know"
+BAD_WORD = "a word or number that JSON does not allow"
 
 
 class Malformed(Exception):  # noqa: N818 - a result of scanning, not an error of the program
-    """The document cannot be followed at position ``at`` of the data.
+    """The document cannot be parsed at position ``at`` of the data.
 
-    ``end`` says that it simply stops there, ``resume`` where reading can go on if that is known.
+    ``message`` completes a sentence that begins "it". ``end`` is set if the data simply stops there; ``resume`` is
+    where reading can continue, if that is known.
     """
 
     def __init__(self, at: int, message: str, *, end: bool = False, resume: int | None = None) -> None:
@@ -64,73 +69,73 @@ class Malformed(Exception):  # noqa: N818 - a result of scanning, not an error o
 
 
 class Scanner:
-    """A cursor ``at`` over ``data``.
+    """A cursor ``at`` in ``data``. Its methods advance it and raise Malformed.
 
-    Positions are those of ``data``, half-open. ``key`` is the span of the last key passed, its quotes included.
+    Spans are positions in ``data``. ``key`` is the span of the last key, with its quotes.
     """
 
     def __init__(self, data: bytes, at: int = 0) -> None:
         self.data = data
         self.at = at
         self.key = Span(at, at)
-        self.lax: dict[str, list[Span]] = {}
+        self.deviations: dict[str, list[Span]] = {}
 
-    def note(self, departure: str, start: int, stop: int) -> None:
-        """Remember a departure from strict JSON."""
-        places = self.lax.setdefault(departure, [])
-        if len(places) < KEPT:
+    def note(self, deviation: str, start: int, stop: int) -> None:
+        """Record a deviation from strict JSON at ``[start, stop)``."""
+        places = self.deviations.setdefault(deviation, [])
+        if len(places) < MAX_SPANS_PER_DEVIATION:
             places.append(Span(start, stop))
 
     def space(self) -> None:
-        """Pass white space."""
-        self.at = _SPACE.match(self.data, self.at).end()  # type: ignore[union-attr] # the pattern matches nothing too
+        """Skip white space."""
+        self.at = _SPACE.match(self.data, self.at).end()  # type: ignore[union-attr] # the pattern matches the empty string too
 
     def byte(self) -> int:
-        """The byte at the cursor; raises Malformed at the end."""
+        """The byte at the cursor."""
         if self.at >= len(self.data):
             raise Malformed(self.at, "ends in the middle of a value", end=True)
         return self.data[self.at]
 
     def follows(self, wanted: bytes) -> bool:
-        """Whether one of these bytes comes next; white space before it is passed."""
+        """Whether one of these bytes comes next, after any white space."""
         self.space()
         return self.at < len(self.data) and self.data[self.at] in wanted
 
     def expect(self, byte: int, place: str) -> None:
-        """Pass one byte; raises Malformed where another stands."""
+        """Skip white space and this byte; ``place`` completes the message if there is another."""
         self.space()
         if self.byte() != byte:
             raise Malformed(self.at, f"has {_shown(self.data, self.at)} {place} instead of a {chr(byte)!r}")
         self.at += 1
 
     def string(self) -> Span:
-        """Pass a string and say where it lies, its quotes included."""
+        """Skip a string and return its span, with its quotes."""
         match = _STRING.match(self.data, self.at)
         if match is None:
             if self.byte() == QUOTE:
                 raise Malformed(self.at, "has a string that is never closed", end=True)
-            raise Malformed(self.at, f"has {_shown(self.data, self.at)} where a string has to stand")
+            raise Malformed(self.at, f"has {_shown(self.data, self.at)} where a string belongs")
         if not _STRICT_STRING.fullmatch(self.data, self.at, match.end()):
             self.note(BAD_STRING, *match.span())
         self.at = match.end()
         return Span(*match.span())
 
     def scalar(self) -> Span:
-        """Pass a string, number, ``true``, ``false`` or ``null`` and say where it lies."""
+        """Skip a string, number, ``true``, ``false`` or ``null`` and return its span."""
         if self.byte() == QUOTE:
             return self.string()
         match = _WORD.match(self.data, self.at)
         if match is None:
-            raise Malformed(self.at, f"has {_shown(self.data, self.at)} where a value has to stand")
+            raise Malformed(self.at, f"has {_shown(self.data, self.at)} where a value belongs")
         if not _STRICT_WORD.fullmatch(self.data, self.at, match.end()):
             self.note(BAD_WORD, *match.span())
         self.at = match.end()
         return Span(*match.span())
 
     def element(self, closer: int, first: bool) -> bool:
-        """Pass what stands before the next element of an object or array, in an object its key too.
+        """Skip what precedes the next element of an object or array: the comma, and in an object the key.
 
-        False when the object or array was closed instead.
+        False if the object or array ended instead; then its closing bracket is skipped.
         """
         self.space()
         if self.byte() == closer:
@@ -151,20 +156,20 @@ class Scanner:
         return True
 
     def value(self) -> Span:
-        """Pass one value of any kind and say where it lies."""
+        """Skip one value of any kind and return its span."""
         self.space()
         start = self.at
         closers = bytearray()
         while True:
             self.space()
             byte = self.byte()
-            flat = _FLAT.match(self.data, self.at) if byte == OBJECT and len(closers) < DEPTH else None
+            flat = _FLAT.match(self.data, self.at) if byte == OBJECT and len(closers) < MAX_DEPTH else None
             first = byte in _CLOSER and flat is None
             if flat:
                 self.at = flat.end()
             elif first:
-                if len(closers) >= DEPTH:
-                    raise Malformed(self.at, f"is nested deeper than {DEPTH} levels")
+                if len(closers) >= MAX_DEPTH:
+                    raise Malformed(self.at, f"is nested deeper than {MAX_DEPTH} levels")
                 closers.append(_CLOSER[byte])
                 self.at += 1
             else:
@@ -176,8 +181,8 @@ class Scanner:
                 return Span(start, self.at)
 
     def pairs(self) -> Iterator[Span]:
-        """The keys of the object at the cursor; whoever asks has to pass each value before asking for the next."""
-        self.expect(OBJECT, "where an object has to stand")
+        """Yield the keys of the object at the cursor. The caller skips each value before it asks for the next key."""
+        self.expect(OBJECT, "where an object belongs")
         first = True
         while self.element(OBJECT_END, first):
             first = False
@@ -185,7 +190,7 @@ class Scanner:
 
 
 def unquoted(data: bytes) -> bytes:
-    """The bytes that a JSON string (its quotes included) means, in UTF-8; lone surrogates survive as such."""
+    """The UTF-8 bytes that a JSON string (with its quotes) stands for; lone surrogates survive."""
     inside = data[1:-1]
     return _ESCAPE.sub(_meaning, inside) if b"\\" in inside else inside
 
@@ -200,3 +205,10 @@ def _meaning(escape: re.Match[bytes]) -> bytes:
 def _shown(data: bytes, at: int) -> str:
     byte = data[at]
     return repr(chr(byte)) if 0x20 <= byte < 0x7F else f"the byte 0x{byte:02X}"
+
+
+def needless_bytes(data: bytes) -> Sequence[int]:
+    """The offsets of a byte order mark and of trailing commas, which can become spaces, in a readable document."""
+    found = array("Q", range(len(BYTE_ORDER_MARK)) if data.startswith(BYTE_ORDER_MARK) else ())
+    found.extend(match.start() for match in _STRING_OR_TRAILING_COMMA.finditer(data) if match[0] == b",")
+    return found

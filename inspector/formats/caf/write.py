@@ -1,7 +1,7 @@
-"""Writing a Chunk Archive: the index as the published Go writer emits it, and the books a streaming writer keeps.
+"""Write a Chunk Archive: the index as the published Go writer emits it, and the state of a streaming writer.
 
-CAF.md, "Creating a CAF File". The index is compact JSON with the names sorted by their bytes, escaped as Go's
-``encoding/json`` escapes them. Nothing here writes: the caller is given the pieces.
+CAF.md, "Creating a CAF File". The index is compact JSON with the names sorted by their bytes and escaped as Go's
+``encoding/json`` does. Nothing here does I/O: the caller writes the pieces.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ from collections.abc import Iterable, Iterator
 
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.formats.caf.search import FOOTER
+from inspector.formats.caf.locate import FOOTER_SIZE
 
-INDEX_LIMIT = 2**32 - 1
-"""The largest index whose size the footer can name, in bytes."""
+MAX_INDEX_SIZE = 2**32 - 1
+"""The largest index size that the footer can hold, in bytes."""
 
 _OPENING = b'{"format_version":"1.0","files":{'
 _CLOSING = b"}}"
-_PIECE = 64 << 10
+_PIECE_BYTES = 64 << 10
 _ESCAPED = re.compile(rb'[\x00-\x1f"\\<>&]|\xe2\x80[\xa8\xa9]|\xed[\xa0-\xbf][\x80-\xbf]')
 _SHORT = {b'"': b'\\"', b"\\": b"\\\\", b"\b": b"\\b", b"\f": b"\\f", b"\n": b"\\n", b"\r": b"\\r", b"\t": b"\\t"}
 
 
 class WriteError(Exception):
-    """A member cannot be taken in: the message is a sentence for a person."""
+    """A member cannot be added; the message is for the user."""
 
 
 def quoted(name: bytes) -> bytes:
-    """A name as a JSON string, its quotes included.
+    """A name as a JSON string, with its quotes.
 
-    Lone surrogates, which have no UTF-8, become escapes; other bytes that are no UTF-8 stay as they are.
+    Lone surrogates, which UTF-8 cannot encode, become escapes; other bytes that are not UTF-8 stay as they are.
     """
     return b'"' + _ESCAPED.sub(_escape, name) + b'"'
 
@@ -46,22 +46,22 @@ def entry(name: bytes, start: int, stop: int) -> bytes:
 
 
 def footer(index_size: int) -> bytes:
-    """The footer behind an index of so many bytes; raises WriteError where it cannot name them."""
-    if index_size > INDEX_LIMIT:
+    """The footer of an index of ``index_size`` bytes. Raises WriteError if the index is too large."""
+    if index_size > MAX_INDEX_SIZE:
         raise WriteError(
-            f"The index would have {in_bytes(index_size)}, more than the {in_bytes(INDEX_LIMIT)} that the footer can "
-            "name: put fewer members into one archive."
+            f"The index is too large: it would have {in_bytes(index_size)}, and the footer can hold "
+            f"{in_bytes(MAX_INDEX_SIZE)} at most. Put fewer members into one archive."
         )
-    return index_size.to_bytes(FOOTER, "little")
+    return index_size.to_bytes(FOOTER_SIZE, "little")
 
 
 def index_pieces(entries: Iterable[tuple[bytes, int, int]]) -> Iterator[bytes]:
-    """An index and its footer in pieces of bounded size, from (name, start, stop) in the order of the names."""
+    """An index and its footer in pieces of bounded size; ``entries`` are (name, start, stop), sorted by name."""
     size, piece, comma = 0, bytearray(_OPENING), b""
     for each in entries:
         piece += comma + entry(*each)
         comma = b","
-        if len(piece) >= _PIECE:
+        if len(piece) >= _PIECE_BYTES:
             size += len(piece)
             yield bytes(piece)
             piece.clear()
@@ -70,10 +70,9 @@ def index_pieces(entries: Iterable[tuple[bytes, int, int]]) -> Iterator[bytes]:
 
 
 class Writer:
-    """The books of an archive that is being written, member by member.
+    """The index of an archive that is being written, member by member.
 
-    The caller writes the members' bytes one after another, tells of each run, and at the end writes ``finish``.
-    ``size`` is how large the file would be if it were finished now, in bytes.
+    The caller writes the members' bytes one after another, reports them with ``add``, and writes ``finish`` last.
     """
 
     def __init__(self) -> None:
@@ -84,38 +83,42 @@ class Writer:
 
     @property
     def size(self) -> int:
-        """See the class; a member that has begun counts with the bytes it has so far."""
-        return self._at + self._index + FOOTER if self._name is None else self._with(self._name, self._start, self._at)
+        """The size of the file if it were finished now, in bytes, counting the bytes so far of an open member."""
+        return (
+            self._at + self._index + FOOTER_SIZE
+            if self._name is None
+            else self._with(self._name, self._start, self._at)
+        )
 
     def size_with(self, name: bytes, length: int) -> int:
-        """What ``size`` would be with one more member of ``length`` bytes: for beginning the next archive in time."""
+        """What ``size`` would be with one more member of ``length`` bytes, to start the next archive in time."""
         return self._with(name, self._at, self._at + length)
 
     def _with(self, name: bytes, start: int, stop: int) -> int:
-        return stop + self._index + bool(self._ranges) + len(entry(name, start, stop)) + FOOTER
+        return stop + self._index + bool(self._ranges) + len(entry(name, start, stop)) + FOOTER_SIZE
 
     def begin(self, name: bytes) -> None:
-        """Begin a member; raises WriteError where the name is taken."""
+        """Begin a member. Raises WriteError if the name is in use."""
         assert self._name is None
         if name in self._ranges:
             raise WriteError(
-                f"The name {visible(name)!r} is in the archive already: most readers would lose one of both."
+                f"The name {visible(name)!r} is in the archive already. Most readers would lose one of the two members."
             )
         self._name, self._start = name, self._at
 
     def add(self, count: int) -> None:
-        """So many further bytes of the member have been written."""
+        """Record that ``count`` more bytes of the member were written."""
         assert self._name is not None
         self._at += count
 
     def end(self) -> None:
-        """End the member; raises WriteError where the index has become too large for the footer."""
+        """End the member. Raises WriteError if the index has become too large for the footer."""
         assert self._name is not None
-        index = self.size - self._at - FOOTER
+        index = self.size - self._at - FOOTER_SIZE
         footer(index)
         self._ranges[self._name], self._index, self._name = (self._start, self._at), index, None
 
     def finish(self) -> Iterator[bytes]:
-        """The index and the footer, to be written behind the members' bytes."""
+        """The index and the footer, to be written after the members' bytes."""
         assert self._name is None
         return index_pieces((name, *self._ranges[name]) for name in sorted(self._ranges))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from inspector.core.format import Format
 from inspector.formats import _tar
-from inspector.formats._tar.metadata import traits
 from inspector.formats.datas3t import archive, standalone
 from inspector.formats.datas3t.check import check
 from inspector.formats.datas3t.repair import repairs
@@ -25,7 +24,7 @@ FORMAT = Format(
     read=_tar.read,
     check=check,
     repairs=repairs,
-    traits=traits,
+    member_metadata=_tar.member_metadata,
 )
 
 METADATA = Format(

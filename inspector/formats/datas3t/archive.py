@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from inspector.core.archive import Emitter
 from inspector.core.finding import UNREADABLE
-from inspector.core.format import Likeness
+from inspector.core.format import ProbeResult
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import HiddenError, Source, SourceError, is_sparing
@@ -29,16 +29,16 @@ TAR = ".tar"
 _Made = TypeVar("_Made")
 
 
-def probe(source: Source) -> Likeness:
+def probe(source: Source) -> ProbeResult:
     """See Format.probe: a tar that is named after a range, stands among ranges, or has something beside it."""
     named = range_name(source.name)
     regular = (named is not None and named.regular) or among_ranges(source.name)
     if regular and is_sparing(source) and _is_described(source):
-        return Likeness.CERTAIN
+        return ProbeResult.CERTAIN
     # What stands beside it is asked for last: that may cost a request.
-    if _tar.likeness(source) is Likeness.NO:
-        return Likeness.CERTAIN if regular and _stands(source, METADATA) else Likeness.NO
-    return Likeness.CERTAIN if regular or _is_described(source) else Likeness.NO
+    if _tar.probe(source) is ProbeResult.NO:
+        return ProbeResult.CERTAIN if regular and _stands(source, METADATA) else ProbeResult.NO
+    return ProbeResult.CERTAIN if regular or _is_described(source) else ProbeResult.NO
 
 
 def _is_described(source: Source) -> bool:

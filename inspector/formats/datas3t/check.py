@@ -17,9 +17,8 @@ from inspector.core.progress import Progress
 from inspector.core.source import blocks
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
-from inspector.formats._tar.check import WINDOW, Padding, check_padding, groups
+from inspector.formats._tar.check import WINDOW, ChecksumTable, Padding, check_padding, groups
 from inspector.formats._tar.header import BLOCK, aligned
-from inspector.formats._tar.ledger import Ledger
 from inspector.formats.datas3t.datapoints import NONE, ROW_MISSING, Beside
 
 MISMATCH = "datas3t-hash-mismatch"
@@ -167,10 +166,10 @@ class _Hashes:
         )
 
 
-def ledger(archive: Archive, beside: Beside, headers: Sequence[Checksum]) -> Ledger:
+def ledger(archive: Archive, beside: Beside, headers: Sequence[Checksum]) -> ChecksumTable:
     """The hashes of the metadata's rows, then the checksums of the tar's headers."""
     rows = 0 if beside.rows is None else len(beside.rows)
-    return Ledger(
+    return ChecksumTable(
         rows + len(headers),
         lambda row: _hash_row(archive, beside, row) if row < rows else headers[row - rows],
     )

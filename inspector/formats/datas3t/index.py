@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from inspector.core.archive import Emitter
-from inspector.core.capped_findings import KEPT
+from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND
 from inspector.core.member import Members
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes
@@ -50,7 +50,7 @@ def _tell_count(emitter: Emitter, beside: Beside, rows: IndexRows) -> None:
         words += f" No row gives the offset of {visible(members.path(bare[0]))}{_more(bare)}."
     if over:
         words += f" Row {grouped(over[0])}{_more(over)} is left over: no other datapoint has its header there."
-    emitter.error(COUNT, words, *(headers(members, at) for at in islice(bare, KEPT)))
+    emitter.error(COUNT, words, *(headers(members, at) for at in islice(bare, MAX_FINDINGS_PER_KIND)))
 
 
 def _more(others: Sequence[int]) -> str:
@@ -81,4 +81,4 @@ def _tell_one_block(emitter: Emitter, members: Members, wrong: Sequence[int], ro
         f"{count(len(rows), 'row')} disagree with the tar{far}. A published writer makes this mistake. "
         "The tar does not suffer from it; a reader that goes by the index is given wrong bytes."
     )
-    emitter.error(OFFSET, words, *(headers(members, at) for at in islice(wrong, KEPT)))
+    emitter.error(OFFSET, words, *(headers(members, at) for at in islice(wrong, MAX_FINDINGS_PER_KIND)))

@@ -19,9 +19,9 @@ from inspector.core.progress import Progress
 from inspector.core.source import SplicedSource, gather
 from inspector.core.span import Span
 from inspector.formats import _tar
-from inspector.formats._tar.cursor import Layout, Stray
 from inspector.formats._tar.fields import archive_fields
 from inspector.formats._tar.header import BLOCK, EXTENSIONS, PAX_GLOBAL, ZEROS, aligned, parse
+from inspector.formats._tar.resync import Layout, Stray
 from inspector.formats.datas3t.datapoints import Beside
 from inspector.formats.datas3t.keys import DIGITS, RangeName, datapoint_key
 

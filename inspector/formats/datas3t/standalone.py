@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.field import Field, FieldTable
-from inspector.core.format import Likeness, MemberError
+from inspector.core.format import MemberError, ProbeResult
 from inspector.core.kinds import Kind, Role, role_bit
 from inspector.core.member import Codec, Members
 from inspector.core.numbers import in_bytes
@@ -36,10 +36,10 @@ SUFFIX = ".tar.metadata"
 INDEX_SUFFIX = ".index"
 
 
-def probe_metadata(source: Source) -> Likeness:
+def probe_metadata(source: Source) -> ProbeResult:
     """See Format.probe: a zstd frame that is named as metadata."""
     named = source.name.endswith(SUFFIX)
-    return Likeness.CERTAIN if named and source.read(0, len(MAGIC)) == MAGIC else Likeness.NO
+    return ProbeResult.CERTAIN if named and source.read(0, len(MAGIC)) == MAGIC else ProbeResult.NO
 
 
 def decode_metadata(source: Source, emitter: Emitter, progress: Progress) -> None:
@@ -121,19 +121,19 @@ def read_metadata(archive: Archive, index: int, progress: Progress) -> Iterator[
         progress.advance(PIECE)
 
 
-def probe_index(source: Source) -> Likeness:
+def probe_index(source: Source) -> ProbeResult:
     """See Format.probe: rows of 16 bytes, named after a range or with the tar beside it."""
     name = source.name.removesuffix(INDEX_SUFFIX)
     if name == source.name or not source.size or source.size % INDEX_ROW:
-        return Likeness.NO
+        return ProbeResult.NO
     if source.read(0, 8) != bytes(8):
-        return Likeness.NO
+        return ProbeResult.NO
     if range_name(name + ".tar") is not None:
-        return Likeness.CERTAIN
+        return ProbeResult.CERTAIN
     try:
-        return Likeness.CERTAIN if source.sibling(".tar", INDEX_SUFFIX) is not None else Likeness.NO
+        return ProbeResult.CERTAIN if source.sibling(".tar", INDEX_SUFFIX) is not None else ProbeResult.NO
     except HiddenError:
-        return Likeness.NO
+        return ProbeResult.NO
 
 
 def decode_index(source: Source, emitter: Emitter, progress: Progress) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from hashlib import blake2s
 
 from inspector.core.archive import Emitter
-from inspector.core.format import Format, Likeness
+from inspector.core.format import Format, ProbeResult
 from inspector.core.member import Codec, Members
 from inspector.core.progress import Progress
 from inspector.core.source import Source, expect
@@ -32,22 +32,22 @@ AT_ONCE = 32 * 1024 * 1024
 """The largest archive that is asked for at once, in bytes: a larger one is walked first, and then decompressed."""
 
 
-def probe(source: Source) -> Likeness:
+def probe(source: Source) -> ProbeResult:
     """Whether ``source`` begins with a chunk header and a block that make sense."""
     head = source.read(0, header_size(BITS))
     if len(head) < header_size(BITS):
-        return Likeness.NO
+        return ProbeResult.NO
     size = int.from_bytes(head[: BITS // 8], "big")
     plausible = len(head) <= size <= min(1 << BITS - 1, source.size)
     if size == len(head) and head[BITS // 8 :] == blake2s(digest_size=HASH).digest():
-        return Likeness.CERTAIN
+        return ProbeResult.CERTAIN
     at = len(head)
     kind, at = _block(source, at)
     if kind == RESET:
         kind, at = _block(source, at + HASH)
     if kind == BLOB and source.read(at, len(MAGIC)) == MAGIC:
-        return Likeness.CERTAIN if plausible else Likeness.POSSIBLE
-    return Likeness.NO
+        return ProbeResult.CERTAIN if plausible else ProbeResult.POSSIBLE
+    return ProbeResult.NO
 
 
 def _block(source: Source, at: int) -> tuple[int, int]:
@@ -115,7 +115,7 @@ FORMAT = Format(
     check=check,
     torn=frozenset({"rca-trailing-garbage"}),
     repairs=repairs,
-    lane=lane,
-    apart=apart,
+    decode_group=lane,
+    thread_copy=apart,
     prove=prove,
 )

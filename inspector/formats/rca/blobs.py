@@ -13,7 +13,7 @@ from itertools import accumulate, repeat
 from operator import sub
 
 from inspector.core.archive import Archive, Emitter
-from inspector.core.capped_findings import Kept
+from inspector.core.capped_findings import CappedFindings
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.names import hazards, visible
@@ -90,7 +90,9 @@ class Decoding:
         self._progress = progress
         self._stream = Stream()
         self._at = 0
-        self._kept = {code: Kept(emitter, severity, code, things) for code, (severity, things) in _THINGS.items()}
+        self._kept = {
+            code: CappedFindings(emitter, severity, code, things) for code, (severity, things) in _THINGS.items()
+        }
 
     def run(self, first: int = 0) -> None:
         """Decode everything that can be decoded, from the segment ``first`` on."""

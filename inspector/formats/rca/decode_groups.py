@@ -19,14 +19,14 @@ _COMPARED = (Verdict.VERIFIED, Verdict.MISMATCH)
 
 
 def lane(archive: Archive, index: int) -> int:
-    """See Format.lane."""
+    """See Format.decode_group."""
     blocks = archive.detail.blocks
     number: int = blocks.segment_of(blocks.at_payload(archive.members.starts[index]))
     return number
 
 
 def apart(archive: Archive) -> Archive:
-    """See Format.apart: a reader remembers in the layout where it stopped, so each thread has a layout of its own."""
+    """A reader stores its position in the layout, so each thread needs a layout of its own."""
     layout = archive.detail
     return replace(archive, detail=replace(layout, cursor=None)) if isinstance(layout, Layout) else archive
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from inspector.core.archive import Emitter
-from inspector.core.capped_findings import KEPT
+from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND
 from inspector.core.finding import Severity
 from inspector.core.numbers import count, grouped
 from inspector.core.span import Span, Spans
@@ -29,7 +29,7 @@ _MORE = (
     (Severity.ERROR, "rca-reset-hash-short", "reset blocks whose hash is cut off"),
     (Severity.INFO, "rca-undecodable-as-written", "segments that were written so"),
 )
-"""What is said of the findings of a kind past the first KEPT: making them all takes longer than reading the archive."""
+"""Replaces findings of a kind beyond MAX_FINDINGS_PER_KIND: making them all takes longer than reading the archive."""
 
 _WITNESS = (
     "The metadata of the chunk that the segment fills, which was the last chunk once, is the computed hash. So the "
@@ -85,13 +85,13 @@ class _Explanation:
     def _full(self, code: str) -> bool:
         """Whether another finding of a kind is only to be counted, which this does."""
         self._counted[code] += 1
-        return self._counted[code] > KEPT
+        return self._counted[code] > MAX_FINDINGS_PER_KIND
 
     def findings(self) -> Iterator[Said]:
         """Everything there is to say."""
         yield from self._each()
         for severity, code, things in _MORE:
-            more = self._counted[code] - KEPT
+            more = self._counted[code] - MAX_FINDINGS_PER_KIND
             if more > 0:
                 yield severity, code, f"There are {grouped(more)} more {things}.", ()
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from inspector.core.format import Format
-from inspector.formats._zip.metadata import traits
-from inspector.formats._zip.reading import read_member
+from inspector.formats._zip.members import member_metadata, read_member
 from inspector.formats._zip.records import TACO_SUFFIXES
 from inspector.formats.taco.decode import check, decode
-from inspector.formats.taco.probe import likeness
+from inspector.formats.taco.header import probe
 from inspector.formats.taco.repair import repairs
 
 FORMAT = Format(
@@ -16,15 +15,15 @@ FORMAT = Format(
     suffixes=TACO_SUFFIXES,
     specification="TACO Header format; APPNOTE.TXT 6.3.10",
     limitations=(
-        "The older layout TACO_GHOST is read, and cannot be edited.",
-        "Members that are encrypted, or compressed with anything but deflate, are listed and not read.",
+        "The older layout TACO_GHOST can be read but not edited.",
+        "Members that are encrypted, or compressed with anything but deflate, are listed but not read.",
         "The first 2,000,000 members are listed.",
     ),
-    probe=likeness,
+    probe=probe,
     decode=decode,
     read=read_member,
     check=check,
     torn=frozenset({"taco-torn-after-write-1", "taco-torn-after-write-2"}),
     repairs=repairs,
-    traits=traits,
+    member_metadata=member_metadata,
 )

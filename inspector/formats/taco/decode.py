@@ -1,4 +1,4 @@
-"""Decoding a TACO archive: the ZIP it is, and its header (TACO_HEADER.md)."""
+"""Decode and check a TACO archive: the ZIP archive and its TACO header (TACO_HEADER.md)."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from inspector.core.numbers import grouped, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.formats._zip.check import check_members
+from inspector.formats._zip.check import ChecksumTable, check_members
 from inspector.formats._zip.decode import decode_zip
 from inspector.formats._zip.directory import Directory
-from inspector.formats._zip.fields import Lead
-from inspector.formats._zip.ledger import Ledger
+from inspector.formats._zip.fields import FirstMember
 from inspector.formats._zip.records import TACO_LOCAL_PARTS
 from inspector.formats.taco.header import (
     LOCAL_CRC_OFFSET,
-    MOST_ENTRIES,
+    MAX_ENTRIES,
     PAYLOAD_SIZE,
+    Layout,
     TacoHeader,
-    first_member,
+    header_member,
+    layout_of,
     payload_field,
     read_header,
-    target_words,
+    target_text,
 )
-from inspector.formats.taco.probe import Layout, layout_of
 
 GHOST_TITLE = "TACO archive (TACO_GHOST, older layout)"
 
 
 @dataclass(slots=True)
 class TacoDetail:
-    """What a TACO archive is beside its fields and members: its ZIP columns and its header."""
+    """``Archive.detail`` of a TACO archive: its ZIP columns and its header."""
 
     directory: Directory
     header: TacoHeader | None
 
 
 class _Payload:
-    """Makes the field of the payload; what it needs is known only after decoding."""
+    """Makes the field of the payload, from values set after decoding."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -51,64 +51,64 @@ class _Payload:
         self.targets: tuple[str, ...] = ()
 
     def field(self, span: Span, member: int) -> Field:
-        """The payload, or plain member data where the member at the start is no header."""
+        """The payload, or plain data if the member at the start of the file is not a header."""
         if self.header is None or span != self.header.payload:
             return Field("file data", Kind.DATA, (span,), member=member)
         return payload_field(self.source, self.header, span, self.targets, member)
 
 
 def decode(source: Source, emitter: Emitter, progress: Progress) -> None:
-    """See Format."""
+    """Decode the ZIP archive, then read the header and report on it."""
     layout = layout_of(source) or Layout.HEADER
     payload = _Payload(source)
-    lead = Lead(TACO_LOCAL_PARTS, "Filename", payload.field)
-    directory = decode_zip(source, emitter, progress, lead, quiet=(0,))
+    first_member = FirstMember(TACO_LOCAL_PARTS, "Filename", payload.field)
+    directory = decode_zip(source, emitter, progress, first_member, crc_checked_at=(0,))
     header = read_header(source, directory, layout)
     if header is not None:
         payload.header = header
-        payload.targets = tuple(target_words(directory, source.size, entry) for entry in header.entries)
+        payload.targets = tuple(target_text(directory, source.size, entry) for entry in header.entries)
         _report(
             emitter,
             header,
-            first_member(directory),
-            listed=directory.ending is not None and bool(directory.central),
+            header_member(directory),
+            listed=directory.eocd is not None and bool(directory.central),
         )
     _report_name(emitter, directory)
     if layout is Layout.GHOST:
         emitter.archive.title = GHOST_TITLE
     emitter.archive.detail = TacoDetail(directory, header)
-    emitter.archive.checksums = Ledger(emitter.archive, directory, first_member(directory))
+    emitter.archive.checksums = ChecksumTable(emitter.archive, directory, header_member(directory))
 
 
 def check(archive: Archive, emitter: Emitter, progress: Progress) -> str:
-    """See Format.
+    """Compare every member with its CRC-32.
 
-    The header is judged as any other member is: verified when its payload fits one of its two CRCs, so after the
-    second of the three writes of an update, and not after the first; decoding has said in which state it is.
+    The header is judged like any other member: it is verified if its payload matches one of its two CRCs, that is after
+    the second of the three writes of an update. Decoding has reported the state of the update.
     """
     return check_members(archive, archive.detail.directory, emitter, progress)
 
 
 def _report(emitter: Emitter, header: TacoHeader, member: int, *, listed: bool) -> None:
-    """Report on the header, which is ``member``, -1 where the central directory has no entry for it.
+    """Report on the header, which is ``member``; -1 if the central directory has no entry for it.
 
-    A missing central directory (not ``listed``) is reported already.
+    A missing central directory (not ``listed``) is reported elsewhere.
     """
     place = header.payload
-    if header.count > MOST_ENTRIES:
-        message = f"The count is {header.count}; a TACO header has room for {MOST_ENTRIES} entries."
+    if header.count > MAX_ENTRIES:
+        message = f"The count is {header.count}, but a TACO header has room for {MAX_ENTRIES} entries."
         emitter.error("taco-count", message, (place.start, place.start + 1))
     if any(header.padding):
-        message = f"The three padding bytes are {header.padding.hex(' ')}; they must be zero."
+        message = f"The three padding bytes are {header.padding.hex(' ')}, but must be zero."
         emitter.warning("taco-padding", message, (place.start + 1, place.start + 4))
-    unused = [str(i) for i in range(min(header.count, MOST_ENTRIES), MOST_ENTRIES) if any(header.entries[i])]
-    if unused and header.count <= MOST_ENTRIES:
+    unused = [str(i) for i in range(min(header.count, MAX_ENTRIES), MAX_ENTRIES) if any(header.entries[i])]
+    if unused and header.count <= MAX_ENTRIES:
         message = f"Unused entries are not zero: {', '.join(unused)}. They are ignored."
         emitter.info("taco-unused-entry", message, place)
     if header.layout is Layout.GHOST:
         message = (
-            "The first member is TACO_GHOST: the layout of tacozip before 0.6, with the payload at 40. It can be read; "
-            "it cannot be edited as a TACO_HEADER."
+            "The header has the older layout TACO_GHOST of tacozip before 0.6, with the payload at 40. It can be "
+            "read but not edited."
         )
         emitter.warning("taco-ghost", message, (0, place.stop))
     elif header.obstacles and listed:
@@ -120,7 +120,7 @@ def _report(emitter: Emitter, header: TacoHeader, member: int, *, listed: bool) 
 
 
 def _report_entries(emitter: Emitter, header: TacoHeader) -> None:
-    """Entries are an application's own, so one that reads strangely is worth a word and no more."""
+    """Report odd entries. They belong to the application, so nothing is worse than an info."""
     size = emitter.archive.source.size
     used = [(entry, header.entry_span(index)) for index, entry in enumerate(header.entries[: header.count])]
     inside = []
@@ -131,20 +131,20 @@ def _report_entries(emitter: Emitter, header: TacoHeader) -> None:
             emitter.info("taco-entry-in-header", message, place)
         if stop > size:
             message = (
-                f"Entry {index} ({grouped(offset)}, {in_bytes(length)}) leads outside this file of {in_bytes(size)}: "
-                "it is about another file, or wrong."
+                f"Entry {index} ({grouped(offset)}, {in_bytes(length)}) points outside this file of {in_bytes(size)}. "
+                "It refers to another file, or it is wrong."
             )
             emitter.info("taco-entry-outside", message, place)
         elif length:
             inside.append((offset, stop, index, place))
     for one, other in combinations(sorted(inside), 2):
         if other[0] < one[1]:
-            message = f"Entries {one[2]} and {other[2]} overlap: both have the bytes from {grouped(other[0])} on."
+            message = f"Entries {one[2]} and {other[2]} overlap from {grouped(other[0])} on."
             emitter.info("taco-entries-overlap", message, one[3], other[3])
 
 
 def _report_crc(emitter: Emitter, header: TacoHeader, member: int, *, listed: bool) -> None:
-    """The three CRCs of the header tell how far an update of it came (TACO_HEADER.md, "Update process")."""
+    """Report how far an update of the header came, by its three CRCs (TACO_HEADER.md, "Update process")."""
     local_fits = header.crc == header.local_crc
     central_fits = header.central_crc is None or header.central_crc == header.local_crc
     local = (LOCAL_CRC_OFFSET, LOCAL_CRC_OFFSET + 4)
@@ -156,20 +156,22 @@ def _report_crc(emitter: Emitter, header: TacoHeader, member: int, *, listed: bo
     if header.central_crc is not None:
         numbers += f", central directory 0x{header.central_crc:08X}"
     if local_fits:
-        words = "an update was cut off after its second write: the central directory's CRC is the old one"
+        cause = (
+            "An update of the TACO header was interrupted after its second write. The central directory has the old CRC"
+        )
         severity, code = Severity.WARNING, "taco-torn-after-write-2"
     elif central_fits and header.sensible and (header.central_crc is not None or not listed):
-        words = "an update was cut off after its first write (payload new, both CRCs old), or the payload is damaged"
+        cause = "An update of the TACO header was interrupted after its first write, or its payload is damaged"
         severity, code = Severity.WARNING, "taco-torn-after-write-1"
     else:
-        words = "the payload or its CRCs are damaged"
+        cause = "The payload of the TACO header or its CRCs are damaged"
         severity, code = Severity.ERROR, "taco-crc"
-    message = f"CRC of the TACO header ({numbers}): {words}."
+    message = f"{cause}. CRC: {numbers}."
     emitter.find(severity, code, message, (header.payload, local, central), member if member >= 0 else None)
 
 
 def _report_name(emitter: Emitter, directory: Directory) -> None:
-    """A second TACO_HEADER, further back, is one that programs might take for the first."""
+    """Report further members named TACO_HEADER, which programs might take for the header."""
     members = directory.members
     name = b"TACO_HEADER"
     if members.paths.count(name) < 2:
@@ -178,5 +180,5 @@ def _report_name(emitter: Emitter, directory: Directory) -> None:
     assert heads is not None
     for index in range(len(members)):
         if heads[index] and members.path(index) == name:
-            message = f"Member {index} is named TACO_HEADER too; only the one at the start of the file is the header."
+            message = f"Member {index} is named TACO_HEADER too, but the header is the one at the start of the file."
             emitter.warning("taco-second-header", message, (heads[index], members.stops[index]), member=index)

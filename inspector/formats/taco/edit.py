@@ -1,4 +1,4 @@
-"""Changing the TACO header in place: TACO_HEADER.md, "Update mechanism", the three writes and their order."""
+"""Edit the TACO header in place, with three writes in their order (TACO_HEADER.md, "Update mechanism")."""
 
 from __future__ import annotations
 
@@ -11,29 +11,32 @@ from inspector.core.numbers import grouped
 from inspector.core.source import Source
 from inspector.formats._zip.records import CENTRAL_SIZE, CENTRAL_STRUCT, FULL_32, STORED, UTF_8, Central
 from inspector.formats.taco.decode import TacoDetail
-from inspector.formats.taco.header import LOCAL_CRC_OFFSET, MOST_ENTRIES, PAYLOAD_SIZE, TacoHeader
+from inspector.formats.taco.header import LOCAL_CRC_OFFSET, MAX_ENTRIES, PAYLOAD_SIZE, TacoHeader
 
-LARGEST_NUMBER = 2**64 - 1
+MAX_NUMBER = 2**64 - 1
 """The largest offset or length that an entry can hold."""
+
+
 _CRC_SIZE = 4
+
+
 _CENTRAL_CRC = 16
 
 
 def header_edit(archive: Archive, entries: Sequence[tuple[int, int]], count: int | None = None) -> Edit:
-    """The Edit that makes the header hold ``entries`` as (offset, length) in bytes, of which ``count`` are in use.
+    """The Edit that sets the entries of the header to ``entries``, (offset, length) in bytes, with ``count`` in use.
 
-    It is byte for byte what ``tacozip.update_header`` writes: the padding and all entries that are not given become
-    zero, and so does what stood in unused entries before. Without ``count`` it is, as there, the number of entries
-    that are not (0, 0). The new CRC goes to both places whatever stood there, so a torn header becomes whole.
-    Raises EditError, with a sentence, where the layout is not exactly 30 + 11 + 116 bytes or a number does not fit,
+    It writes exactly what ``tacozip.update_header`` does: the padding and all entries not given become zero, and
+    ``count`` defaults to the number of entries other than (0, 0). The CRC is written to both places, so an interrupted
+    update becomes complete. Raises EditError if the layout is not exactly 30 + 11 + 116 bytes or a number does not fit,
     and SourceError.
     """
     return payload_edit(archive, payload_of(entries, count), "Set the TACO header")
 
 
 def payload_edit(archive: Archive, payload: bytes, label: str) -> Edit:
-    """The three writes, in their order, that make ``payload`` (116 bytes) and its CRC the header's."""
-    reasons = why_not(archive)
+    """The three writes, in order, that set the payload (116 bytes) and both CRCs. Raises EditError and SourceError."""
+    reasons = why_not_editable(archive)
     if reasons:
         raise EditError(reasons)
     header = _header(archive)
@@ -47,7 +50,7 @@ def payload_edit(archive: Archive, payload: bytes, label: str) -> Edit:
 
 
 def patch(source: Source, offset: int, new: bytes) -> Patch:
-    """``new`` over the bytes that stand at ``offset`` now; raises EditError where they are not there any more."""
+    """The patch that writes ``new`` at ``offset``. Raises EditError if the file has become too short."""
     old = source.read(offset, len(new))
     if len(old) < len(new):
         raise EditError("The file has become shorter since it was opened; open it again.")
@@ -55,15 +58,15 @@ def patch(source: Source, offset: int, new: bytes) -> Patch:
 
 
 def payload_of(entries: Sequence[tuple[int, int]], count: int | None = None) -> bytes:
-    """The 116 bytes of a payload (TACO_HEADER.md, "Payload structure"); raises EditError for numbers that do not fit.
+    """The 116 bytes of a payload (TACO_HEADER.md, "Payload structure"). Missing entries become (0, 0).
 
-    ``entries`` are at most seven; those that are missing are (0, 0).
+    Raises EditError for more than seven entries, and for numbers that do not fit.
     """
-    if len(entries) > MOST_ENTRIES:
-        raise EditError(f"A TACO header has room for {MOST_ENTRIES} entries; {len(entries):,} are too many.")
+    if len(entries) > MAX_ENTRIES:
+        raise EditError(f"A TACO header has room for {MAX_ENTRIES} entries, not for {len(entries):,}.")
     used = sum(entry != (0, 0) for entry in entries) if count is None else count
-    if not 0 <= used <= MOST_ENTRIES:
-        raise EditError(f"The count of a TACO header is 0 to {MOST_ENTRIES}; {grouped(used)} is not.")
+    if not 0 <= used <= MAX_ENTRIES:
+        raise EditError(f"The count of a TACO header has to be 0 to {MAX_ENTRIES}; {grouped(used)} is not.")
     numbers = b"".join(
         _number(index, what, number)
         for index, entry in enumerate(entries)
@@ -73,21 +76,19 @@ def payload_of(entries: Sequence[tuple[int, int]], count: int | None = None) -> 
 
 
 def _number(index: int, what: str, number: int) -> bytes:
-    if not 0 <= number <= LARGEST_NUMBER:
-        raise EditError(
-            f"The {what} of entry {index} has to be 0 to {LARGEST_NUMBER:,} (64 bits); {number:,} does not fit."
-        )
+    if not 0 <= number <= MAX_NUMBER:
+        raise EditError(f"The {what} of entry {index} has to be 0 to {MAX_NUMBER:,} (64 bits); {number:,} is not.")
     return number.to_bytes(8, "little")
 
 
-def why_not(archive: Archive) -> str:
-    """Why the header cannot be edited in place, as a sentence; empty where it can."""
+def why_not_editable(archive: Archive) -> str:
+    """Why the header cannot be edited in place; empty if it can."""
     header = _header(archive)
     if header is None:
         return "There is no TACO header to edit: the file does not begin with a whole local file header."
     reasons = [*header.obstacles, *_central_obstacles(archive.source, header)]
-    if header.count > MOST_ENTRIES:
-        reasons.append(f"its count is {header.count}, and there is room for {MOST_ENTRIES}")
+    if header.count > MAX_ENTRIES:
+        reasons.append(f"its count is {header.count}, but there is room for {MAX_ENTRIES}")
     if not reasons:
         return ""
     advice = " Rebuild the central directory first." if header.central_crc_offset is None else ""
@@ -100,18 +101,18 @@ def _header(archive: Archive) -> TacoHeader | None:
 
 
 def _central_obstacles(source: Source, header: TacoHeader) -> Iterator[str]:
-    """What the central directory says of the header that an update would leave wrong."""
+    """Reasons in the central directory's entry for the header, which an update would leave wrong."""
     if header.central_crc_offset is None:
         return
     data = source.read(header.central_crc_offset - _CENTRAL_CRC, CENTRAL_SIZE)
     if len(data) < CENTRAL_SIZE:
-        return  # the file has become shorter, which the writes will find
+        return  # the file has become shorter, which the writes will report
     central = Central._make(CENTRAL_STRUCT.unpack(data))
     if FULL_32 in (central.stored, central.size, central.offset):
-        yield "the central directory keeps its numbers in a ZIP64 extra field"
+        yield "the central directory has its numbers in a ZIP64 extra field"
     elif (central.stored, central.size) != (PAYLOAD_SIZE, PAYLOAD_SIZE):
-        yield "the central directory gives it other sizes than 116 bytes"
+        yield "its sizes in the central directory are not 116 bytes"
     if central.method != STORED:
-        yield "the central directory calls it compressed"
+        yield "it is compressed according to the central directory"
     if central.flags & ~UTF_8:
         yield f"its flags in the central directory are 0x{central.flags:04X}"

@@ -1,11 +1,13 @@
-"""The TACO Header: TACO_HEADER.md, "Byte-level layout", "Payload structure" and "Update mechanism"."""
+"""The TACO header (TACO_HEADER.md, "Header structure", "Byte-level layout" and "Payload structure")."""
 
 from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
+from enum import StrEnum
 
 from inspector.core.field import Field, parent
+from inspector.core.format import ProbeResult
 from inspector.core.kinds import Kind
 from inspector.core.layout import Part, fields_of
 from inspector.core.member import UNREADABLE
@@ -14,28 +16,69 @@ from inspector.core.numbers import grouped, in_bytes
 from inspector.core.source import Source
 from inspector.core.span import Span
 from inspector.formats._zip.directory import Directory
-from inspector.formats._zip.records import ENCRYPTED, LOCAL_SIZE, STORED, UTF_8
-from inspector.formats._zip.scan import read_local
-from inspector.formats.taco.probe import Layout
+from inspector.formats._zip.eocd import find_eocd, first_name
+from inspector.formats._zip.headers import read_local
+from inspector.formats._zip.records import ENCRYPTED, LOCAL, LOCAL_SIZE, STORED, UTF_8
+
+
+class Layout(StrEnum):
+    """The layout of the header, which is the name of the first member."""
+
+    HEADER = "TACO_HEADER"
+    GHOST = "TACO_GHOST"
+
+
+def layout_of(source: Source) -> Layout | None:
+    """The layout by the name in the first local header or, if that is damaged, in the central directory."""
+    data = source.read(0, LOCAL_SIZE + 16)
+    if data[:4] != LOCAL:
+        return None
+    length = int.from_bytes(data[26:28], "little")
+    for layout in Layout:
+        name = str(layout).encode()
+        # Comparing the length too excludes names that only begin with TACO_HEADER.
+        if data[LOCAL_SIZE : LOCAL_SIZE + len(name)] == name and length == len(name):
+            return layout
+    eocd = find_eocd(source)
+    first = first_name(source, eocd) if eocd is not None else None
+    return next((layout for layout in Layout if first == (str(layout).encode(), 0)), None)
+
+
+def probe(source: Source) -> ProbeResult:
+    """CERTAIN if the archive begins with a TACO header of either layout."""
+    return ProbeResult.NO if layout_of(source) is None else ProbeResult.CERTAIN
+
 
 PAYLOAD_SIZE = 116
-MOST_ENTRIES = 7
+
+
+MAX_ENTRIES = 7
+
+
 HEADER_SIZE = 157
+
+
 LOCAL_CRC_OFFSET = 14
-"""Where the CRC stands in the local header, from the start of the file."""
+"""The file offset of the CRC in the local header."""
+
+
 _CENTRAL_CRC = 16
+
+
 _ENTRY_SIZE = 16
+
+
 _NAME = str(Layout.HEADER).encode()
 
 
 @dataclass(frozen=True, slots=True)
 class TacoHeader:
-    """What one has to know to show and to edit a TACO header.
+    """A TACO header, for display and editing.
 
-    ``payload`` are its 116 bytes (fewer where the file ends, or some were lost), ``count`` the number of entries in use
-    as written, ``entries`` all seven as (offset, length) in bytes, ``crc`` of the payload as it is, ``local_crc`` and
-    ``central_crc`` as recorded; ``central_crc_offset`` is where the central directory has it. ``obstacles`` say why
-    the header cannot be edited in place; empty when its layout is exactly 30 + 11 + 116 bytes.
+    ``payload`` is its 116 bytes (fewer if the file is cut off or bytes are lost). ``count`` is the recorded number of
+    entries in use and ``entries`` are all seven as (offset, length) in bytes. ``crc`` is computed over the payload;
+    ``local_crc`` and ``central_crc`` are the recorded ones, the latter at ``central_crc_offset``. ``obstacles`` are the
+    reasons why the header cannot be edited in place; none if the layout is exactly 30 + 11 + 116 bytes.
     """
 
     layout: Layout
@@ -51,22 +94,22 @@ class TacoHeader:
 
     @property
     def editable(self) -> bool:
-        """Whether the three writes of an update have their places."""
+        """Whether the three writes of an update are possible."""
         return not self.obstacles
 
     def entry_span(self, index: int) -> Span:
-        """Where one entry stands in the file."""
+        """The file bytes of an entry."""
         start = self.payload.start + 4 + index * _ENTRY_SIZE
         return Span(start, start + _ENTRY_SIZE)
 
     @property
     def sensible(self) -> bool:
-        """Whether the payload could have been written by a program: the count is in range and the padding zero."""
-        return self.count <= MOST_ENTRIES and not any(self.padding) and self.payload.size == PAYLOAD_SIZE
+        """Whether a program could have written the payload: the count is in range and the padding is zero."""
+        return self.count <= MAX_ENTRIES and not any(self.padding) and self.payload.size == PAYLOAD_SIZE
 
 
 def read_header(source: Source, directory: Directory, layout: Layout) -> TacoHeader | None:
-    """The header at the start of the file, or None where not even its local header is whole."""
+    """The header at the start of the file; None if its local header is not complete."""
     found = read_local(source, 0)
     if found is None:
         return None
@@ -77,7 +120,7 @@ def read_header(source: Source, directory: Directory, layout: Layout) -> TacoHea
     if zlib.crc32(data) != local.crc:
         data = data[: _room(directory, start)]
     whole = data.ljust(PAYLOAD_SIZE, b"\0")
-    entries = tuple(_entry(whole, i) for i in range(MOST_ENTRIES))
+    entries = tuple(_entry(whole, i) for i in range(MAX_ENTRIES))
     central = _central_offset(directory)
     listed = directory.members.path(directory.central.index(central)) if central is not None else None
     crc_field = source.read(central + _CENTRAL_CRC, 4) if central is not None else b""
@@ -91,7 +134,7 @@ def read_header(source: Source, directory: Directory, layout: Layout) -> TacoHea
         (bool(extra), f"it has an extra field of {in_bytes(len(extra))}"),
         (local.method != STORED, "it is compressed"),
         ((local.stored, local.size) != (PAYLOAD_SIZE, PAYLOAD_SIZE), "its sizes are not 116 bytes"),
-        (bool(local.flags & ~UTF_8), _flag_words(local.flags)),
+        (bool(local.flags & ~UTF_8), _flag_reason(local.flags)),
         (plain and len(data) < PAYLOAD_SIZE, "the payload is cut off"),
         (central is None, "the central directory has no entry for it"),
     )
@@ -105,14 +148,14 @@ def read_header(source: Source, directory: Directory, layout: Layout) -> TacoHea
         local_crc=local.crc,
         central_crc=int.from_bytes(crc_field, "little") if len(crc_field) == 4 else None,
         central_crc_offset=central + _CENTRAL_CRC if central is not None else None,
-        obstacles=tuple(words for applies, words in obstacles if applies),
+        obstacles=tuple(reason for applies, reason in obstacles if applies),
     )
 
 
 def _room(directory: Directory, start: int) -> int:
-    """How many bytes there are from ``start`` to the next member: few where some of the payload were lost.
+    """The bytes from ``start`` to the next member: fewer than a payload if some of it were lost.
 
-    What is behind them is that member's, which nothing written to the header may touch.
+    The bytes after them belong to that member, and writing the header must not touch them.
     """
     heads, marks = directory.members.heads, directory.members.marks
     assert heads is not None
@@ -121,7 +164,7 @@ def _room(directory: Directory, start: int) -> int:
     return max(0, min(others, default=start + PAYLOAD_SIZE) - start)
 
 
-def _flag_words(flags: int) -> str:
+def _flag_reason(flags: int) -> str:
     return "it is encrypted" if flags & ENCRYPTED else f"its flags are 0x{flags:04X}"
 
 
@@ -130,20 +173,20 @@ def _entry(payload: bytes, index: int) -> tuple[int, int]:
     return int.from_bytes(payload[at : at + 8], "little"), int.from_bytes(payload[at + 8 : at + 16], "little")
 
 
-def first_member(directory: Directory) -> int:
-    """The member at the start of the file, -1 when there is none."""
+def header_member(directory: Directory) -> int:
+    """The index of the member at the start of the file; -1 if there is none."""
     heads = directory.members.heads
     return heads.index(0) if heads is not None and 0 in heads else -1
 
 
 def _central_offset(directory: Directory) -> int | None:
-    """Where the central directory header of the member at the start of the file begins."""
-    first = first_member(directory)
+    """The offset of the central directory header of the member at the start of the file."""
+    first = header_member(directory)
     return directory.central[first] if directory.listed and first >= 0 else None
 
 
-def target_words(directory: Directory, size: int, entry: tuple[int, int]) -> str:
-    """Where an entry points."""
+def target_text(directory: Directory, size: int, entry: tuple[int, int]) -> str:
+    """What an entry points to, for display."""
     offset, length = entry
     stop = offset + length
     members = directory.members
@@ -163,21 +206,21 @@ def target_words(directory: Directory, size: int, entry: tuple[int, int]) -> str
 
 
 def payload_field(source: Source, header: TacoHeader, span: Span, targets: tuple[str, ...], member: int) -> Field:
-    """The payload and its parts; ``targets`` say where each entry points."""
+    """The payload and its parts; ``targets`` describe what each entry points to."""
     data = source.read(span.start, min(span.size, PAYLOAD_SIZE))
     head, _ = fields_of(
         (Part("count", 1, Kind.NUMBER), Part("padding (reserved)", 3, Kind.PADDING, bytes.hex)), data[:4], span.start
     )
     children = [*head]
-    for index in range(MOST_ENTRIES):
+    for index in range(MAX_ENTRIES):
         at = 4 + index * _ENTRY_SIZE
         piece = data[at : at + _ENTRY_SIZE]
         if piece:
             used = index < header.count
             children.append(_entry_field(index, piece, span.start + at, targets[index], used))
-    note = f"{min(header.count, MOST_ENTRIES)} of {MOST_ENTRIES} entries in use"
-    if header.count > MOST_ENTRIES:
-        note = f"count is {header.count}; there is room for {MOST_ENTRIES}"
+    note = f"{min(header.count, MAX_ENTRIES)} of {MAX_ENTRIES} entries in use"
+    if header.count > MAX_ENTRIES:
+        note = f"count is {header.count}, but there is room for {MAX_ENTRIES}"
     return parent(
         "TACO payload",
         Kind.TACO_PAYLOAD,

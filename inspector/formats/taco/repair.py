@@ -1,4 +1,4 @@
-"""Repairing a TACO archive: an interrupted header update (TACO_HEADER.md, "Update process"), and its ZIP."""
+"""Repair a TACO archive: an interrupted update of its header (TACO_HEADER.md, "Update process"), and its ZIP."""
 
 from __future__ import annotations
 
@@ -15,51 +15,56 @@ from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import Source
 from inspector.core.span import Span
-from inspector.formats._zip.header_consensus import repair_headers
+from inspector.formats._zip.headers import read_local
 from inspector.formats._zip.rebuild import Rebuilt
 from inspector.formats._zip.records import Local
-from inspector.formats._zip.repair import in_place, repair_end, repair_records
+from inspector.formats._zip.repair import in_place, repair_end, repair_headers, repair_records
 from inspector.formats._zip.salvage import copied, has_whole, salvage
-from inspector.formats._zip.scan import read_local
 from inspector.formats.taco.decode import TacoDetail
-from inspector.formats.taco.edit import payload_edit, payload_of, why_not
+from inspector.formats.taco.edit import payload_edit, payload_of, why_not_editable
 from inspector.formats.taco.header import (
     HEADER_SIZE,
     LOCAL_CRC_OFFSET,
-    MOST_ENTRIES,
+    MAX_ENTRIES,
     PAYLOAD_SIZE,
+    Layout,
     TacoHeader,
-    first_member,
-    target_words,
+    header_member,
+    target_text,
 )
-from inspector.formats.taco.probe import Layout
 
-_TORN = frozenset({"taco-torn-after-write-1", "taco-torn-after-write-2", "taco-crc"})
+_HEADER_CODES = frozenset({"taco-torn-after-write-1", "taco-torn-after-write-2", "taco-crc"})
+
+
 _NAME = str(Layout.HEADER).encode()
-_PLACE = Span(HEADER_SIZE - PAYLOAD_SIZE, HEADER_SIZE)
-"""Where the payload stands in a header whose layout is that of the specification."""
+
+
+_PAYLOAD_SPAN = Span(HEADER_SIZE - PAYLOAD_SIZE, HEADER_SIZE)
+"""The payload of a header with the layout of the specification."""
+
+
 _ELSEWHERE = "elsewhere in this file"
-"""What is said of an entry that leads to no member and not out of the file."""
+"""The target text of an entry that points to no member but into the file."""
 
 
-class _Aim(StrEnum):
-    """What becomes of an entry of the header in a new archive, as a clause."""
+class _Outcome(StrEnum):
+    """What happens to an entry of the header in a new archive, as a clause."""
 
-    FINE = ""
-    ELSEWHERE = "it leads elsewhere in this file, and is not moved along with the members"
-    GONE = "the member it leads to is not in the new archive, so the entry is empty there"
+    KEPT = ""
+    ELSEWHERE = "it points elsewhere in this file and is not adjusted"
+    GONE = "its member is not in the new archive, so the entry becomes empty"
 
 
 def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
-    """See Format.repairs."""
+    """Plan the repairs: the header, the end, other headers and CRC-32 records, and a salvage last."""
     detail = archive.detail
     if not isinstance(detail, TacoDetail):
         return ()
     header, directory = detail.header, detail.directory
-    remarks = partial(_lost_targets, detail)
+    extra_losses = partial(_lost_targets, detail)
     found = [*repair_headers(archive, directory, progress), *repair_records(archive, directory)]
-    if len(archive.members) > 1 or directory.ending is not None:  # the header alone is what a range request brings
-        found = [*repair_end(archive, directory, progress, remarks), *found]
+    if len(archive.members) > 1 or directory.eocd is not None:  # the header alone is what a range request returns
+        found = [*repair_end(archive, directory, progress, extra_losses), *found]
     if header is not None:
         own = (
             *_repair_header(archive, header),
@@ -67,34 +72,34 @@ def repairs(archive: Archive, progress: Progress) -> Sequence[Repair]:
             *_repair_name(archive, detail, header),
         )
         found = [*own, *found]
-    errors = any(each.severity is Severity.ERROR or each.code in _TORN for each in archive.findings)
+    errors = any(each.severity is Severity.ERROR or each.code in _HEADER_CODES for each in archive.findings)
     if errors and len(archive.members) > 1 and has_whole(archive):
         found.append(_salvage(archive, detail))
     return found
 
 
 def _repair_name(archive: Archive, detail: TacoDetail, header: TacoHeader) -> Iterator[Repair]:
-    """One of the header's two names is another one of the same length: its payload shows which is right."""
+    """Correct one of the header's two names, of the same length: the payload proves which is right."""
     proved = header.sensible and header.crc == header.local_crc == header.central_crc
     wrong = [
         each
         for each in archive.findings
-        if each.code == "zip-local-name" and each.member == first_member(detail.directory)
+        if each.code == "zip-local-name" and each.member == header_member(detail.directory)
     ]
     if not wrong or not proved or header.layout is not Layout.HEADER:
         return
     for start, stop in wrong[0].spans:
         old = archive.source.read(start, stop - start)
         if len(old) == len(_NAME) and old != _NAME:
-            title = f"Set the name of the header at {grouped(start)} to {_NAME.decode()}, as its other record has it"
+            title = f"Set the name of the header at {grouped(start)} to {_NAME.decode()}, as in its other record"
             edit = in_place(archive, title, [Patch(start, old, _NAME)])
             fixes, why = frozenset({"zip-local-name", "taco-layout"}), "The other record has this name."
             yield Repair("taco-set-name", title, fixes, edit=edit, lossless=why)
 
 
 def _repair_header(archive: Archive, header: TacoHeader) -> Iterator[Repair]:
-    """What the three CRCs of the header allow; see the finding of decoding that speaks of them."""
-    fixes = _TORN & {finding.code for finding in archive.findings}
+    """Repairs by the three CRCs of the header; see ``decode._report_crc``."""
+    fixes = _HEADER_CODES & {finding.code for finding in archive.findings}
     if not fixes or header.payload.size != PAYLOAD_SIZE:
         return
     central = header.central_crc_offset
@@ -104,25 +109,22 @@ def _repair_header(archive: Archive, header: TacoHeader) -> Iterator[Repair]:
         )
         yield _set_crcs(archive, header, "taco-finish-update", title, fixes)
     elif header.crc == header.central_crc:
-        title = f"Set the CRC-32 of the TACO header in its local header, at {LOCAL_CRC_OFFSET}, to what its bytes give"
+        title = f"Set the CRC-32 of the TACO header in its local header, at {LOCAL_CRC_OFFSET}, to that of its payload"
         yield _set_crcs(archive, header, "taco-set-local-crc", title, fixes)
     else:
         yield from _repair_payload(archive, header, fixes)
 
 
 def _repair_padding(archive: Archive, header: TacoHeader) -> Iterator[Repair]:
-    """Padding that was written so: the CRC-32 fits, and only the specification ("Payload structure") is not kept."""
+    """Clear padding that was written so: the CRC-32 matches, but "Payload structure" requires zeros."""
     whole = header.crc == header.local_crc == header.central_crc
-    if not any(header.padding) or not whole or header.count > MOST_ENTRIES or why_not(archive):
+    if not any(header.padding) or not whole or header.count > MAX_ENTRIES or why_not_editable(archive):
         return
     payload = bytearray(archive.source.read(header.payload.start, PAYLOAD_SIZE))
     payload[1:4] = bytes(3)
     at = grouped(header.payload.start + 1)
     title = f"Set the three padding bytes of the TACO header at {at} to zero, and its CRC-32 in both places"
-    lost = (
-        f"The padding bytes {header.padding.hex(' ')}, which depart from the specification only: its CRC-32 shows that "
-        "they were written so, and no entry changes."
-    )
+    lost = f"The padding bytes {header.padding.hex(' ')}. The CRC-32 shows that they were written so; no entry changes."
     yield Repair(
         "taco-clear-padding",
         title,
@@ -133,21 +135,21 @@ def _repair_padding(archive: Archive, header: TacoHeader) -> Iterator[Repair]:
 
 
 def _repair_payload(archive: Archive, header: TacoHeader, fixes: frozenset[str]) -> Iterator[Repair]:
-    """The payload fits neither CRC: it is new and they are old, or it is damaged."""
+    """Repair a payload that matches neither CRC: it is new and they are old, or it is damaged."""
     changed = _changed_byte(archive.source, header)
     if changed is not None:
-        words = (
+        change = (
             f"byte {grouped(changed.offset)} from {hexadecimal(changed.old[0], 2)} to {hexadecimal(changed.new[0], 2)}"
         )
-        title = f"Set the TACO header back to what its CRC-32 was made for: {words}"
+        title = f"Restore the TACO header that its CRC-32 was computed for: {change}"
         size = archive.source.size
-        why = "Of all changes of one byte only this one fits the CRC-32 that is recorded."
+        why = "Of all changes of one byte, only this one matches a recorded CRC-32."
         yield Repair("taco-restore-payload", title, fixes, edit=Edit(title, (changed,), size, size), lossless=why)
     if not header.sensible:
-        return  # no program writes such a count or such padding, so there is nothing to finish
+        return  # no program writes such a count or padding, so no update was interrupted
     title = "Finish the update of the TACO header: write the CRC-32 of its entries over the old one"
-    claim = _claim(archive, header, restorable=changed is not None)
-    lost = "What the header held before: its bytes are overwritten, so the update cannot be rolled back."
+    claim = _assumption(archive, header, restorable=changed is not None)
+    lost = "The previous header: its bytes are overwritten already, so the update cannot be rolled back."
     yield _set_crcs(archive, header, "taco-finish-update", title, fixes, () if changed is not None else (lost,), claim)
 
 
@@ -160,7 +162,7 @@ def _set_crcs(
     loses: tuple[str, ...] = (),
     claim: str = "",
 ) -> Repair:
-    """Write the payload's CRC-32 wherever another one stands, in the order of an update."""
+    """Write the payload's CRC-32 over records that differ, in the order of an update."""
     records = ((LOCAL_CRC_OFFSET, header.local_crc), (header.central_crc_offset, header.central_crc))
     new = header.crc.to_bytes(4, "little")
     patches = tuple(
@@ -169,14 +171,14 @@ def _set_crcs(
         if at is not None and crc is not None and crc != header.crc
     )
     size = archive.source.size
-    lossless = "" if loses or claim else "Only checksums are written; the bytes they are of stay."
+    lossless = "" if loses or claim else "Only checksums are written; the bytes they cover stay."
     return Repair(code, title, fixes, loses, claim, Edit(title, patches, size, size), lossless=lossless)
 
 
 def _changed_byte(source: Source, header: TacoHeader) -> Patch | None:
-    """The one byte of the payload with which it fits a CRC that is recorded; None where more than one differ.
+    """The change of one byte with which the payload matches a recorded CRC; None if there is none.
 
-    Of all 29,580 payloads that differ in one byte, one fits by chance once in 145,000 headers.
+    There are 29,580 such changes, so one matches by chance in one of 145,000 headers.
     """
     payload = source.read(header.payload.start, PAYLOAD_SIZE)
     wanted = {header.crc ^ header.local_crc}
@@ -191,81 +193,87 @@ def _changed_byte(source: Source, header: TacoHeader) -> Patch | None:
     return None
 
 
-def _claim(archive: Archive, header: TacoHeader, *, restorable: bool) -> str:
-    """Why finishing an update is only a claim; empty where the payload shows that a program wrote it."""
+def _assumption(archive: Archive, header: TacoHeader, *, restorable: bool) -> str:
+    """What finishing an update assumes; empty if the payload proves that a program wrote it."""
     if restorable:
-        return "The byte that differs is assumed to have been written on purpose, and not to be damaged."
+        return "The byte that differs was written on purpose and is not damaged."
     if header.central_crc is None and archive.detail.directory.listed:
         why = "the central directory has no entry for it"
     elif header.central_crc is not None and header.central_crc != header.local_crc:
-        why = "its two CRCs differ, which no update that was cut off leaves behind"
+        why = "its two CRCs differ, which no interrupted update leaves"
     elif not _is_convincing(archive, header):
-        why = "its entries are none, lead out of the file, or are not zero where they are not in use"
+        why = "it has no entries, or some point outside the file or are not zero but unused"
     else:
         return ""
     return (
-        f"The 116 bytes of the header are assumed to be as they were written, though they fit no CRC-32: {why}. "
-        "Afterwards nothing shows any more that they may be damaged."
+        f"The 116 bytes of the header are as written, although they match no CRC-32: {why}. Afterwards nothing "
+        "shows that they may be damaged."
     )
 
 
 def _is_convincing(archive: Archive, header: TacoHeader) -> bool:
-    """Whether every entry in use leads to bytes of this file, and every other one is zero."""
+    """Whether every entry in use points into this file, and every other one is zero."""
     used, unused = header.entries[: header.count], header.entries[header.count :]
     inside = all(length and offset + length <= archive.source.size for offset, length in used)
     return bool(used) and inside and not any(map(any, unused))
 
 
 def _lost_targets(detail: TacoDetail, rebuilt: Rebuilt) -> list[str]:
-    """The entries of the header that lead to what is not in the file any more."""
+    """Sentences on entries of the header that point to bytes no longer in the file."""
     header = detail.header
-    if header is None or detail.directory.ending is not None:
+    if header is None or detail.directory.eocd is not None:
         return []
     found = []
-    for index, (offset, length) in enumerate(header.entries[: min(header.count, MOST_ENTRIES)]):
+    for index, (offset, length) in enumerate(header.entries[: min(header.count, MAX_ENTRIES)]):
         if length and offset >= rebuilt.start:
             place = f"{grouped(offset)}, {grouped(length)}"
             found.append(
-                f"What entry {index} of the TACO header leads to ({place}): it lies behind the last member that is "
-                "left. The entry stays as it is."
+                f"The target of entry {index} of the TACO header ({place}), which lies after the last remaining "
+                "member. The entry does not change."
             )
     return found
 
 
 def _salvage(archive: Archive, detail: TacoDetail) -> Repair:
-    """The salvage of a ZIP, with a header whose entries lead to where members are then."""
+    """Salvage the ZIP, with a header whose entries point to the new places of members."""
     header = detail.header
     found = read_local(archive.source, 0)
-    if header is None or found is None or found[1] != _NAME or header.payload != _PLACE:
+    if header is None or found is None or found[1] != _NAME or header.payload != _PAYLOAD_SPAN:
         return salvage(archive, detail.directory)
     known = header.crc in (header.local_crc, header.central_crc)
     entries = header.entries[: header.count] if known else ()
-    local = found[0]._replace(flags=0)  # its sizes and its CRC stand in it
+    local = found[0]._replace(flags=0)  # with its sizes and CRC, not in a data descriptor
 
     kept = set(copied(archive, detail.directory))
-    aims = [_aim(detail, archive.source.size, entry, kept) for entry in entries]
+    outcomes = [_outcome(detail, archive.source.size, entry, kept) for entry in entries]
 
-    def lead(begins: Mapping[tuple[int, int], int]) -> tuple[Local, bytes, bytes]:
-        moved = [
-            (0, 0) if aim is _Aim.GONE else (begins.get((offset, offset + length), offset), length)
-            for aim, (offset, length) in zip(aims, entries, strict=True)
+    def new_header(begins: Mapping[tuple[int, int], int]) -> tuple[Local, bytes, bytes]:
+        entries_there = [
+            (0, 0) if outcome is _Outcome.GONE else (begins.get((offset, offset + length), offset), length)
+            for outcome, (offset, length) in zip(outcomes, entries, strict=True)
         ]
-        payload = payload_of(moved, len(moved))
+        payload = payload_of(entries_there, len(entries_there))
         return local._replace(crc=zlib.crc32(payload)), _NAME, payload
 
-    loses = ["The entries of the TACO header, which fit no CRC-32: the new header has none."] if not known else []
-    if known and header.count > MOST_ENTRIES:
-        loses.append(f"The count of the TACO header, {header.count}: it has room for {MOST_ENTRIES}, and all are kept.")
-    loses += [f"The aim of entry {index}: {aim}." for index, aim in enumerate(aims) if aim is not _Aim.FINE]
-    return salvage(archive, detail.directory, tuple(loses), lead)
+    loses = ["The entries of the TACO header, which match no CRC-32: the new header has none."] if not known else []
+    if known and header.count > MAX_ENTRIES:
+        loses.append(
+            f"The count of the TACO header, {header.count}: it has room for {MAX_ENTRIES}, which are all kept."
+        )
+    loses += [
+        f"The target of entry {index}: {outcome}."
+        for index, outcome in enumerate(outcomes)
+        if outcome is not _Outcome.KEPT
+    ]
+    return salvage(archive, detail.directory, tuple(loses), new_header)
 
 
-def _aim(detail: TacoDetail, size: int, entry: tuple[int, int], kept: Container[tuple[int, int]]) -> _Aim:
-    """What becomes of an entry where only the ``kept`` ranges of bytes go into a new archive."""
+def _outcome(detail: TacoDetail, size: int, entry: tuple[int, int], kept: Container[tuple[int, int]]) -> _Outcome:
+    """What happens to an entry if only the ``kept`` ranges of bytes are copied to the new archive."""
     offset, length = entry
-    words = target_words(detail.directory, size, entry)
+    target = target_text(detail.directory, size, entry)
     if not length or offset >= size or (offset, offset + length) in kept:
-        return _Aim.FINE
-    if words == _ELSEWHERE:
-        return _Aim.ELSEWHERE
-    return _Aim.FINE if offset < HEADER_SIZE else _Aim.GONE
+        return _Outcome.KEPT
+    if target == _ELSEWHERE:
+        return _Outcome.ELSEWHERE
+    return _Outcome.KEPT if offset < HEADER_SIZE else _Outcome.GONE

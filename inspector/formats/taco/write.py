@@ -1,8 +1,8 @@
-"""Writing a TACO archive: TACO_HEADER.md, "ZIP archive context", and APPNOTE.TXT for the ZIP that it is.
+"""Write a TACO archive (TACO_HEADER.md, "ZIP archive context", and APPNOTE.TXT).
 
-All is stored, nothing needs ZIP64, no member has a data descriptor, and the header stands first, so where every member
-will be is known from names and sizes alone. Nothing here writes: the caller is given the pieces. Apart from "version
-needed" (20, as the specification has it; tacozip writes 10) and the header's own time they are tacozip's.
+Everything is stored without ZIP64 or data descriptors and the header comes first, so names and sizes alone determine
+the place of every member. Nothing here does I/O: the caller writes the pieces. They equal those of tacozip, except for
+"version needed" (20 as in the specification, where tacozip writes 10) and the time of the header.
 """
 
 from __future__ import annotations
@@ -26,42 +26,56 @@ from inspector.formats._zip.records import (
     UTF_8,
     Central,
     Local,
+    make_central_header,
+    make_end_records,
+    make_local_header,
 )
-from inspector.formats._zip.writing import central_header, end_records, local_header
 from inspector.formats.taco.edit import payload_of
-from inspector.formats.taco.header import PAYLOAD_SIZE
-from inspector.formats.taco.probe import Layout
+from inspector.formats.taco.header import PAYLOAD_SIZE, Layout
 
-LARGEST_ARCHIVE = FULL_32
-"""The largest archive without ZIP64, in bytes: 4 GiB less one."""
-MOST_MEMBERS = FULL_16 - 2
-"""The most members without ZIP64, the header not counted."""
+MAX_ARCHIVE_BYTES = FULL_32
+"""The largest archive without ZIP64: 4 GiB less one byte."""
+
+
+MAX_MEMBERS = FULL_16 - 2
+"""Members without ZIP64, not counting the header."""
+
 
 HEADER_NAME = str(Layout.HEADER).encode()
+
+
 _NEEDED = 20
+
+
 _MADE_BY = 3 << 8 | 63
-"""UNIX, by version 6.3 of APPNOTE.TXT: only so are the permissions those that follow."""
+"""UNIX and version 6.3 of APPNOTE.TXT, so that the attributes hold UNIX permissions."""
+
+
 _PERMISSIONS = 0o644
+
+
 _REGULAR = 0o100000
 
+
 _FIRST_STAMP = (0, 1 << 5 | 1)
-"""DOS time and date of the beginning of 1980."""
+"""DOS time and date of the start of 1980."""
+
+
 _LAST_STAMP = (23 << 11 | 59 << 5 | 29, 127 << 9 | 12 << 5 | 31)
 """DOS time and date of the end of 2107."""
+
+
 _EARLIEST, _LATEST = 315_532_800, 4_354_819_199
-"""Seconds since 1970 of the first and the last time that a DOS date can be, in UTC."""
+"""The range of DOS dates in UTC, in seconds since 1970."""
 
 
 class WriteError(Exception):
-    """The archive cannot be as it should: the message is a sentence for a person."""
+    """The archive cannot be written as asked; the message is for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A member and its place: ``head`` is the offset of its local header, ``data`` that of its ``size`` bytes.
-
-    ``stamp`` are its time and date, as DOS has them.
-    """
+    """A member and its place: ``head`` is the offset of its local header; ``stamp`` is its DOS time and date."""
 
     name: bytes
     size: int
@@ -70,32 +84,32 @@ class Slot:
 
     @property
     def data(self) -> int:
-        """See the class."""
+        """The offset of its data."""
         return self.head + LOCAL_SIZE + len(self.name)
 
     def local(self, crc: int = 0) -> bytes:
-        """Its local header and name, with the CRC-32 of its bytes; where that stands is ``LOCAL_CRC_OFFSET`` on."""
-        return local_header(self._local(crc), self.name, b"")
+        """Its local header and name; the CRC-32 of its data is ``LOCAL_CRC_OFFSET`` bytes in."""
+        return make_local_header(self._local(crc), self.name, b"")
 
     def central(self, crc: int) -> bytes:
-        """Its header in the central directory."""
-        return central_header(self._local(crc), self.name, b"", self.head, like=self._like())
+        """Its central directory header."""
+        return make_central_header(self._local(crc), self.name, b"", self.head, central=self._central_template())
 
     def _local(self, crc: int) -> Local:
         flags = 0 if self.name.isascii() else UTF_8
         return Local(LOCAL, _NEEDED, flags, STORED, *self.stamp, crc, self.size, self.size, len(self.name), 0)
 
-    def _like(self) -> Central:
-        kind = _REGULAR if self.head else 0  # tacozip gives the header permissions and no kind
+    def _central_template(self) -> Central:
+        kind = _REGULAR if self.head else 0  # tacozip sets permissions but no file type for the header
         return Central(
             CENTRAL, _MADE_BY, _NEEDED, 0, STORED, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (kind | _PERMISSIONS) << 16, 0
         )
 
 
 def slots(members: Iterable[tuple[bytes, int, int | None]]) -> list[Slot]:
-    """The places of the header and of members, from their names, sizes, and times in nanoseconds since 1970.
+    """The places of the header and of members, given as (name, size, time in nanoseconds since 1970).
 
-    The header's time is that of the newest member. Raises WriteError where an archive without ZIP64 cannot be so large.
+    The header gets the time of the newest member. Raises WriteError if the archive would need ZIP64.
     """
     found, at, end, newest = [], LOCAL_SIZE + len(HEADER_NAME) + PAYLOAD_SIZE, END_SIZE, _FIRST_STAMP
     end += CENTRAL_SIZE + len(HEADER_NAME)
@@ -107,28 +121,28 @@ def slots(members: Iterable[tuple[bytes, int, int | None]]) -> list[Slot]:
         at = slot.data + size
         end += CENTRAL_SIZE + len(name)
         newest = max(newest, slot.stamp, key=lambda stamp: stamp[::-1])
-        _see_that_it_fits(name, at + end, len(found))
+        _check_size(name, at + end, len(found))
     return [Slot(HEADER_NAME, PAYLOAD_SIZE, 0, newest), *found]
 
 
-def _see_that_it_fits(name: bytes, size: int, members: int) -> None:
-    if size > LARGEST_ARCHIVE:
+def _check_size(name: bytes, size: int, members: int) -> None:
+    if size > MAX_ARCHIVE_BYTES:
         raise WriteError(
-            f"With {visible(name)!r} the archive would have {in_bytes(size)} or more; without ZIP64, which TACO "
-            f"forbids, it has at most {in_bytes(LARGEST_ARCHIVE)} (4 GB)."
+            f"The archive would be too large with {visible(name)!r}: {in_bytes(size)} or more. TACO forbids ZIP64, so "
+            f"an archive has at most {in_bytes(MAX_ARCHIVE_BYTES)} (4 GB)."
         )
-    if members > MOST_MEMBERS:
-        raise WriteError(f"A TACO archive has at most {grouped(MOST_MEMBERS)} members beside its header.")
+    if members > MAX_MEMBERS:
+        raise WriteError(f"A TACO archive has at most {grouped(MAX_MEMBERS)} members besides its header.")
 
 
 def archive_size(placed: Sequence[Slot]) -> int:
-    """How large an archive of these slots is, in bytes."""
+    """The size of an archive of these slots, in bytes."""
     directory = sum(CENTRAL_SIZE + len(slot.name) for slot in placed)
     return placed[-1].data + placed[-1].size + directory + END_SIZE
 
 
 def header(slot: Slot, entries: Sequence[tuple[int, int]]) -> tuple[bytes, int]:
-    """The 157 bytes of the header that has these entries as (offset, length), all in use, and the CRC-32 in them.
+    """The 157 bytes of a header with these entries, (offset, length), all in use; and their CRC-32.
 
     Raises EditError for more than seven entries, and for numbers that do not fit.
     """
@@ -137,25 +151,25 @@ def header(slot: Slot, entries: Sequence[tuple[int, int]]) -> tuple[bytes, int]:
     return slot.local(crc) + payload, crc
 
 
-def ending(placed: Sequence[Slot], crcs: Iterable[int]) -> Iterator[bytes]:
-    """The central directory and the record that ends the archive, to be written behind the last member's bytes."""
+def end_of_archive(placed: Sequence[Slot], crcs: Iterable[int]) -> Iterator[bytes]:
+    """The central directory and the end record, to be written after the last member's data."""
     size = 0
     for slot, crc in zip(placed, crcs, strict=True):
         record = slot.central(crc)
         size += len(record)
         yield record
-    yield end_records(len(placed), size, placed[-1].data + placed[-1].size)
+    yield make_end_records(len(placed), size, placed[-1].data + placed[-1].size)
 
 
 def dos_stamp(modified: int | None) -> tuple[int, int]:
-    """DOS time and date, in local time and steps of two seconds, of nanoseconds since 1970.
+    """DOS time and date (local time, steps of two seconds) for nanoseconds since 1970.
 
-    Times that DOS has no word for become the nearest that it has.
+    Times outside the DOS range become the nearest inside.
     """
     if modified is None:
         return _FIRST_STAMP
     then = time.localtime(min(max(modified // 10**9, _EARLIEST), _LATEST))
-    if not 1980 <= then.tm_year <= 2107:  # the zone has moved it over the edge
+    if not 1980 <= then.tm_year <= 2107:  # the time zone has moved it out of range
         return _FIRST_STAMP if then.tm_year < 1980 else _LAST_STAMP
     date = (then.tm_year - 1980) << 9 | then.tm_mon << 5 | then.tm_mday
     return then.tm_hour << 11 | then.tm_min << 5 | min(then.tm_sec, 59) // 2, date

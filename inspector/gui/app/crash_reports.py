@@ -79,7 +79,7 @@ class Mishaps(QObject):
 
     def worker_died(self, exit_code: int | None, work: tuple[str, ...]) -> None:
         """Have it told that a worker ended by itself, and which methods it was running."""
-        self.noted.emit(crash_report.report_of_death(exit_code, work, {"Qt": qVersion()}))
+        self.noted.emit(crash_report.exit_report(exit_code, work, {"Qt": qVersion()}))
 
     # ---- telling -----------------------------------------------------------------------------------------------
 

@@ -1,17 +1,17 @@
-"""How the window calls what sentences point to: its actions, and the names of its fields. Light: workers load it."""
+"""The window's texts for the hints in messages: its actions and fields. Workers import it: keep it light."""
 
 from __future__ import annotations
 
-from inspector.core.hints import Way, Words
+from inspector.core.hints import Hint, HintTexts
 
-WORDS: Words = {
-    Way.PROFILE: "File > Open Location",
-    Way.REGION: "File > Open Location",
-    Way.ENDPOINT: "File > Open Location",
-    Way.UNSIGNED: "Do not sign requests, in File > Open Location",
-    Way.AGAIN: "File > Reload",
-    Way.OVERWRITE: "Replace existing files",
-    Way.WHOLE: "Send All of It",
-    Way.REMOVE_UNFINISHED: "Remove unfinished files of killed runs",
-    Way.FIRST_KEY: "Number the files in order",
+HINT_TEXTS: HintTexts = {
+    Hint.PROFILE: "File > Open Location",
+    Hint.REGION: "File > Open Location",
+    Hint.ENDPOINT: "File > Open Location",
+    Hint.UNSIGNED: "Do not sign requests, in File > Open Location",
+    Hint.AGAIN: "File > Reload",
+    Hint.OVERWRITE: "Replace existing files",
+    Hint.WHOLE: "Send All of It",
+    Hint.REMOVE_UNFINISHED: "Remove unfinished files of killed runs",
+    Hint.FIRST_KEY: "Number the files in order",
 }

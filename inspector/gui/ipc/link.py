@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from inspector.core.crash_report import Report
+from inspector.core.crash_report import CrashReport
 from inspector.gui.ipc.crash_reports import REPORTS
 from inspector.gui.ipc.worker import begin
 
@@ -164,7 +164,7 @@ class Link(QObject):
                 break
             if self._closed:
                 return
-            if isinstance(message, Report):
+            if isinstance(message, CrashReport):
                 REPORTS.came.emit(message.text)
             else:
                 self.arrived.emit(message)

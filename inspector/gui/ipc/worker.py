@@ -9,8 +9,8 @@ from multiprocessing import current_process
 from multiprocessing.connection import Connection
 from typing import Any
 
-from inspector.core.hints import speak
-from inspector.gui.ipc.hints import WORDS
+from inspector.core.hints import use_hints
+from inspector.gui.ipc.hints import HINT_TEXTS
 from inspector.operations.protocol.requests import AuditRequests, BrowseRequests, CheckRequests, CreateRequests
 
 
@@ -76,5 +76,5 @@ def audit(connection: Connection) -> None:
 
 
 def _begin() -> None:
-    speak(WORDS)
+    use_hints(HINT_TEXTS)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in the terminal is for the window, which ends its workers

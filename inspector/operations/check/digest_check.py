@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
 from inspector.core.archive import Emitter
-from inspector.core.capped_findings import Kept
+from inspector.core.capped_findings import CappedFindings
 from inspector.core.finding import Severity
 from inspector.core.format import MemberError
 from inspector.core.member import FOLDER, SPECIAL, Codec
@@ -41,7 +41,9 @@ class _Comparison:
         self.progress = progress
         self.manifest = manifest
         self.name = manifest.name
-        self.wrong = Kept(emitter, Severity.ERROR, "digest-manifest-mismatch", f"members that {self.name} contradicts")
+        self.wrong = CappedFindings(
+            emitter, Severity.ERROR, "digest-manifest-mismatch", f"members that {self.name} contradicts"
+        )
         self.ledger = Ledger(archive, self.name, self.wanted())
 
     def run(self) -> str:
@@ -79,7 +81,7 @@ class _Comparison:
         members = self.archive.members
         # Of several members with one name the last is meant: it is the one that extracting leaves.
         known = {members.path(member): member for member in range(len(members))}
-        unknown = Kept(
+        unknown = CappedFindings(
             self.emitter, Severity.WARNING, "digest-manifest-unknown-name", f"names in {self.name} that are no members"
         )
         found: list[Wanted] = []

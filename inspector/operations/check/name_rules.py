@@ -13,12 +13,12 @@ from itertools import accumulate
 from unicodedata import normalize
 
 from inspector.core.archive import Archive, Emitter
-from inspector.core.capped_findings import Kept
+from inspector.core.capped_findings import CappedFindings
 from inspector.core.field import Field, FieldTable, locate
 from inspector.core.finding import Severity
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER, Members
-from inspector.core.names import DEEPEST, collision_keys, decoded, unportable, visible
+from inspector.core.names import MAX_PATH_DEPTH, collision_keys, decoded, unportable, visible
 from inspector.core.progress import Progress
 from inspector.core.span import Spans
 
@@ -45,7 +45,7 @@ def report_names(archive: Archive, emitter: Emitter, progress: Progress) -> None
     members = archive.members
     progress.begin("Comparing names", len(members), "members")
     files, folders = array("q"), array("q")
-    odd = Kept(emitter, Severity.INFO, "name-not-portable", "names that are not portable")
+    odd = CappedFindings(emitter, Severity.INFO, "name-not-portable", "names that are not portable")
     for block in _blocks(members):
         files.extend(hash(key) for _, key in block.files())
         folders.extend(map(hash, block.folders()))
@@ -87,7 +87,7 @@ class _Block:
         found: dict[bytes, int] = {}
         for at, key in enumerate(self.keys):
             folder = key if at in self._folders else key.rpartition(b"/")[0]
-            for _ in range(DEEPEST):  # deeper ones have a finding of their own
+            for _ in range(MAX_PATH_DEPTH):  # deeper ones have a finding of their own
                 if not folder or folder in found:
                     break
                 found[folder] = self.first + at
@@ -135,9 +135,11 @@ class _Collisions:
         self._known = {
             finding.member for finding in archive.findings if finding.member is not None and "duplicate" in finding.code
         }
-        self._same = Kept(emitter, Severity.WARNING, "name-duplicate", "names that stand more than once")
-        self._alike = Kept(emitter, Severity.WARNING, "name-collision", "names that are one on some systems")
-        self._mixed = Kept(emitter, Severity.WARNING, "name-file-and-folder", "names of files that are folders too")
+        self._same = CappedFindings(emitter, Severity.WARNING, "name-duplicate", "names that stand more than once")
+        self._alike = CappedFindings(emitter, Severity.WARNING, "name-collision", "names that are one on some systems")
+        self._mixed = CappedFindings(
+            emitter, Severity.WARNING, "name-file-and-folder", "names of files that are folders too"
+        )
 
     def report(self) -> None:
         files: dict[bytes, int] = {}
@@ -199,7 +201,7 @@ def _difference(first: bytes, second: bytes) -> str:
     return "only in case or in how they are written"
 
 
-def _report_unportable(archive: Archive, member: int, odd: Kept) -> None:
+def _report_unportable(archive: Archive, member: int, odd: CappedFindings) -> None:
     if odd.full():
         return
     path = archive.members.path(member)

@@ -18,7 +18,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, blocks, expect
-from inspector.formats._zip.reading import data_start
+from inspector.formats._zip.headers import data_start
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.opening import decode, open_place, start
 from inspector.sources.s3.cancelling import cancelling

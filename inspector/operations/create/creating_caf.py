@@ -11,7 +11,7 @@ from pathlib import Path
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes, rounded
 from inspector.core.progress import Progress
-from inspector.formats.caf.decode import LARGEST_ARCHIVE, TARGET_SIZE
+from inspector.formats.caf.decode import MAX_ARCHIVE_BYTES, TARGET_DATA_BYTES
 from inspector.formats.caf.write import WriteError, Writer
 from inspector.operations.create import catalogue
 from inspector.operations.create.creating import Created, NewArchive, created, put, size_of
@@ -21,7 +21,7 @@ from inspector.operations.jobs.targets import New, Target, new_archives, see_tha
 from inspector.operations.protocol.workshop_views import Place
 from inspector.sources.s3.connection import DEFAULT, Connection
 
-DEFAULT_SIZE = TARGET_SIZE
+DEFAULT_SIZE = TARGET_DATA_BYTES
 """Where the next archive begins unless another size is said, in bytes."""
 
 
@@ -75,8 +75,8 @@ def create_caf(
     Refused, SourceError and Cancelled: then nothing is made, unless the sentence says so.
     """
     first = target_of(target)
-    if not 0 < max_size <= LARGEST_ARCHIVE:
-        raise Refused(f"An archive has at most {in_bytes(LARGEST_ARCHIVE)} (32 GB); {max_size:,} is not possible.")
+    if not 0 < max_size <= MAX_ARCHIVE_BYTES:
+        raise Refused(f"An archive has at most {in_bytes(MAX_ARCHIVE_BYTES)} (32 GB); {max_size:,} is not possible.")
     see_that_it_may_be_written([first], overwrite=overwrite, connection=connection)
     if catalog:
         catalogue.see_that_it_is_usable(Path(catalog))

@@ -10,7 +10,7 @@ from inspector.core.edit import EditError
 from inspector.core.names import encoded, visible
 from inspector.core.progress import Progress
 from inspector.formats.taco.header import LOCAL_CRC_OFFSET
-from inspector.formats.taco.write import MOST_MEMBERS, Slot, WriteError, archive_size, ending, header, slots
+from inspector.formats.taco.write import MAX_MEMBERS, Slot, WriteError, archive_size, end_of_archive, header, slots
 from inspector.operations.create.creating import Created, NewArchive, created, put, size_of
 from inspector.operations.create.inputs import Input, check_names, gather, not_of_itself
 from inspector.operations.jobs.operation_error import Refused
@@ -36,7 +36,7 @@ def create_taco(
     """
     path = target_of(target)
     see_that_it_may_be_written([path], overwrite=overwrite, connection=connection)
-    inputs = gather(locations, progress, [path], connection, MOST_MEMBERS)
+    inputs = gather(locations, progress, [path], connection, MAX_MEMBERS)
     warnings = (*check_names(inputs), *not_of_itself([path], locations))
     try:
         placed = slots((each.name, size_of(each), each.modified) for each in inputs)
@@ -48,7 +48,7 @@ def create_taco(
         out = files.add(path)
         out.write(head)
         crcs = [crc, *(_put(each, slot, out, progress) for each, slot in zip(inputs, placed[1:], strict=True))]
-        for piece in ending(placed, crcs):
+        for piece in end_of_archive(placed, crcs):
             out.write(piece)
     return created((NewArchive(str(path), len(inputs), archive_size(placed)),), warnings)
 

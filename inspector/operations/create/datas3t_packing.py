@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from pathlib import Path, PurePosixPath
 
-from inspector.core.hints import Way, by
+from inspector.core.hints import Hint, hint
 from inspector.core.names import decoded, hazards, visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
@@ -207,7 +207,7 @@ def _numbered(inputs: Sequence[Input]) -> list[Datapoint]:
         if key is None:
             raise Refused(
                 f"{visible(each.where)} is not named by a number. Say with which key to begin, and the files are "
-                f"numbered in their order{by(Way.FIRST_KEY)}. Nothing was written."
+                f"numbered in their order{hint(Hint.FIRST_KEY)}. Nothing was written."
             )
         found.append(Datapoint(key[0], "".join(decoded(name)[0].partition(".")[1:]), each))
     return sorted(found, key=lambda each: each.key)

@@ -9,7 +9,7 @@ from pathlib import Path
 from inspector.core.archive import Emitter
 from inspector.core.edit import EditError
 from inspector.core.finding import Severity
-from inspector.core.format import Likeness
+from inspector.core.format import ProbeResult
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes, plural
 from inspector.core.progress import Progress
@@ -289,7 +289,7 @@ def _examined(target: Path, options: RcaOptions, progress: Progress) -> _Ready:
             f"can be read behind the end of the archive, though nothing proves {them}. Repair it first to keep {them}, "
             f"or append with --accept {DISCARD} to overwrite {them}."
         )
-    if source.size and not layout.chunks.chunks and rca.probe(source) is Likeness.NO:
+    if source.size and not layout.chunks.chunks and rca.probe(source) is ProbeResult.NO:
         raise Refused(
             f"Nothing was added to {name}: it holds no blob, and its {in_bytes(source.size)} do not look like what an "
             "interrupted append leaves, so they may be something else. Make a new archive instead."

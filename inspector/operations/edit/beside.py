@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 
 from inspector.core.edit import Edit, EditError, Patch
-from inspector.core.hints import Way, by, taken
+from inspector.core.hints import Hint, already_exists, hint
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
@@ -99,7 +99,7 @@ def see_that_it_is_free(copy: str, files: Sequence[Beside], connection: Connecti
 
             NewObjects(connection).see_that_it_is_free(parse(place))
         elif os.path.lexists(place):
-            raise SourceError(taken(visible(place)))
+            raise SourceError(already_exists(visible(place)))
 
 
 def _old(plan: Plan, beside: Beside) -> Source | None:
@@ -114,8 +114,8 @@ def _see_that_it_is(path: Path, old: Source) -> None:
     change = old.identity.difference(FileSource(path).identity)
     if change:
         raise SourceError(
-            f"{visible(path.name)} {change}, so it is left as it is. Open the archive again{by(Way.AGAIN)} to see what "
-            "it is now."
+            f"{visible(path.name)} {change}, so it is left as it is. Open the archive again{hint(Hint.AGAIN)} to see "
+            "what it is now."
         )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from inspector.core.archive import Archive
 from inspector.core.edit import Edit, EditError
 from inspector.formats.taco.decode import TacoDetail
-from inspector.formats.taco.edit import header_edit, why_not
-from inspector.formats.taco.header import HEADER_SIZE, target_words
+from inspector.formats.taco.edit import header_edit, why_not_editable
+from inspector.formats.taco.header import HEADER_SIZE, target_text
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.header_draft import (
     EMPTY,
@@ -24,7 +24,7 @@ def header_draft(archive: Archive) -> HeaderDraft:
     """The header as it stands in the file; raises Refused where the archive has none."""
     header = _detail(archive).header
     if header is None:
-        raise Refused(why_not(archive))
+        raise Refused(why_not_editable(archive))
     return HeaderDraft(min(header.count, MOST_ENTRIES), header.entries)
 
 
@@ -36,12 +36,12 @@ def header_view(archive: Archive, draft: HeaderDraft | None = None) -> HeaderVie
     count = detail.header.count if draft is None and detail.header is not None else wanted.count
     changed = frozenset(i for i in range(MOST_ENTRIES) if wanted.entries[i] != stands.entries[i])
     entries = tuple(_entry_view(archive, index, entry, index < count) for index, entry in enumerate(wanted.entries))
-    return HeaderView(count, entries, why_not(archive), changed)
+    return HeaderView(count, entries, why_not_editable(archive), changed)
 
 
 def _entry_view(archive: Archive, index: int, entry: Entry, used: bool) -> EntryView:
     size = archive.source.size
-    words = target_words(_detail(archive).directory, size, entry) if entry != EMPTY else "holds nothing"
+    words = target_text(_detail(archive).directory, size, entry) if entry != EMPTY else "holds nothing"
     pointing = _pointing(entry, size, words)
     doubtful = used and pointing in (Pointing.OUTSIDE, Pointing.HEADER)
     return EntryView(index, *entry, used, pointing, words, doubtful)

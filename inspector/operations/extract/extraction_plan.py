@@ -187,7 +187,7 @@ class Planner:
         """A hard link becomes a copy of the file that it is another name of; other links and devices are not made."""
         wanted = batch.wanted
         decoder = wanted.archive.decoder
-        target = decoder.traits(wanted.archive, member.index).link if decoder else None
+        target = decoder.member_metadata(wanted.archive, member.index).link if decoder else None
         if target is None:
             return "it is a link, a device or a sparse file, and those are not made"
         key = b"/".join(parts_of(wanted.folder + target))

@@ -10,7 +10,7 @@ from queue import SimpleQueue
 from threading import Event, Lock
 
 from inspector.core.finding import Finding
-from inspector.core.format import MemberError, one_lane
+from inspector.core.format import MemberError, one_group
 from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, rounded
 from inspector.core.progress import Cancelled, Progress
@@ -96,8 +96,10 @@ class Work:
             return
         lanes: Iterator[list[int]] = iter((list(batch.files),))
         workers = 1
-        if decoder.lane is not one_lane:
-            every = [list(lane) for _, lane in groupby(batch.files, lambda member: decoder.lane(archive, member))]
+        if decoder.decode_group is not one_group:
+            every = [
+                list(lane) for _, lane in groupby(batch.files, lambda member: decoder.decode_group(archive, member))
+            ]
             workers = min(_WORKERS, os.cpu_count() or 1, len(every))
             lanes = iter(every)
         if workers == 1:
@@ -117,7 +119,7 @@ class Work:
         assert decoder is not None
 
         def work() -> None:
-            archive = decoder.apart(batch.wanted.archive)
+            archive = decoder.thread_copy(batch.wanted.archive)
             assert isinstance(archive, Opened)
             try:
                 with self._destination() as destination:
@@ -248,7 +250,7 @@ class _Hand:
     def changed(self, member: int) -> int | None:
         """When a member was changed, if that is known and can be true."""
         decoder = self._archive.decoder
-        changed = decoder.traits(self._archive, member).changed if decoder else None
+        changed = decoder.member_metadata(self._archive, member).changed if decoder else None
         return changed if changed is not None and changed in _SANE else None
 
 

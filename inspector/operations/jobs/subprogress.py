@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator, MutableSequence, Sequ
 from contextlib import closing
 from typing import TypeVar
 
-from inspector.core.map_ordered import side_by_side
+from inspector.core.map_ordered import map_ordered
 from inspector.core.progress import Progress
 
 Answer = TypeVar("Answer")
@@ -107,7 +107,7 @@ def together(
         for each in running:
             each.resume()
 
-    came = side_by_side(range(len(sizes)), lambda at, own: work(at, Share(own, 0, sizes[at])), most, look)
+    came = map_ordered(range(len(sizes)), lambda at, own: work(at, Share(own, 0, sizes[at])), most, look)
     with closing(came):
         for size, answer in zip(sizes, came, strict=True):
             before += size

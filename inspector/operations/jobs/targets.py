@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from inspector.core.hints import taken
+from inspector.core.hints import already_exists
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
@@ -94,7 +94,7 @@ def see_that_it_may_be_written(paths: Collection[Target], *, overwrite: bool, co
         if path.is_dir() or not path.name:
             raise Refused(f"{name} is a folder, and a file is to be written there: choose another name.")
         if os.path.lexists(path) and not overwrite:
-            raise Refused(taken(name))
+            raise Refused(already_exists(name))
         if not path.parent.is_dir():
             raise Refused(f"{name} cannot be written: its folder does not exist.")
 

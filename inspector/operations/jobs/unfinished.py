@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from inspector.core.hints import Way, by
+from inspector.core.hints import Hint, hint
 from inspector.core.names import listed, visible
 from inspector.core.numbers import count, rounded
 from inspector.sources.local.unfinished import Unfinished, remove, unfinished
@@ -25,7 +25,7 @@ def told(found: Iterable[Unfinished], folder: Path) -> str:
     files, size = count(len(every), "unfinished file"), rounded(sum(each.size for each in every))
     return (
         f"{files} of a run that was killed {are} in {visible(str(folder))}: {names}, {size}. Nothing uses {them} any "
-        f"more; remove {them}{by(Way.REMOVE_UNFINISHED)} or leave {them}."
+        f"more; remove {them}{hint(Hint.REMOVE_UNFINISHED)} or leave {them}."
     )
 
 

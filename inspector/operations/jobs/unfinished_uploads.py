@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from inspector.core.hints import Way, by
+from inspector.core.hints import Hint, hint
 from inspector.core.names import encoded, listed, visible
 from inspector.core.numbers import count
 from inspector.core.source import SourceError
@@ -40,7 +40,7 @@ def said_of_uploads(target: Address, connection: Connection) -> Iterator[str]:
         yield (
             f"{count(len(left), 'unfinished upload')} of a run that was killed {_was(left)} left in "
             f"{_bucket(target)}: {_named(left)}. What was sent is seen by no one, and may cost; remove "
-            f"{them}{by(Way.REMOVE_UNFINISHED)} or leave {them}."
+            f"{them}{hint(Hint.REMOVE_UNFINISHED)} or leave {them}."
         )
 
 

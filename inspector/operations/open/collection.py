@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from inspector.core.archive import Archive
-from inspector.core.capped_findings import KEPT
+from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND
 from inspector.core.collection import Collection, Orphan, Overlap, Range
 from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
@@ -60,7 +60,7 @@ def overlaps_in(collection: Collection, at: int, archive: Archive) -> Iterator[F
     """What is to be said of range ``at``, which has been decoded: the keys it shares, with their headers as spans."""
     for overlap in collection.overlaps:
         if overlap.later == at:
-            spans = tuple(islice(headers_of(archive, overlap.first, overlap.last), KEPT))
+            spans = tuple(islice(headers_of(archive, overlap.first, overlap.last), MAX_FINDINGS_PER_KIND))
             here = "" if spans else " Their names say so: this one holds no such key."
             yield replace(overlap.finding, message=overlap.finding.message + here, spans=spans)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # numpy comes with these, which the first look at an archive 
 LARGEST_PAGE = 10_000
 """The most rows given at once."""
 
-DEEPEST = 128
+MAX_PATH_DEPTH = 128
 """Folders above a member that a face is led through: a view opens them one by one."""
 
 
@@ -144,7 +144,7 @@ class MembersView:
     def tree_place(self, index: int) -> tuple[int, ...]:
         """The rows that lead to a member in the tree; none where it is hidden, too deep, or nothing is planted."""
         rows = () if self._tree is None else self._tree.place(index)
-        return rows if len(rows) <= DEEPEST else ()
+        return rows if len(rows) <= MAX_PATH_DEPTH else ()
 
 
 def _clipped(first: int, count: int, total: int, most: int = LARGEST_PAGE) -> range:

@@ -5,7 +5,7 @@ its answer is ``(number, True, value)`` or ``(number, False, sentence)``.
 ``("progress", number)`` asks how far a job is and is answered with ``(number, "progress", JobState or None)``;
 ``("cancel", number)`` stops one and has no answer of its own: the job's answer says that it was cancelled.
 ``("pause", number)`` and ``("resume", number)`` have no answer either; a paused job can be cancelled.
-A mistake in the program is told in a ``Report`` of its own before the answer that it kept from coming.
+A mistake in the program is told in a ``CrashReport`` of its own before the answer that it kept from coming.
 ``None`` ends the loop: jobs are cancelled, and have GRACE seconds to take away what is half made.
 """
 
@@ -23,7 +23,7 @@ from queue import SimpleQueue
 from time import monotonic
 from typing import Any
 
-from inspector.core.crash_report import Report, report
+from inspector.core.crash_report import CrashReport, report
 from inspector.core.edit import EditError
 from inspector.core.format import MemberError
 from inspector.core.progress import CANCELLED, Cancelled, Progress
@@ -140,11 +140,11 @@ class _Server:
             answer = (number, False, str(error))
         except Exception as error:  # noqa: BLE001 - the border of the process: a mistake in one answer must not end all others
             traceback.print_exc()
-            self._send(Report(report(error, "worker")))
+            self._send(CrashReport(report(error, "worker")))
             answer = (number, False, f"This could not be answered because of a mistake in the program: {error!r}.")
         self._send(answer)
 
-    def _send(self, message: tuple[Any, ...] | Report) -> None:
+    def _send(self, message: tuple[Any, ...] | CrashReport) -> None:
         # Where nobody listens any more the loop ends when it next looks.
         with self._sending, contextlib.suppress(OSError):
             self._connection.send(message)

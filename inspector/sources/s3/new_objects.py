@@ -9,7 +9,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self, TypeVar
 
-from inspector.core.hints import Way, by, taken
+from inspector.core.hints import Hint, already_exists, hint
 from inspector.core.names import visible
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
@@ -183,7 +183,7 @@ class NewObject:
                 return (
                     f"What was sent of {visible(self.address.location)} could not be removed again "
                     f"({str(error).rstrip('.')}); it costs until the upload {visible(self.upload.id)} is "
-                    f"aborted{by(Way.REMOVE_UNFINISHED)}."
+                    f"aborted{hint(Hint.REMOVE_UNFINISHED)}."
                 )
         return ""
 
@@ -259,7 +259,7 @@ class NewObjects:
             if error.status == _MISSING and error.code != "NoSuchBucket":
                 return
             raise
-        raise SourceError(taken(visible(address.location), "key"))
+        raise SourceError(already_exists(visible(address.location), "key"))
 
     def __enter__(self) -> Self:
         return self
@@ -315,7 +315,7 @@ class NewObjects:
                 each.place({})
         except S3Error as error:
             if error.status == _NOT_AS_BEFORE:
-                raise SourceError(taken(visible(each.address.location), "key")) from error
+                raise SourceError(already_exists(visible(each.address.location), "key")) from error
             raise
 
     def _discard(self) -> list[str]:

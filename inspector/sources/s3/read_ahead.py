@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 
-from inspector.core.map_ordered import side_by_side
+from inspector.core.map_ordered import map_ordered
 from inspector.core.progress import Progress
 from inspector.core.span import Span
 from inspector.sources.cache import LARGEST
@@ -41,7 +41,7 @@ def gathered(spans: Sequence[Span], read: Read, look: Callable[[], None]) -> Ite
     Raises what ``read`` raises.
     """
     whole = list(runs(spans))
-    came = side_by_side((span for span, _ in whole), read, AT_ONCE, lambda _: look())
+    came = map_ordered((span for span, _ in whole), read, AT_ONCE, lambda _: look())
     with closing(came):
         for (span, run), data in zip(whole, came, strict=True):
             for each in run:

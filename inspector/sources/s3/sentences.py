@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from inspector.core import limits
-from inspector.core.hints import Way, by
+from inspector.core.hints import Hint, hint
 from inspector.core.names import visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.source import SourceError
@@ -17,7 +17,7 @@ from inspector.sources.s3.log_redaction import is_about_a_header, redacted
 
 def ways() -> dict[str, str]:
     """How the face calls what sentences point to, by the names that they have in templates."""
-    return {f"by_{way.name.lower()}": by(way) for way in Way}
+    return {f"by_{each.name.lower()}": hint(each) for each in Hint}
 
 
 def replaced(what: str) -> str:

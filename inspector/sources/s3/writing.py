@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 from inspector.core.edit import Edit, EditError, OverlaySource
-from inspector.core.hints import Way, by
+from inspector.core.hints import Hint, hint
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes, rounded
 from inspector.core.progress import Progress
@@ -112,7 +112,9 @@ class _Writing:
         head, kept = self._sender.state(self._source.address, self._source.ledger)
         if not head.etag or (head.etag, head.size) != (self._source.etag, self._source.size):
             self._source.replaced = True
-            raise self._not_changed(f"it was replaced meanwhile. Open it again{by(Way.AGAIN)} to see what it is now.")
+            raise self._not_changed(
+                f"it was replaced meanwhile. Open it again{hint(Hint.AGAIN)} to see what it is now."
+            )
         return kept
 
     def _not_changed(self, why: str) -> EditError:
@@ -152,7 +154,7 @@ class _Writing:
             if error.status != _GONE:
                 raise EditError(
                     f"{why} What was sent could not be removed again ({error}); it costs until the upload "
-                    f"{visible(upload.id)} is aborted{by(Way.REMOVE_UNFINISHED)}."
+                    f"{visible(upload.id)} is aborted{hint(Hint.REMOVE_UNFINISHED)}."
                 ) from why
 
     def _parts(self, upload: Upload) -> list[Part]:
@@ -188,7 +190,7 @@ class _Writing:
             raise CannotCopyError(
                 f"{self.name} was not changed: this server cannot make a new object of parts of another one, so all "
                 f"{rounded(self._edit.new_size)} would have to be read and sent. That is done only if you say "
-                f"so{by(Way.WHOLE)}."
+                f"so{hint(Hint.WHOLE)}."
             ) from error
 
     def _see_to(self, copies: dict[Future[Part], int]) -> None:
@@ -240,7 +242,7 @@ class _Writing:
     def _not_known(self, why: str) -> EditError:
         return EditError(
             f"It is not known whether {self.name} was changed: the last request got no answer ({why.rstrip('.')}). "
-            f"Open it again{by(Way.AGAIN)} and look; it is either as it was, or as it was to be."
+            f"Open it again{hint(Hint.AGAIN)} and look; it is either as it was, or as it was to be."
         )
 
     def _on_condition(self, request: Callable[[Kept], str]) -> str:

@@ -10,7 +10,7 @@ from inspector.core.source import BytesSource, Source
 from inspector.formats.caf import FORMAT
 from tests.formats.archives import codes
 
-MOST = 4
+MAX_EDITS = 4
 """More edits than any damage needs: a plan that goes on for ever fails."""
 
 
@@ -32,8 +32,8 @@ def edits(archive: Archive) -> list[Repair]:
 
 
 def repaired(archive: Archive, *, claims: bool = False) -> Archive:
-    """The archive after one edit after another, each of which fixes what it says; only claims wait for a word."""
-    for _ in range(MOST):
+    """The archive after all edits, each of which has to fix the findings it names; ``claims`` includes assumptions."""
+    for _ in range(MAX_EDITS):
         todo = [repair for repair in edits(archive) if claims or not repair.claim]
         if not todo:
             return archive

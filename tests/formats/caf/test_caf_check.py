@@ -126,7 +126,7 @@ def test_every_truncation_is_damaged(name: str, sample: Callable[[str], Path], t
 def test_every_flipped_bit_of_index_and_footer_is_found_or_changes_nothing_but_a_name(
     build: Build, decoded: Decoded
 ) -> None:
-    """The format has nothing that would tell a changed name from a right one; all else is told."""
+    """The format has no checksums: only a changed name goes unnoticed."""
     data = build()
     whole = decoded(data)
     index = find_field(whole.fields, "index").spans[0]

@@ -241,7 +241,7 @@ def test_an_entry_that_is_not_closed_leaves_the_next(build: Build, decoded: Deco
     index = '{"format_version":"1.0","files":{"a":{"start_byte":0,"end_byte":2,"b":{"start_byte":2,"end_byte":10}}}'
     archive = decoded(build(index))
     assert listing(archive) == [(b"a", 2), (b"b", 8)]
-    assert "before that of 'a' is closed" in messages(archive)
+    assert "before the entry of 'a' is closed" in messages(archive)
 
 
 def test_gaps_are_rows(build: Build, decoded: Decoded) -> None:
@@ -323,7 +323,7 @@ def test_bytes_after_the_footer(build: Build, decoded: Decoded, field_named: Fie
 def test_an_index_that_is_cut_off_still_lists_its_beginning(build: Build, decoded: Decoded) -> None:
     archive = decoded(build()[:-30])
     assert listing(archive)[0] == (b"one", 3)
-    assert "middle of its index" in messages(archive)
+    assert "inside its index" in messages(archive)
 
 
 def test_an_archive_inside_an_archive_is_only_data(build: Build, decoded: Decoded) -> None:

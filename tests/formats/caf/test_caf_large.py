@@ -14,7 +14,7 @@ from inspector.core.field import locate
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
-from inspector.formats.caf import FORMAT, columns, exact, fast
+from inspector.formats.caf import FORMAT, exact, fast, index
 from inspector.formats.caf.exact import read_exactly
 from inspector.formats.caf.fast import read_fast
 from inspector.formats.caf.index import Index
@@ -46,7 +46,7 @@ def said(index: Index) -> tuple[object, ...]:
 @pytest.mark.parametrize("layout", [{}, {"indent": 2}, {"separators": (",", ":")}])
 def test_the_fast_way_says_what_the_exact_way_says(layout: dict[str, object]) -> None:
     data = index_of(entries() | {"ünï/cödé": {"start_byte": 0, "end_byte": 0}}, **layout)
-    assert len(data) > fast.SLICE
+    assert len(data) > fast.SLICE_BYTES
     quick = fast_index(data)
     assert quick is not None
     assert said(quick) == said(read_exactly(data, 0, Progress()))
@@ -64,7 +64,7 @@ def test_the_fast_way_is_right_or_silent(files: list[tuple[str, int, int]], size
     )
     data = ('{"format_version":"1.0","files":{' + written + "}}").encode("utf-8", "surrogatepass")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fast, "SLICE", size)
+        patch.setattr(fast, "SLICE_BYTES", size)
         quick = fast_index(data)
     if quick is not None:
         slow = read_exactly(data, 0, Progress())
@@ -156,7 +156,7 @@ def test_hazardous_names_among_many_are_found(build: Build, decoded: Decoded) ->
 def test_columns_are_answered_alike_with_and_without_numpy(
     few: int, build: Build, decoded: Decoded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(columns, "FEW", few)
+    monkeypatch.setattr(index, "MAX_MEMBERS_WITHOUT_NUMPY", few)
     files = {
         "b": {"start_byte": 6, "end_byte": 9},
         "../a": {"start_byte": 0, "end_byte": 3},
@@ -177,12 +177,12 @@ def test_columns_are_answered_alike_with_and_without_numpy(
 
 
 def test_the_number_of_members_is_bounded(build: Build, decoded: Decoded, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact, "MEMBERS", 100)
-    monkeypatch.setattr(exact, "_STEP", 50)
-    monkeypatch.setattr(fast, "MEMBERS", 100)
+    monkeypatch.setattr(exact, "MAX_MEMBERS", 100)
+    monkeypatch.setattr(exact, "_ENTRIES_PER_STEP", 50)
+    monkeypatch.setattr(fast, "MAX_MEMBERS", 100)
     archive = decoded(build(index_of(entries()), data=b"abc" * COUNT))
     assert len(archive.members) == 100
-    assert any("showing the first 100" in finding.message for finding in archive.findings)
+    assert any("Only the first 100" in finding.message for finding in archive.findings)
 
 
 def test_reading_can_be_cancelled() -> None:

@@ -8,13 +8,13 @@ import pytest
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.finding import Severity
-from inspector.core.format import Likeness
+from inspector.core.format import ProbeResult
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.formats import recognise
-from inspector.formats.caf import FORMAT, locate, search
+from inspector.formats.caf import FORMAT, locate
 from inspector.operations.check.checking import check_location
 from tests.formats.caf.conftest import build_archive
 
@@ -31,7 +31,7 @@ def test_what_is_no_archive_gets_an_error(data: bytes, decoded: Decoded) -> None
 
 def test_core_audio_is_named(decoded: Decoded) -> None:
     data = b"caff\0\1\0\0desc" + bytes(100)
-    assert FORMAT.probe(BytesSource(data)) is Likeness.NO
+    assert FORMAT.probe(BytesSource(data)) is ProbeResult.NO
     (finding,) = decoded(data).findings
     assert "Core Audio" in finding.message
 
@@ -39,23 +39,23 @@ def test_core_audio_is_named(decoded: Decoded) -> None:
 def test_core_audio_may_be_the_first_member(build: Build, decoded: Decoded) -> None:
     index = '{"format_version":"1.0","files":{"sound.caf":{"start_byte":0,"end_byte":10}}}'
     data = build(index, data=b"caff\0\1\0\0de")
-    assert FORMAT.probe(BytesSource(data)) is Likeness.CERTAIN
+    assert FORMAT.probe(BytesSource(data)) is ProbeResult.CERTAIN
     assert not decoded(data).findings
 
 
 @pytest.mark.parametrize(
-    ("data", "likeness"),
+    ("data", "expected"),
     [
-        (b"", Likeness.NO),
-        (b"PK\x05\x06" + bytes(18), Likeness.NO),
-        (b'{"files":{}}\x0c\0\0\0', Likeness.CERTAIN),
-        (b'\xef\xbb\xbf \n{ "format_version" : 1}\x1c\0\0\0', Likeness.CERTAIN),
-        (b'{"files":{}}\xff\0\0\0', Likeness.POSSIBLE),
-        (b'{"other":{}}\x0c\0\0\0', Likeness.POSSIBLE),
+        (b"", ProbeResult.NO),
+        (b"PK\x05\x06" + bytes(18), ProbeResult.NO),
+        (b'{"files":{}}\x0c\0\0\0', ProbeResult.CERTAIN),
+        (b'\xef\xbb\xbf \n{ "format_version" : 1}\x1c\0\0\0', ProbeResult.CERTAIN),
+        (b'{"files":{}}\xff\0\0\0', ProbeResult.POSSIBLE),
+        (b'{"other":{}}\x0c\0\0\0', ProbeResult.POSSIBLE),
     ],
 )
-def test_recognition(data: bytes, likeness: Likeness) -> None:
-    assert FORMAT.probe(BytesSource(data)) is likeness
+def test_recognition(data: bytes, expected: ProbeResult) -> None:
+    assert FORMAT.probe(BytesSource(data)) is expected
 
 
 def many(count: int = 2_000, size: int = 1) -> bytes:
@@ -87,14 +87,14 @@ def test_what_quotes_an_index_is_no_archive(text: bytes) -> None:
 
 
 def remains(build: Build) -> dict[str, bytes]:
-    """Archives of texts, damaged where an archive is told from other files."""
+    """Archives of texts, damaged where an archive is distinguished from other files."""
     small, large = build(data=b"onetwo-two"), build(many(), data=bytes(2_000))
     return {
         "wrong footer": small[:-4] + b"\x07\0\0\0",
         "footer beyond the file": small[:-4] + b"\x07\0\0\xff",
         "no footer": small[:-4],
         "cut off in the index": small[:-10],
-        "bytes behind the footer": small + b"more bytes",
+        "bytes after the footer": small + b"more bytes",
         "index closed wrongly": small.replace(b"}}}", b"}}]"),
         "large, wrong footer": large[:-4] + b"\x07\0\0\0",
         "large, cut off in the index": large[:-500],
@@ -105,7 +105,7 @@ def remains(build: Build) -> dict[str, bytes]:
 @pytest.mark.parametrize("kind", remains(build_archive))
 def test_a_damaged_archive_is_known_without_its_suffix(kind: str, build: Build) -> None:
     data = remains(build)[kind]
-    assert FORMAT.probe(BytesSource(data)) is Likeness.POSSIBLE
+    assert FORMAT.probe(BytesSource(data)) is ProbeResult.POSSIBLE
     assert recognise(BytesSource(data, "backup")) is FORMAT
 
 
@@ -143,7 +143,7 @@ def test_the_search_for_an_index_holds_little_at_once() -> None:
 def test_an_index_is_found_wherever_the_stretches_of_the_search_meet(
     left: int, build: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "_WINDOW", 64)
+    monkeypatch.setattr(locate, "_WINDOW_BYTES", 64)
     tail = build(many(20), data=b"") + bytes(left + 1)
     place = locate.find_index(Zeros(1_000 + len(tail), tail))
     assert place.index == Span(1_000, 1_000 + len(many(20)))

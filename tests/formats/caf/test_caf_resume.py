@@ -13,7 +13,7 @@ from inspector.core.format import MemberError
 from inspector.core.progress import Progress
 from inspector.core.span import Span
 from inspector.formats.caf import FORMAT
-from inspector.formats.caf.resume import first_entry
+from inspector.formats.caf.locate import first_entry
 from tests.formats.caf.repairing import checked, codes, contents, edits, repaired, salvaged
 from tests.samples.writers import index_json, ranges_of
 
@@ -111,13 +111,13 @@ def test_a_number_that_is_cut_off_is_no_number(rest: bytes, decoded: Decoded) ->
     assert readable(archive) == WHOLE[:3]
 
 
-def test_where_reading_goes_on_is_said(decoded: Decoded) -> None:
+def test_where_reading_goes_on_is_reported(decoded: Decoded) -> None:
     index = INDEX.replace(b'},"b', b'}"b')
     archive = decoded(with_index(index))
     (finding,) = archive.findings
     place = len(DATA) + index.index(b'"b.two')
     assert finding.spans == ((place, place + 1),)
-    assert f"goes on with the entry at byte {place}" in finding.message
+    assert f"continues with the entry at byte {place}" in finding.message
 
 
 def test_an_object_that_only_resembles_entries_adds_no_members(decoded: Decoded) -> None:
@@ -136,25 +136,25 @@ def test_an_index_that_ends_in_zeros_is_one_that_is_cut_off(cut: int, zeros: int
     assert len(archive.members)
 
 
-def test_a_footer_of_zeros_and_zeros_behind_it_do_not_hide_the_index(decoded: Decoded) -> None:
+def test_a_footer_of_zeros_and_zeros_after_it_do_not_hide_the_index(decoded: Decoded) -> None:
     archive = decoded(DATA + INDEX + b"\0" * 512)
     assert is_wrong(archive)
     assert contents(archive) == WHOLE
     assert not codes(repaired(archive))
 
 
-@pytest.mark.parametrize("behind", [b"\n", b"\0" * 9, b"HTTP/1.1 200 OK"])
-def test_what_follows_the_footer_is_what_is_marked(behind: bytes, decoded: Decoded) -> None:
+@pytest.mark.parametrize("after", [b"\n", b"\0" * 9, b"HTTP/1.1 200 OK"])
+def test_what_follows_the_footer_is_what_is_marked(after: bytes, decoded: Decoded) -> None:
     data = with_index(INDEX)
-    (finding,) = decoded(data + behind).findings
-    assert finding.spans == ((len(data), len(data) + len(behind)),)
+    (finding,) = decoded(data + after).findings
+    assert finding.spans == ((len(data), len(data) + len(after)),)
 
 
-@pytest.mark.parametrize("behind", [b"\n", b"\xff" * 600, b"HTTP/1.1 200 OK"])
+@pytest.mark.parametrize("after", [b"\n", b"\xff" * 600, b"HTTP/1.1 200 OK"])
 @pytest.mark.parametrize("footer", [b"", b"\0\0\0\0", b"\0\0\1\0"])
-def test_an_index_is_found_by_where_its_members_end(footer: bytes, behind: bytes, decoded: Decoded) -> None:
-    """A wrong footer, or none, and something behind it."""
-    archive = decoded(DATA + INDEX + footer + behind)
+def test_an_index_is_found_by_where_its_members_end(footer: bytes, after: bytes, decoded: Decoded) -> None:
+    """A wrong footer, or none, and something after it."""
+    archive = decoded(DATA + INDEX + footer + after)
     assert is_wrong(archive)
     assert contents(archive) == WHOLE
     after = repaired(archive)

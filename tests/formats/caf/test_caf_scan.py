@@ -35,7 +35,7 @@ def scanned(data: bytes) -> bool:
         scanner.space()
     except Malformed:
         return False
-    return scanner.at == len(data) and not scanner.lax
+    return scanner.at == len(data) and not scanner.deviations
 
 
 @given(documents, st.booleans(), st.sampled_from([None, 1, "\t"]))
@@ -89,7 +89,7 @@ def test_sixty_four_levels_are_passed() -> None:
 def test_a_trailing_comma_is_noted_and_passed(data: bytes) -> None:
     scanner = Scanner(data)
     assert scanner.value() == (0, len(data))
-    places = [place.start for place in scanner.lax["a comma after the last element"]]
+    places = [place.start for place in scanner.deviations["a comma after the last element"]]
     assert places == [at for at in range(len(data)) if data[at : at + 2] in (b",]", b",}")]
 
 

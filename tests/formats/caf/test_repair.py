@@ -1,4 +1,4 @@
-"""Repairs of a Chunk Archive: what they repair, what they lose, and that members keep their bytes."""
+"""Repairs of a Chunk Archive: what they fix, what they lose, and that members keep their bytes."""
 
 from __future__ import annotations
 
@@ -99,14 +99,14 @@ def test_a_wrong_footer_is_set_from_the_index(build: Build, wrong: int | bytes) 
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_whatever_the_footer_says_the_archive_is_repaired(wrong: int) -> None:
+def test_any_wrong_footer_is_repaired(wrong: int) -> None:
     assert whole(repaired(checked(build_archive(footer=wrong))).source) == build_archive()
 
 
-def test_what_stands_behind_the_footer_is_cut_off_and_named(build: Build) -> None:
+def test_bytes_after_the_footer_are_cut_off_and_named(build: Build) -> None:
     before = checked(build() + b"\xff\xfe\xfd")
     (repair,) = edits(before)
-    assert repair.loses == ("The 3 bytes behind the footer, which belong to no part of the archive.",)
+    assert repair.loses == ("The 3 bytes after the footer, which belong to no part of the archive.",)
     assert whole(repaired(before).source) == build()
 
 
@@ -174,13 +174,13 @@ def test_cut_at_every_byte_an_index_gives_all_its_closed_entries(index: bytes | 
 def test_what_an_index_is_closed_over_is_shown(rest: bytes, lost: str) -> None:
     archive = archive_of({"a": b"1"})
     before = checked(archive[: archive.index(b"}") + 1] + rest)
-    said = [loss for loss in edits(before)[0].loses if "cannot be read as entries" in loss]
-    assert [loss.endswith(lost) for loss in said] == [True] * bool(lost)
+    losses = [loss for loss in edits(before)[0].loses if "not readable entries" in loss]
+    assert [loss.endswith(lost) for loss in losses] == [True] * bool(lost)
     if lost:
-        assert f"The {len(rest)} bytes of the index" in said[0]
+        assert f"The {len(rest)} bytes of the index" in losses[0]
 
 
-def test_a_version_behind_the_entries_is_written_again() -> None:
+def test_a_version_after_the_entries_is_written_again() -> None:
     index = b'{"files":{"a":{"start_byte":0,"end_byte":1}},"format_ver'
     after = repaired(checked(b"x" + index))
     assert not codes(after)
@@ -221,8 +221,8 @@ def test_a_salvage_leaves_out_what_it_says() -> None:
     *_, plan = plans(before)
     assert plan.code == "caf-salvage"
     assert plan.loses == (
-        "2 members whose data cannot be told: 'back', 'far'.",
-        "6 bytes of data that belong to none of the members.",
+        "2 members whose place is not known: 'back', 'far'.",
+        "6 bytes of data that belong to no member.",
     )
     after = salvaged(before)
     assert after is not None
@@ -256,7 +256,7 @@ def test_warnings_alone_call_for_no_new_archive(build: Build) -> None:
     assert not plans(checked(b"more" + build()))
 
 
-def test_what_an_edit_fixes_without_loss_calls_for_no_new_archive(build: Build) -> None:
+def test_no_salvage_is_offered_if_an_edit_fixes_everything_without_loss(build: Build) -> None:
     assert [each.code for each in plans(checked(build(footer=7)))] == ["caf-mend-footer"]
 
 
@@ -297,7 +297,7 @@ def test_a_salvage_names_the_members_that_share_bytes() -> None:
     index = index_json([("a", 0, 5), ("b", 4, 6), ("c", 7, 8), ("far", 9, 99)])
     before = checked(build_archive(index, b"0123456789"))
     *_, plan = plans(before)
-    said = [each for each in plan.loses if "doubtful" in each]
+    said = [each for each in plan.loses if "share bytes" in each]
     assert len(said) == 1
     assert said[0].endswith(": 'a', 'b'.")
     after = salvaged(before)

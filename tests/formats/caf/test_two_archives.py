@@ -1,4 +1,4 @@
-"""Two Chunk Archives one behind the other, as ``cat a.caf b.caf`` makes them."""
+"""Two Chunk Archives one after the other, as ``cat a.caf b.caf`` makes them."""
 
 from __future__ import annotations
 
@@ -35,11 +35,9 @@ def test_no_archive_is_made_of_bytes_that_are_not_those_of_the_members() -> None
     assert salvaged(checked(FIRST + archive_of(FILES))) is None
 
 
-@pytest.mark.parametrize("behind", [b"", b"x", FIRST[1:], FIRST[:-4] + b"\0\0\0\0"])
-def test_an_archive_among_the_members_is_no_first_archive(behind: bytes) -> None:
-    """Nor does it matter that bytes behind the members belong to none, even as many."""
+@pytest.mark.parametrize("after", [b"", b"x", FIRST[1:], FIRST[:-4] + b"\0\0\0\0"])
+def test_an_archive_among_the_members_is_no_first_archive(after: bytes) -> None:
+    """Nor does it matter that bytes after the members belong to none, even as many."""
     data = FIRST + b"more"
-    before = checked(
-        build_archive(index_json([("in.caf", 0, len(FIRST)), ("b", len(FIRST), len(data))]), data + behind)
-    )
-    assert codes(before) == (["caf-gap"] if behind else [])
+    before = checked(build_archive(index_json([("in.caf", 0, len(FIRST)), ("b", len(FIRST), len(data))]), data + after))
+    assert codes(before) == (["caf-gap"] if after else [])

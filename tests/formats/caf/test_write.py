@@ -82,10 +82,10 @@ def test_a_name_is_taken_once() -> None:
 
 
 def test_an_index_that_the_footer_cannot_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write, "INDEX_LIMIT", 100)
+    monkeypatch.setattr(write, "MAX_INDEX_SIZE", 100)
     writer = Writer()
     writer.begin(b"a")
     writer.end()
     writer.begin(b"b")
-    with pytest.raises(WriteError, match="put fewer members into one archive"):
+    with pytest.raises(WriteError, match="Put fewer members into one archive"):
         writer.end()

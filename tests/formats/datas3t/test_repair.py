@@ -201,7 +201,7 @@ def test_an_end_that_may_hide_a_loss_waits_for_a_word() -> None:
     half = build(list(POINTS.items())[:3])[:-1024]
     repair = plans(range_of(ROWS, half))[0]
     assert repair.code == "tar-write-end"
-    assert "cannot be told" in repair.claim
+    assert "Nothing shows" in repair.claim
     assert [each.claim for each in tar.FORMAT.repairs(decoded(half), Progress())] == [repair.claim]
 
 
@@ -209,7 +209,7 @@ def test_a_cut_off_header_gives_way_to_the_end_and_is_named() -> None:
     half = build(list(POINTS.items())[:3])[:-1024]
     before = decoded(half + TAR[:100])
     (repair,) = tar.FORMAT.repairs(before, Progress())
-    assert repair.loses == ("The 100 bytes of a cut-off header, of a member whose data are not there.",)
+    assert repair.loses == ("The 100 bytes of a cut-off header, whose member has no data in the file.",)
     assert repair.edit is not None
     assert repair.edit.new_size == len(half) + 1024
 
@@ -245,7 +245,7 @@ def test_one_field_that_explains_the_sum_of_a_header_is_set(at: int, field: str)
     before = range_of(ROWS, flipped(HEAD + at, 1))
     repair = next(each for each in plans(before) if each.code == "tar-mend-header")
     assert f"Set the field {field} of the header" in repair.title
-    assert repair.claim.startswith(f"That only the field {field} of the header at byte {HEAD:,} has changed")
+    assert repair.claim.startswith(f"Only the field {field} of the header at byte {HEAD:,} has changed")
     after = made(before, repair)
     assert not plans(after)
     if field != "chksum":

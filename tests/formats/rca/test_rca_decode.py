@@ -8,7 +8,7 @@ import zstandard
 
 from inspector.core.archive import Archive, Emitter
 from inspector.core.field import Field
-from inspector.core.format import Likeness
+from inspector.core.format import ProbeResult
 from inspector.core.kinds import Kind
 from inspector.core.member import Codec
 from inspector.core.progress import Cancelled, Progress
@@ -253,21 +253,24 @@ def fields_below(parents: object, depth: int) -> list[Field]:
 @pytest.mark.parametrize(
     ("data", "likeness"),
     [
-        (build.archive(THREE), Likeness.CERTAIN),
-        (build.archive(THREE) + b"garbage", Likeness.CERTAIN),
-        (build.archive([(b"large", noise(50_000))]), Likeness.CERTAIN),
-        (build.chunked(b"", build.digest(b"")), Likeness.CERTAIN),
-        (build.chunked(build.control_block(0, build.digest(b"")) + build.segment(THREE), bytes(8)), Likeness.CERTAIN),
-        (build.archive(THREE)[:-1], Likeness.POSSIBLE),
-        (b"\0\5" + build.archive(THREE)[2:], Likeness.POSSIBLE),
-        (b"\0\0" + build.archive(THREE)[2:], Likeness.POSSIBLE),
-        (b"", Likeness.NO),
-        (b"\0\x7d", Likeness.NO),
-        (b"\0\x20" + bytes(100), Likeness.NO),
-        (b"Some text that is long enough.\n" * 2000, Likeness.NO),
+        (build.archive(THREE), ProbeResult.CERTAIN),
+        (build.archive(THREE) + b"garbage", ProbeResult.CERTAIN),
+        (build.archive([(b"large", noise(50_000))]), ProbeResult.CERTAIN),
+        (build.chunked(b"", build.digest(b"")), ProbeResult.CERTAIN),
+        (
+            build.chunked(build.control_block(0, build.digest(b"")) + build.segment(THREE), bytes(8)),
+            ProbeResult.CERTAIN,
+        ),
+        (build.archive(THREE)[:-1], ProbeResult.POSSIBLE),
+        (b"\0\5" + build.archive(THREE)[2:], ProbeResult.POSSIBLE),
+        (b"\0\0" + build.archive(THREE)[2:], ProbeResult.POSSIBLE),
+        (b"", ProbeResult.NO),
+        (b"\0\x7d", ProbeResult.NO),
+        (b"\0\x20" + bytes(100), ProbeResult.NO),
+        (b"Some text that is long enough.\n" * 2000, ProbeResult.NO),
     ],
 )
-def test_probe(data: bytes, likeness: Likeness) -> None:
+def test_probe(data: bytes, likeness: ProbeResult) -> None:
     assert FORMAT.probe(BytesSource(data)) is likeness
 
 

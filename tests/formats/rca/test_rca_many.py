@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.archive import Archive
-from inspector.core.capped_findings import KEPT
+from inspector.core.capped_findings import MAX_FINDINGS_PER_KIND
 from inspector.core.span import Span
 from inspector.formats.rca.layout import Near
 from tests.formats.rca import build
 from tests.formats.rca.checking import checked
 from tests.formats.rca.decoding import decoded, listing, message
 
-MANY = KEPT + 500
+MANY = MAX_FINDINGS_PER_KIND + 500
 
 
 def counted(archive: Archive) -> Counter[str]:
@@ -67,24 +67,24 @@ def test_a_cut_off_blob_behind_empty_ones_is_told_apart() -> None:
 def test_odd_names_past_the_first_are_counted(blob: build.Blob, code: str) -> None:
     archive = decoded(build.archive([blob] * MANY))
     assert len(archive.members) == MANY
-    assert counted(archive)[code] == KEPT + 1
-    assert f"There are {MANY - KEPT} more " in archive.findings[-1].message
+    assert counted(archive)[code] == MAX_FINDINGS_PER_KIND + 1
+    assert f"There are {MANY - MAX_FINDINGS_PER_KIND} more " in archive.findings[-1].message
 
 
 def test_damaged_segments_past_the_first_are_counted_in_all_that_is_said() -> None:
     stream = build.blob_block(b"?") + (build.control_block(0, b"12345678") + build.blob_block(b"?")) * (MANY - 1)
     archive, sentence = checked(build.chunked(stream, bytes(8)))
     assert counted(archive) == {
-        "rca-zstd": KEPT + 1,
-        "rca-reset-hash-mismatch": KEPT + 1,
+        "rca-zstd": MAX_FINDINGS_PER_KIND + 1,
+        "rca-reset-hash-mismatch": MAX_FINDINGS_PER_KIND + 1,
     }
     assert sentence.startswith(f"{MANY:,} of {MANY:,} segments are damaged; 0 of {MANY:,} blobs are proved whole")
 
 
 def test_reset_blocks_without_a_hash_are_counted() -> None:
     archive, sentence = checked(build.chunked(build.control_block(0, b"") * MANY, b"12345678"))
-    assert counted(archive)["rca-reset-hash-short"] == KEPT + 1
-    assert f"There are {MANY - KEPT} more reset blocks" in archive.findings[-1].message
+    assert counted(archive)["rca-reset-hash-short"] == MAX_FINDINGS_PER_KIND + 1
+    assert f"There are {MANY - MAX_FINDINGS_PER_KIND} more reset blocks" in archive.findings[-1].message
     assert f"{MANY - 1:,} of {MANY:,} segments cannot be checked" in sentence
 
 

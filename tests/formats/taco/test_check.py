@@ -61,7 +61,7 @@ NOTHING_TELLS = {
     "internal file attributes",
     "external file attributes",
 }
-SAID_ONLY = {
+REPORTED_ONLY = {
     # These stand in both headers and no checksum covers them. That the two differ is said as information, for sound
     # archives of other writers differ there as well and every reader reads the same content.
     "version needed": "zip-local-needed",
@@ -81,8 +81,8 @@ def test_every_flipped_bit_is_found_or_cannot_be(data: bytes) -> None:
         if state_of([archive]) is not State.SOUND:
             continue
         name = [field.name.lower() for _, field in locate(sound.fields, bit // 8)][-1]
-        said = {finding.code for finding in archive.findings}
-        if not any(name.startswith(word) and code in said for word, code in SAID_ONLY.items()):
+        reported = {finding.code for finding in archive.findings}
+        if not any(name.startswith(word) and code in reported for word, code in REPORTED_ONLY.items()):
             missed.add(name)
     assert missed == NOTHING_TELLS
 
@@ -103,7 +103,7 @@ def test_the_three_writes_of_an_update(
     archive, _ = checked(broken)
     assert state_of([archive]) is state
     assert verdicts(archive) == [header, Verdict.VERIFIED, Verdict.VERIFIED]
-    # What decoding has said of the header is not said again.
+    # What decoding has reported of the header is not reported again.
     assert len(archive.findings) == (state is not State.SOUND)
     assert [row.verdict for row in archive.checksums] == [*rows, Verdict.VERIFIED, Verdict.VERIFIED]
     assert {row.computed for row in archive.checksums[:2]} == {f"{zlib.crc32(broken[41:157]):08x}"}
@@ -136,7 +136,7 @@ def test_the_ledger_has_both_crcs_of_the_header(data: bytes) -> None:
 
 def test_the_first_157_bytes_alone(data: bytes) -> None:
     archive, sentence = checked(data[:157])
-    assert sentence == "1 error in the structure; the data of its one member fits its CRC-32."
+    assert sentence == "1 error in the structure; the data of its one member matches its CRC-32."
     assert [row.place for row in archive.checksums] == [((14, 18),)]
     assert state_of([archive]) is State.DAMAGED
 
@@ -166,7 +166,7 @@ def test_truncation_at_every_byte_is_never_sound(data: bytes) -> None:
         ("header-only.bin", State.DAMAGED, "central directory", (157, 157)),
         ("ghost.taco", State.WARNING, "TACO_GHOST", (0, 156)),
         ("plain.zip", State.SOUND, "", None),
-        ("prefixed.zip", State.WARNING, "before the archive", None),
+        ("prefixed.zip", State.WARNING, "precede the archive", None),
         ("empty.zip", State.SOUND, "", None),
     ],
 )

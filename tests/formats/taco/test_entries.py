@@ -39,7 +39,7 @@ def with_entries(folder: Path, entries: list[tuple[int, int]]) -> bytes:
     return target.read_bytes()
 
 
-def test_an_entry_in_the_header_is_said_on_its_bytes(folder: Path) -> None:
+def test_an_entry_in_the_header_is_reported_on_its_bytes(folder: Path) -> None:
     data = with_entries(folder, [(200, 10), (156, 1), (157, 1), (0, 5000)])
     archive = checked(data, "x.tacozip")
     found = of(archive, "taco-entry-in-header")
@@ -52,7 +52,7 @@ def test_an_entry_in_the_header_is_said_on_its_bytes(folder: Path) -> None:
     assert state_of([archive]) is State.SOUND
 
 
-def test_entries_that_overlap_are_said_together(folder: Path) -> None:
+def test_entries_that_overlap_are_reported_together(folder: Path) -> None:
     data = with_entries(folder, [(500, 100), (200, 300), (599, 1), (600, 100)])
     archive = checked(data, "x.tacozip")
     (finding,) = of(archive, "taco-entries-overlap")
@@ -61,7 +61,7 @@ def test_entries_that_overlap_are_said_together(folder: Path) -> None:
     assert b"".join(data[span.start : span.stop] for span in finding.spans) == struct.pack("<4Q", 500, 100, 599, 1)
 
 
-def test_entries_elsewhere_are_not_compared_but_said_to_be_outside(folder: Path) -> None:
+def test_entries_elsewhere_are_not_compared_but_reported_to_be_outside(folder: Path) -> None:
     outside = [(10_000, 500), (10_100, 500), (2**64 - 1, 2**64 - 1)]
     archive = checked(with_entries(folder, [*outside, (300, 0), (300, 10)]), "x.tacozip")
     assert [(finding.code, finding.severity) for finding in archive.findings] == [
@@ -81,7 +81,7 @@ def test_a_taco_name_on_a_plain_zip_is_a_warning(name: str) -> None:
     assert state_of([archive]) is State.WARNING
 
 
-def test_a_header_behind_other_bytes_is_none(folder: Path) -> None:
+def test_a_header_after_other_bytes_is_none(folder: Path) -> None:
     data = b"#!/bin/sh\n" + with_entries(folder, [(1, 1)])
     archive = checked(data, "x.tacozip")
     assert archive.format == "zip"

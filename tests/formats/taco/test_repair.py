@@ -1,4 +1,4 @@
-"""Repairing TACO archives: an update that was cut off, a damaged header, a lost directory, salvage."""
+"""Repairs of TACO archives: an interrupted update, a damaged header, a lost directory, salvage."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from inspector.core.progress import Progress
 from inspector.core.repair import Repair
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
-from inspector.formats.taco.edit import payload_of, why_not
+from inspector.formats.taco.edit import payload_of, why_not_editable
 from inspector.operations.check.checking import state_of
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.open.opening import Opened
@@ -131,12 +131,12 @@ def test_a_single_wrong_byte_of_the_header_is_set_back(data: bytes, at: int, bit
         payload_of([(160, 9), (170, 8)], 1),
     ],
 )
-def test_a_payload_that_does_not_convince_is_finished_only_on_the_users_word(data: bytes, payload: bytes) -> None:
+def test_a_payload_that_does_not_convince_is_finished_only_after_confirming(data: bytes, payload: bytes) -> None:
     broken = updated(data, payload, local=False, central=False)
     result = planned(broken)
     assert result.repairs == ()
     assert codes(result.waiting) == ["taco-finish-update"]
-    assert "are assumed to be as they were written" in result.waiting[0].claim
+    assert "are as written" in result.waiting[0].claim
     assert after(planned(broken, "taco-finish-update")) == updated(data, payload, local=True, central=True)
 
 
@@ -170,7 +170,7 @@ def test_a_truncated_archive_is_whole_again(sample: Callable[[str], Path]) -> No
     assert tacozip.read_header(after(result)) == tacozip.read_header(broken)
 
 
-def test_an_archive_cut_off_anywhere_behind_its_first_member_is_repaired(data: bytes) -> None:
+def test_an_archive_cut_off_anywhere_after_its_first_member_is_repaired(data: bytes) -> None:
     for size in range(AT_A[0] + len(A), len(data)):
         result = planned(data[:size])
         assert result.state is State.SOUND, size
@@ -181,8 +181,8 @@ def test_an_archive_cut_off_anywhere_behind_its_first_member_is_repaired(data: b
 
 def test_an_entry_that_leads_to_a_lost_member_is_named(data: bytes) -> None:
     losses = " ".join(planned(data[: AT_B[0] + 10]).repairs[0].loses)
-    assert "b, which is not whole" in losses
-    assert "entry 1 of the TACO header leads to" in losses
+    assert "b, which is incomplete" in losses
+    assert "target of entry 1 of the TACO header" in losses
     assert "entry 0" not in losses
 
 
@@ -207,7 +207,7 @@ def test_salvage_moves_the_entries_with_their_members(data: bytes) -> None:
     assert {name: content for name, content in unzipped(new).items() if name != "TACO_HEADER"} == {"b": B}
     first, (offset, length) = tacozip.read_header(new)
     assert first == (0, 0)  # what it leads to is not there any more, and other bytes are in its place
-    assert "entry 0: the member" in " ".join(result.salvage.loses if result.salvage else ())
+    assert "entry 0: its member" in " ".join(result.salvage.loses if result.salvage else ())
     assert new[offset : offset + length] == B
     assert state_of([checked(new)]) is State.SOUND
 
@@ -221,7 +221,7 @@ def test_salvage_of_a_damaged_header_has_none_of_its_entries(data: bytes) -> Non
         "DATA/a.bin": A,
         "b": B,
     }
-    assert "fit no CRC-32" in " ".join(result.salvage.loses if result.salvage else ())
+    assert "match no CRC-32" in " ".join(result.salvage.loses if result.salvage else ())
 
 
 def test_salvage_of_a_header_with_an_impossible_count_checks(data: bytes) -> None:
@@ -282,13 +282,13 @@ def test_padding_that_was_written_so_is_cleared_with_its_crcs(data: bytes) -> No
 
     assert codes(result.repairs) == ["taco-clear-padding"]
     assert result.repairs[0].fixes == {"taco-padding"}
-    assert "00 07 00, which depart from the specification only" in result.repairs[0].loses[0]
+    assert "00 07 00. The CRC-32 shows that they were written so" in result.repairs[0].loses[0]
     assert (result.state, after(result)) == (State.SOUND, data)
 
 
 @pytest.mark.parametrize("lost", [1, 4, 40])
 @pytest.mark.parametrize("at", [41, 60, 116])
-def test_a_header_that_lost_bytes_is_not_repaired_with_those_of_the_member_behind_it(
+def test_a_header_that_lost_bytes_is_not_repaired_with_those_of_the_member_after_it(
     data: bytes, at: int, lost: int
 ) -> None:
     torn = data[:at] + data[at + lost :]
@@ -300,4 +300,4 @@ def test_a_header_that_lost_bytes_is_not_repaired_with_those_of_the_member_behin
     members = result.after.members
     assert [result.after.verdict(index) for index in (1, 2)] == [Verdict.VERIFIED] * 2
     assert [members.path(index) for index in (1, 2)] == [b"DATA/a.bin", b"b"]
-    assert why_not(before)
+    assert why_not_editable(before)

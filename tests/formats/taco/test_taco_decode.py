@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from inspector.core.archive import Archive, Emitter
 from inspector.core.field import Field
 from inspector.core.finding import Severity
-from inspector.core.format import Likeness
+from inspector.core.format import ProbeResult
 from inspector.core.kinds import Kind
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
@@ -131,7 +131,7 @@ def test_unused_entries_show_what_they_hold(data: bytes) -> None:
 def test_count_and_padding(data: bytes) -> None:
     eight = opened(with_payload(data, b"\x08" + data[42:157]))
     assert doubts(eight) == {"taco-count": Severity.ERROR}
-    assert of_kind(eight, Kind.TACO_PAYLOAD)[0].note == "count is 8; there is room for 7"
+    assert of_kind(eight, Kind.TACO_PAYLOAD)[0].note == "count is 8, but there is room for 7"
     padded = opened(with_payload(data, b"\x05\0\7\0" + data[45:157]))
     assert doubts(padded) == {"taco-padding": Severity.WARNING}
     assert of_kind(padded, Kind.PADDING)[0].value == "000700"
@@ -221,7 +221,7 @@ def test_a_wrong_name_in_the_local_header(data: bytes) -> None:
 
 
 def test_the_first_157_bytes_alone(data: bytes) -> None:
-    assert taco.FORMAT.probe(BytesSource(data[:157])) is Likeness.CERTAIN
+    assert taco.FORMAT.probe(BytesSource(data[:157])) is ProbeResult.CERTAIN
     archive = opened(data[:157])
     finding = archive.findings[0]
     assert doubts(archive) == {finding.code: Severity.ERROR}

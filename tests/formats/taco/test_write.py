@@ -9,12 +9,12 @@ import pytest
 
 from inspector.core.edit import EditError
 from inspector.formats.taco.write import (
-    LARGEST_ARCHIVE,
-    MOST_MEMBERS,
+    MAX_ARCHIVE_BYTES,
+    MAX_MEMBERS,
     WriteError,
     archive_size,
     dos_stamp,
-    ending,
+    end_of_archive,
     header,
     slots,
 )
@@ -48,22 +48,22 @@ def test_eight_entries_are_too_many() -> None:
 def test_an_archive_may_be_as_large_as_it_can_be_without_zip64() -> None:
     overhead = archive_size(slots([(b"a", 0, None)]))
 
-    placed = slots([(b"a", LARGEST_ARCHIVE - overhead, None)])
+    placed = slots([(b"a", MAX_ARCHIVE_BYTES - overhead, None)])
 
-    assert archive_size(placed) == LARGEST_ARCHIVE
-    assert b"PK\6\6" not in b"".join(ending(placed, [0, 0]))
-    with pytest.raises(WriteError, match=r"'a' the archive would have 4,294,967,296 bytes.*at most 4,294,967,295"):
-        slots([(b"a", LARGEST_ARCHIVE - overhead + 1, None)])
+    assert archive_size(placed) == MAX_ARCHIVE_BYTES
+    assert b"PK\6\6" not in b"".join(end_of_archive(placed, [0, 0]))
+    with pytest.raises(WriteError, match=r"'a': 4,294,967,296 bytes.*at most 4,294,967,295"):
+        slots([(b"a", MAX_ARCHIVE_BYTES - overhead + 1, None)])
 
 
 def test_more_members_than_zip_counts_are_refused() -> None:
     def members(count: int) -> Iterator[tuple[bytes, int, None]]:
         return ((b"%d" % number, 0, None) for number in range(count))
 
-    placed = slots(members(MOST_MEMBERS))
-    assert b"PK\6\6" not in b"".join(ending(placed, [0] * len(placed)))
+    placed = slots(members(MAX_MEMBERS))
+    assert b"PK\6\6" not in b"".join(end_of_archive(placed, [0] * len(placed)))
     with pytest.raises(WriteError, match="65,533 members"):
-        slots(members(MOST_MEMBERS + 1))
+        slots(members(MAX_MEMBERS + 1))
 
 
 def test_a_second_header_is_refused() -> None:
@@ -78,7 +78,7 @@ def test_the_header_is_as_new_as_the_newest_member() -> None:
 
 
 def test_members_are_regular_files_and_the_header_has_no_kind() -> None:
-    header_record, record, _ = ending(slots([(b"a", 1, None)]), [0, 0])
+    header_record, record, _ = end_of_archive(slots([(b"a", 1, None)]), [0, 0])
     assert [int.from_bytes(each[40:42], "little") for each in (header_record, record)] == [0o644, 0o100644]
 
 

@@ -34,7 +34,7 @@ def test_a_sound_tar_has_fitting_headers_and_data_that_nothing_is_recorded_of() 
     archive, sentence = checked(SOUND)
     assert archive.findings == []
     assert [archive.verdict(index) for index in range(4)] == [Verdict.NOT_CHECKABLE] * 4
-    assert sentence == ("The checksums of all 4 headers fit; tar records nothing to check the data of 4 members with.")
+    assert sentence == ("The checksums of all 4 headers match; tar records no checksum of the data of 4 members.")
 
 
 def test_a_tar_of_nothing() -> None:
@@ -70,19 +70,19 @@ def test_extended_headers_have_rows_of_their_own(form: int) -> None:
 def test_the_ledger_of_many_members_is_that_of_the_headers() -> None:
     archive, sentence = checked(build([(f"{number:020d}.json", b"%d" % number) for number in range(400)]))
     assert [row.place[0].start - 148 for row in archive.checksums] == [member.head for member in archive.members]
-    assert sentence.startswith("The checksums of all 400 headers fit")
+    assert sentence.startswith("The checksums of all 400 headers match")
 
 
 def test_a_header_that_does_not_fit_is_a_mismatch_in_the_ledger() -> None:
     listed, sentence = checked(flipped(SOUND, 0, 1))
     assert listed.checksums[0].verdict is Verdict.MISMATCH
     assert int(listed.checksums[0].computed, 16) == int(listed.checksums[0].stored, 16) + 1 - 2 * (ord("a") & 1)
-    assert sentence.startswith("1 of 4 header checksums does not fit")
+    assert sentence.startswith("1 of 4 header checksums does not match")
     lost, sentence = checked(flipped(SOUND, 129, 1))
     assert (lost.checksums[0].verdict, lost.checksums[0].member) == (Verdict.MISMATCH, None)
-    assert sentence.startswith("1 of 4 header checksums does not fit")
+    assert sentence.startswith("1 of 4 header checksums does not match")
     unread, _ = checked(flipped(SOUND, 150, 8))
-    assert (unread.checksums[0].verdict, unread.checksums[0].note) == (Verdict.MISMATCH, "No octal number.")
+    assert (unread.checksums[0].verdict, unread.checksums[0].note) == (Verdict.MISMATCH, "Not an octal number.")
 
 
 def test_a_signed_sum_is_the_one_that_was_computed() -> None:

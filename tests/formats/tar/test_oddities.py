@@ -57,7 +57,7 @@ def test_an_odd_record_is_a_warning_on_its_bytes(code: str, odd: bytes) -> None:
     assert_covered(archive)
 
 
-def test_a_time_before_1970_is_only_said() -> None:
+def test_a_time_before_1970_is_only_reported() -> None:
     archive = decoded(with_pax(record(b"mtime", b"-1.25")))
     assert codes(archive) == []
     assert [finding.code for finding in archive.findings] == ["tar-pax-time"]
@@ -77,7 +77,7 @@ def test_a_malformed_record_is_marked_from_where_it_begins(broken: bytes) -> Non
     assert spanned(data, of(archive, "tar-extension")[0]) == broken
 
 
-def test_a_place_said_twice_is_a_warning_and_the_last_counts() -> None:
+def test_a_place_reported_twice_is_a_warning_and_the_last_counts() -> None:
     archive = decoded(with_pax(record(b"path", b"one") + record(b"path", b"two")))
     assert codes(archive) == ["tar-pax-repeated"]
     assert archive.members.path(0) == b"two"
@@ -95,7 +95,7 @@ def test_several_extended_headers_of_one_kind_are_a_warning() -> None:
 
 
 @pytest.mark.parametrize("odd", [record(b"path", b"all"), record(b"size", b"4"), record(b"GNU.sparse.name", b"x")])
-def test_what_only_one_member_can_be_is_not_said_of_all(odd: bytes) -> None:
+def test_what_only_one_member_can_be_is_not_reported_of_all(odd: bytes) -> None:
     data = extended(b"g", odd) + build([("name", b"data")])
     archive = decoded(data)
     assert "tar-pax-global" in codes(archive)
@@ -109,11 +109,13 @@ def test_the_odd_records_of_one_header_are_told_up_to_a_hundred() -> None:
 
 
 def test_global_records_that_do_not_matter_are_not_carried_from_member_to_member() -> None:
-    said = Overrides()
-    said.take(b"g", b"".join(record(b"key%d" % number, b"value") for number in range(2000)) + record(b"size", b"3"))
-    assert said.following().pax == {b"size": b"3"}
-    said.take(b"g", record(b"GNU.sparse.offset", b"1") * 500)
-    assert (said.following().sparse, said.following().extents) == (True, [])
+    overrides = Overrides()
+    overrides.apply(
+        b"g", b"".join(record(b"key%d" % number, b"value") for number in range(2000)) + record(b"size", b"3")
+    )
+    assert overrides.for_next_member().pax == {b"size": b"3"}
+    overrides.apply(b"g", record(b"GNU.sparse.offset", b"1") * 500)
+    assert (overrides.for_next_member().sparse, overrides.for_next_member().extents) == (True, [])
 
 
 def old_gnu(extents: Extents, expanded: int, data: bytes) -> bytes:
@@ -186,10 +188,10 @@ def test_a_sound_map_is_no_finding(form: Form, extents: Extents, expanded: int, 
     [
         ([(1000, 5), (0, 3)], 2000, 8, "not sorted"),
         ([(0, 600), (512, 5)], 2000, 605, "overlaps itself"),
-        ([(0, 3), (1999, 5)], 2000, 8, "goes on to byte 2,004"),
-        ([(0, 3), (2**63 - 2, 5)], 2**63 + 2, 8, "past 2^63"),
-        ([(0, 3)], 2000, 8, "room for 3 bytes of data, but 8 are stored"),
-        ([(0, 3), (1000, 50)], 2000, 8, "room for 53 bytes"),
+        ([(0, 3), (1999, 5)], 2000, 8, "ends at byte 2,004"),
+        ([(0, 3), (2**63 - 2, 5)], 2**63 + 2, 8, "exceeds 2^63"),
+        ([(0, 3)], 2000, 8, "describes 3 bytes of data, but 8 are stored"),
+        ([(0, 3), (1000, 50)], 2000, 8, "describes 53 bytes"),
     ],
 )
 def test_a_map_that_contradicts_itself(form: Form, extents: Extents, expanded: int, size: int, words: str) -> None:
@@ -249,7 +251,7 @@ def test_no_map_whatever_is_in_it_stops_the_walk(
 
 @pytest.mark.parametrize("bit", [0o4000, 0o2000, 0o6000])
 @pytest.mark.parametrize("others", [0, 300])
-def test_rights_of_others_are_said_among_few_and_among_many(bit: int, others: int) -> None:
+def test_rights_of_others_are_reported_among_few_and_among_many(bit: int, others: int) -> None:
     ordinary = [(f"{number}", bytes(600)) for number in range(others)]
     program = tarfile.TarInfo("program")
     program.mode = bit | 0o755

@@ -14,9 +14,9 @@ from inspector.core.archive import Archive, Emitter
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.formats import tar
-from inspector.formats._tar import search
+from inspector.formats._tar import resync
 from inspector.formats._tar.header import BLOCK, ZEROS, parse
-from inspector.formats._tar.search import Next, next_header
+from inspector.formats._tar.resync import SearchResult, next_header
 from inspector.sources.local.file import FileSource
 
 GIB = 1 << 30
@@ -48,9 +48,9 @@ def one_by_one(data: bytes) -> int:
 def test_it_ends_where_looking_at_every_block_does(blocks: list[bytes], rest: bytes, window: int) -> None:
     data = b"".join(blocks) + rest
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "_WINDOW", window * BLOCK)
-        patch.setattr(search, "_BLANK", bytes(window * BLOCK))
-        assert next_header(BytesSource(data, "x"), 0, Progress()) == Next(one_by_one(data))
+        patch.setattr(resync, "_SEARCH_WINDOW_BYTES", window * BLOCK)
+        patch.setattr(resync, "_ZERO_WINDOW", bytes(window * BLOCK))
+        assert next_header(BytesSource(data, "x"), 0, Progress()) == SearchResult(one_by_one(data))
 
 
 def torn(path: Path, size: int, *, goes_on: bool) -> Path:
@@ -81,19 +81,19 @@ def test_a_hole_of_gibibytes_is_passed(tmp_path: Path) -> None:
 
 def test_the_search_says_so_and_is_cancelled_within_a_window(tmp_path: Path) -> None:
     class Impatient(Progress):
-        said = 0
+        overrides = 0
 
         def advance(self, count: int) -> None:
             if self.label.startswith("Searching"):
-                self.said += 1
-                if self.said == 3:
+                self.overrides += 1
+                if self.overrides == 3:
                     self.cancel()
             super().advance(count)
 
     source, progress = FileSource(torn(tmp_path / "x.tar", GIB, goes_on=False)), Impatient()
     with pytest.raises(Cancelled):
         tar.FORMAT.decode(source, Emitter(Archive(source, "tar", "", ())), progress)
-    assert progress.said == 3
+    assert progress.overrides == 3
     assert 0 < progress.done < 4 << 20
 
 
@@ -116,6 +116,6 @@ def test_what_is_far_away_is_not_searched_to_its_end_unasked(tmp_path: Path) -> 
     archive = Archive(source, "tar", "", ())
     tar.FORMAT.decode(source, Emitter(archive), Progress())
     assert names(archive) == [b"first"]
-    assert source.most <= search.FAR + (1 << 20)
+    assert source.most <= resync.MAX_REMOTE_SEARCH_BYTES + (1 << 20)
     (finding,) = archive.findings
-    assert "checking the archive looks further" in finding.message
+    assert "A check of the archive searches further" in finding.message

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.field import Field, leaves
-from inspector.core.format import Likeness, MemberError
+from inspector.core.format import MemberError, ProbeResult
 from inspector.core.kinds import Kind
 from inspector.core.member import FOLDER
 from inspector.core.progress import Progress
@@ -88,7 +88,7 @@ def test_a_header_is_shown_part_by_part() -> None:
     assert child(header, "mode").note == "rwxr-xr-x"
     assert child(header, "mtime").note == "2025-01-01 00:00:00 UTC"
     assert child(header, "uname").value == "ann"
-    assert child(header, "chksum").note == "Fits."
+    assert child(header, "chksum").note == "Matches."
     data, padding = archive.fields[0].children[0].children[1:]
     assert (data.kind, data.spans[0], data.member) == (Kind.DATA, (512, 2017), 0)
     assert (padding.kind, padding.spans[0]) == (Kind.PADDING, (2017, 2048))
@@ -317,7 +317,7 @@ def test_times_that_no_calendar_has() -> None:
     block = bytearray(SOUND[:512])
     block[136:148] = b"\x80" + b"\xff" * 11
     archive = decoded(with_checksum(bytes(block)) + SOUND[512:])
-    assert child(archive.fields[0].children[0], "header", "mtime").note == "A time that no calendar has."
+    assert child(archive.fields[0].children[0], "header", "mtime").note == "A time outside any calendar."
 
 
 def test_hazardous_names_are_warned_of_and_a_leading_dot_is_plain() -> None:
@@ -328,11 +328,11 @@ def test_hazardous_names_are_warned_of_and_a_leading_dot_is_plain() -> None:
 
 
 def test_what_is_probed_as_a_tar() -> None:
-    assert tar.FORMAT.probe(BytesSource(SOUND)) is Likeness.CERTAIN
-    assert tar.FORMAT.probe(BytesSource(bytes(1024), "empty.tar")) is Likeness.POSSIBLE
-    assert tar.FORMAT.probe(BytesSource(bytes(1024), "empty")) is Likeness.NO
-    assert tar.FORMAT.probe(BytesSource(b"x" * 2000)) is Likeness.NO
-    assert tar.FORMAT.probe(BytesSource(b"")) is Likeness.NO
+    assert tar.FORMAT.probe(BytesSource(SOUND)) is ProbeResult.CERTAIN
+    assert tar.FORMAT.probe(BytesSource(bytes(1024), "empty.tar")) is ProbeResult.POSSIBLE
+    assert tar.FORMAT.probe(BytesSource(bytes(1024), "empty")) is ProbeResult.NO
+    assert tar.FORMAT.probe(BytesSource(b"x" * 2000)) is ProbeResult.NO
+    assert tar.FORMAT.probe(BytesSource(b"")) is ProbeResult.NO
     assert recognise(BytesSource(SOUND, "some.name")) is tar.FORMAT
     assert recognise(BytesSource(b"rubbish", "x.tar")) is tar.FORMAT
 

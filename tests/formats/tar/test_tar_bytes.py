@@ -61,7 +61,7 @@ def test_the_quick_and_the_slow_way_agree_on_damage(changes: list[tuple[int, byt
         data[at : at + len(piece)] = piece
     quick = decoded(bytes(data))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("inspector.formats._tar.walk.WINDOW", 1 << 40)
+        patch.setattr("inspector.formats._tar.walk.HEADER_WINDOW_BYTES", 1 << 40)
         slow = decoded(bytes(data))
     assert list(quick.members) == list(slow.members)
     assert {(each.code, each.spans) for each in quick.findings} == {(each.code, each.spans) for each in slow.findings}

@@ -1,4 +1,4 @@
-"""ZIP archives planned to be repaired, and what tests ask of the result."""
+"""ZIP archives checked and repaired, and what tests ask of the result."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ UNIX, DOS, OS_X = 3 << 8 | 20, 20, 19 << 8 | 20
     ],
 )
 @pytest.mark.parametrize("made_by", [UNIX, OS_X])
-def test_what_is_no_plain_file_is_marked_and_said(kind: int, words: str, made_by: int) -> None:
+def test_what_is_no_plain_file_is_marked_and_reported(kind: int, words: str, made_by: int) -> None:
     data = handmade(data=b"../../etc", made_by=made_by, external=(kind | 0o644) << 16)
     archive = opened(data)
     assert archive.members[0].marks & SPECIAL
@@ -39,7 +39,7 @@ def test_what_is_no_plain_file_is_marked_and_said(kind: int, words: str, made_by
 
 
 @pytest.mark.parametrize("bit", [stat.S_ISUID, stat.S_ISGID])
-def test_rights_of_others_are_said(bit: int) -> None:
+def test_rights_of_others_are_reported(bit: int) -> None:
     archive = opened(handmade(made_by=UNIX, external=(stat.S_IFREG | bit | 0o755) << 16))
     (finding,) = archive.findings
     assert finding.code == "zip-set-id"
@@ -59,7 +59,7 @@ def test_ordinary_modes_are_no_finding(mode: int) -> None:
     assert (archive.findings, archive.members[0].marks & SPECIAL) == ([], 0)
 
 
-@pytest.mark.parametrize(("data", "words"), [(b"target", "link to target,"), (b"t" * 5000, "link, no plain file")])
+@pytest.mark.parametrize(("data", "words"), [(b"target", "link to target,"), (b"t" * 5000, "link, not a regular file")])
 def test_a_link_that_is_compressed_or_long(data: bytes, words: str) -> None:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as other:
@@ -74,4 +74,4 @@ def test_a_link_whose_content_is_damaged_has_no_target() -> None:
     data = bytearray(handmade(data=b"\xff\xff", made_by=UNIX, external=stat.S_IFLNK << 16))
     data[8] = data[data.index(b"PK\1\2") + 10] = 8
     archive = opened(bytes(data))
-    assert "symbolic link, no plain file" in archive.findings[-1].message
+    assert "symbolic link, not a regular file" in archive.findings[-1].message

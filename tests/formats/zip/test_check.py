@@ -66,12 +66,12 @@ def test_a_changed_byte_is_found_in_its_member_only() -> None:
     data = patched(PLAIN, 40, b"X")
     archive, sentence = checked(data)
     assert verdicts(archive) == [Verdict.MISMATCH, Verdict.VERIFIED]
-    assert sentence == "1 of 2 members are verified; 1 does not fit its CRC-32."
+    assert sentence == "1 of 2 members are verified; 1 does not match its CRC-32."
     (finding,) = archive.findings
     assert (finding.code, finding.member, finding.spans) == ("zip-crc-mismatch", 0, ((35, 47),))
     right, wrong = zlib.crc32(b"content of a"), zlib.crc32(data[35:47])
-    assert f"give 0x{wrong:08X}, the central directory and the local header recorded 0x{right:08X}" in finding.message
-    assert "other members are not affected" in finding.message
+    assert f"give 0x{wrong:08X}; the central directory and the local header have 0x{right:08X}" in finding.message
+    assert "Other members are not affected" in finding.message
     assert state_of([archive]) is State.DAMAGED
     assert by_zipfile(data) == "a.txt"
 
@@ -116,7 +116,7 @@ def test_content_tells_which_of_two_records_is_wrong(at: int, place: str) -> Non
     assert grave(archive) == ["zip-local-crc"]
     (finding,) = [finding for finding in archive.findings if finding.code == "zip-crc-field-wrong"]
     assert finding.spans == ((at, at + 4),)
-    assert f"the {place} recorded 0x00000000" in finding.message
+    assert f"the {place} has 0x00000000" in finding.message
     assert state_of([archive]) is State.DAMAGED
     # zipfile goes by the central directory alone: it blames the content for a wrong record there, and misses the other.
     assert by_zipfile(data) == ("a.txt" if place == "central directory" else None)
@@ -149,7 +149,7 @@ def test_without_central_directory_the_local_headers_are_gone_by() -> None:
     assert state_of([archive]) is State.DAMAGED
     cut, sentence = checked(PLAIN[:90])
     assert verdicts(cut) == [Verdict.VERIFIED, Verdict.MISMATCH]
-    assert sentence == "1 error in the structure; 1 of 2 members are verified; 1 does not fit its CRC-32."
+    assert sentence == "1 error in the structure; 1 of 2 members are verified; 1 does not match its CRC-32."
     # Decoding has said that its data are cut off; that they do not fit any more is no news.
     assert "zip-crc-mismatch" not in grave(cut)
 
@@ -325,12 +325,12 @@ def test_neighbours_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BytesSource, "read", lambda self, at, size: (reads.append(at), read(self, at, size))[1])
     plain_zip.FORMAT.check(archive, Emitter(archive), Progress())
     assert reads == [31]
-    monkeypatch.setattr(zip_check, "_WINDOW", 100)
+    monkeypatch.setattr(zip_check, "_WINDOW_BYTES", 100)
     broken, _ = checked(data.replace(b"\x0037777", b"x"))
     assert verdicts(broken) == [Verdict.VERIFIED] * 500
 
 
-def test_bytes_behind_the_end_of_a_deflate_stream_are_found() -> None:
+def test_bytes_after_the_end_of_a_deflate_stream_are_found() -> None:
     hidden = b"hidden " * 20
     data = written({"a": b"hello " * 50})
     directory, end = data.index(b"PK\x01\x02"), data.index(b"PK\x05\x06")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.finding import Finding, Severity
-from inspector.formats._zip.extra_check import faults, is_harmless
+from inspector.formats._zip.extra import extra_faults, is_harmless
 from tests.formats.archives import assert_covered
 from tests.formats.zip.zip_building import content, doubts, every, handmade, opened, written
 
@@ -43,14 +43,18 @@ WHERE = pytest.mark.parametrize("where", ["local_extra", "extra"])
 @pytest.mark.parametrize(
     ("code", "odd", "words"),
     [
-        ("zip-extra-malformed", b"\1\2\3", "last 3 bytes are no whole record"),
-        ("zip-extra-malformed", struct.pack("<HH", 0x9999, 60_000) + b"1234", "claims 60,000 bytes of data, and 4"),
+        ("zip-extra-malformed", b"\1\2\3", "last 3 bytes are not a complete record"),
+        (
+            "zip-extra-malformed",
+            struct.pack("<HH", 0x9999, 60_000) + b"1234",
+            "should have 60,000 bytes of data and has 4",
+        ),
         ("zip-extra-malformed", record(0x5455), "has 0 bytes and announces 1"),
         ("zip-extra-malformed", record(0x5455, b"\1\0\0\0"), "has 4 bytes and announces 5"),
-        ("zip-extra-malformed", record(0x5455, b"\1" + bytes(6)), "no whole times"),
+        ("zip-extra-malformed", record(0x5455, b"\1" + bytes(6)), "not whole timestamps"),
         ("zip-extra-malformed", record(0x7075, b"\1\0"), "has 2 bytes and needs 5"),
         ("zip-extra-malformed", record(0x6375), "has 0 bytes and needs 5"),
-        ("zip-extra-repeated", UNIX, "more than one record of Info-ZIP UNIX (new)"),
+        ("zip-extra-repeated", UNIX, "repeats the record Info-ZIP UNIX (new)"),
     ],
 )
 def test_a_bad_extra_field_is_a_warning_on_its_bytes(where: str, code: str, odd: bytes, words: str) -> None:
@@ -67,7 +71,7 @@ def test_a_bad_extra_field_is_a_warning_on_its_bytes(where: str, code: str, odd:
     assert_covered(archive)
 
 
-def test_the_same_fault_in_both_headers_is_said_of_both() -> None:
+def test_the_same_fault_in_both_headers_is_reported_of_both() -> None:
     archive = opened(handmade(local_extra=UNIX * 2, extra=UNIX * 2))
     assert [finding.code for finding in archive.findings] == ["zip-extra-repeated"] * 2
     assert len({finding.spans for finding in archive.findings}) == 2
@@ -102,7 +106,7 @@ def test_what_writers_write_is_no_finding(local: bytes, central: bytes) -> None:
 def test_a_field_called_harmless_has_no_faults(pieces: list[bytes], local: bool) -> None:
     data = b"".join(pieces)
     if is_harmless(data, local=local):
-        assert faults(data, local=local) == []
+        assert extra_faults(data, local=local) == []
 
 
 @given(st.binary(max_size=60), st.binary(max_size=60))

@@ -100,5 +100,5 @@ def test_thousands_that_claim_each_other_are_all_marked_though_not_all_are_named
     assert len(named(archive)) == 1_001
     assert marked(archive) == list(range(1, many + 2))
     assert [each.message for each in archive.findings if each.code == "zip-overlaps"] == [
-        "20,000 members overlap others; the first 1,000 are named."
+        "20,000 members overlap others. The first 1,000 are reported."
     ]

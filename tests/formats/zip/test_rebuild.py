@@ -53,10 +53,10 @@ def test_an_archive_cut_off_anywhere_keeps_every_whole_member(data: bytes) -> No
         assert (result.state, made(result)) == (State.SOUND, ["zip-rebuild-end"])
 
 
-def test_what_is_cut_off_is_said() -> None:
+def test_what_is_cut_off_is_reported() -> None:
     result = planned(PLAIN[: ends_of(PLAIN)[1] - 5])
     losses = " ".join(result.repairs[0].loses)
-    assert "b.txt, which is not whole: the 7 bytes of it that are left" in losses
+    assert "b.txt, which is incomplete: its remaining 7 bytes" in losses
     assert result.repairs[0].claim == ""
     assert result.after.source.size < len(PLAIN)
 
@@ -86,7 +86,7 @@ def test_bytes_of_which_nothing_is_known_are_not_cut_off() -> None:
     assert result.state is State.WARNING
     assert b"something else" * 5 in after(result)
     assert contents(after(result)) == contents(PLAIN)
-    assert "they stay" in " ".join(result.repairs[0].loses)
+    assert "They stay" in " ".join(result.repairs[0].loses)
 
 
 @given(st.sampled_from([WHOLE, STREAMED, PLAIN]), st.data())
@@ -189,17 +189,17 @@ def test_planning_meets_a_file_that_becomes_shorter(data: bytes) -> None:
                 assert repair.title
 
 
-def test_bytes_behind_the_archive_are_cut_off_and_said() -> None:
+def test_bytes_after_the_archive_are_cut_off_and_reported() -> None:
     result = planned(WHOLE + b"garbage")
     assert after(result) == WHOLE
-    assert "7 bytes behind the archive" in " ".join(result.repairs[0].loses)
+    assert "7 bytes after the archive" in " ".join(result.repairs[0].loses)
 
 
 @pytest.mark.parametrize("data", [WHOLE, STREAMED, written(comment=b"said")], ids=["whole", "streamed", "comment"])
-def test_however_many_bytes_behind_the_archive_are_cut_off_and_said(data: bytes) -> None:
+def test_however_many_bytes_after_the_archive_are_cut_off_and_reported(data: bytes) -> None:
     result = planned(data + bytes(100_000))
     assert after(result) == data
-    assert result.repairs[0].loses == (f"The 100,000 bytes behind the archive, from {len(data):,} on.",)
+    assert result.repairs[0].loses == (f"The 100,000 bytes after the archive, from {len(data):,} on.",)
 
 
 def test_a_comment_stays() -> None:
@@ -212,7 +212,7 @@ def test_a_comment_stays() -> None:
         assert archive.comment == b"a comm"
 
 
-def test_an_archive_put_behind_other_bytes_keeps_its_offsets() -> None:
+def test_an_archive_put_after_other_bytes_keeps_its_offsets() -> None:
     moved = b"#!/bin/sh\n" * 4 + WHOLE
     broken = patched(moved, moved.rindex(b"PK\5\6") + 10, b"\7\0")
     assert after(planned(broken)) == moved
@@ -256,8 +256,8 @@ def test_an_archive_inside_is_not_taken_for_the_archive_around_it() -> None:
     assert contents(after(result)) == {"a.zip": inner, "b": b"last"}
 
 
-def test_a_last_member_that_hides_others_is_cut_off_only_on_the_users_word() -> None:
-    """A size that is too large swallows the members behind it; so does an archive that was cut off."""
+def test_a_last_member_that_hides_others_is_cut_off_only_after_confirming() -> None:
+    """A size that is too large swallows the members after it; so does an archive that was cut off."""
     broken = patched(PLAIN[: directory_of(PLAIN)], 18, struct.pack("<II", 5000, 5000))
     both = written({"first": b"f", "b": b"x"}, method=0)
     start = ends_of(both)[0]
@@ -265,7 +265,7 @@ def test_a_last_member_that_hides_others_is_cut_off_only_on_the_users_word() -> 
     result = planned(data)
     assert result.repairs == ()
     assert [each.code for each in result.waiting] == ["zip-rebuild-end"]
-    assert "size of a.txt is assumed" in result.waiting[0].claim
+    assert "size of a.txt is right" in result.waiting[0].claim
     assert contents(after(planned(data, "zip-rebuild-end"))) == {"first": b"f"}
 
 
@@ -300,7 +300,7 @@ def test_times_and_unicode_names_come_back_from_local_headers() -> None:
 
 
 def test_what_lies_beyond_4_gib_is_found_again(tmp_path: Path) -> None:
-    """A file with a hole in it: a member of 5 GiB, and one behind it."""
+    """A file with a hole in it: a member of 5 GiB, and one after it."""
     path = tmp_path / "large.zip"
     size = 5 << 30
     wide = struct.pack("<HHQQ", 1, 16, size, size)
@@ -327,7 +327,7 @@ def test_what_lies_beyond_4_gib_is_found_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("data", [WHOLE, STREAMED], ids=["whole", "streamed"])
 @pytest.mark.parametrize("change", [-40, -1, 1, 40, 5_000])
 def test_where_bytes_were_put_in_or_taken_out_all_other_members_come_back(data: bytes, change: int) -> None:
-    """Members before that place are where the directory says, those behind it are moved."""
+    """Members before that place are where the directory says, those after it are displaced."""
     at = data.index(b"folder/b.bin") + 60
     torn = data[:at] + bytes(max(0, change)) + data[at + max(0, -change) :]
     known = verified(checked(data))

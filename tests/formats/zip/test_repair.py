@@ -1,4 +1,4 @@
-"""Repairing records of ZIP members, and the salvage of what is whole."""
+"""Repairs of CRC-32 records of ZIP members, and the salvage of whole members."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def flipped_content() -> bytes:
     return patched(PLAIN, PLAIN.index(b"content of b"), b"C")
 
 
-def test_a_wrong_crc_is_set_only_on_the_users_word() -> None:
+def test_a_wrong_crc_is_set_only_after_confirming() -> None:
     result = planned(flipped_content())
     assert result.repairs == ()
     assert [each.code for each in result.waiting] == ["zip-accept-content-1"]
-    assert "Nothing in the archive shows that" in result.waiting[0].claim
+    assert "Nothing in the archive proves that" in result.waiting[0].claim
     accepted = planned(flipped_content(), "zip-accept-content-1")
     assert accepted.state is State.SOUND
     assert contents(after(accepted))["b.txt"] == b"Content of b"

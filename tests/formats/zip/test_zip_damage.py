@@ -144,8 +144,8 @@ def test_a_member_that_the_directory_does_not_know_is_an_orphan() -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"x" + PLAIN, "1 byte was put before"),
-        (PLAIN[:40] + PLAIN[41:], "1 byte shorter"),
+        (b"x" + PLAIN, "1 byte precedes"),
+        (PLAIN[:40] + PLAIN[41:], "shrunk by 1 byte"),
         (PLAIN[1:], "1 byte before the central directory is missing"),
         (PLAIN + b"x", "belongs to nothing"),
         (PLAIN[:93], "1 byte of 12 bytes is missing"),
@@ -182,7 +182,7 @@ def test_a_member_that_runs_into_the_directory() -> None:
 def test_deflate_streams_of_another_length_than_declared() -> None:
     data = written({"a": b"abc" * 100})
     at = data.index(b"PK\1\2")
-    for size, words in ((299, "goes on after"), (301, "ends after")):
+    for size, words in ((299, "is longer than"), (301, "ends after")):
         new = struct.pack("<I", size)
         archive = opened(patched(patched(data, 22, new), at + 24, new))
         pieces = []
@@ -244,7 +244,7 @@ def test_heaps_of_signatures_raise_nothing(pieces: list[bytes]) -> None:
 
 @pytest.mark.parametrize("data", [PLAIN, written({}), zip64_archive()[0]], ids=["plain", "empty", "zip64"])
 @pytest.mark.parametrize("size", [70_000, 3 << 20])
-def test_an_end_too_far_from_the_end_of_the_file_is_found_behind_the_members(data: bytes, size: int) -> None:
+def test_an_end_too_far_from_the_end_of_the_file_is_found_after_the_members(data: bytes, size: int) -> None:
     before, archive = opened(data), opened(data + bytes(size))
     assert [member.path for member in archive.members] == [member.path for member in before.members]
     assert doubts(archive) == {"zip-end-not-at-end"}

@@ -13,13 +13,13 @@ import pytest
 
 from inspector.core.archive import Archive
 from inspector.core.field import locate
-from inspector.core.format import Likeness, MemberError
+from inspector.core.format import MemberError, ProbeResult
 from inspector.core.kinds import Kind
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.formats import zip as plain_zip
 from inspector.formats._zip import directory as zip_directory
-from inspector.formats._zip.records import date_words, descriptor_parts, time_words
+from inspector.formats._zip.records import date_text, descriptor_parts, time_text
 from tests.formats.archives import assert_covered
 from tests.formats.zip.zip_building import PLAIN, codes, content, doubts, named, opened, patched, written, zip64_archive
 
@@ -40,7 +40,7 @@ def test_agrees_with_zipfile(method: int, streamed: bool) -> None:
     assert_covered(archive)
 
 
-def test_every_byte_of_a_header_is_told_in_the_words_of_the_specification() -> None:
+def test_every_byte_of_a_header_is_shown_in_the_words_of_the_specification() -> None:
     archive = opened(PLAIN)
     header = named(archive, "local file header")[0]
     assert [field.name for field in header.children][:4] == [
@@ -60,7 +60,7 @@ def test_every_byte_of_a_header_is_told_in_the_words_of_the_specification() -> N
     assert archive.fields[-1].spans == ((196, 218),)
 
 
-def test_dates_are_told_or_called_invalid() -> None:
+def test_dates_are_shown_or_called_invalid() -> None:
     archive = opened(patched(PLAIN, 12, b"\x00\x00"))
     assert [field.note for field in named(archive, "last mod file date")][:2] == ["invalid date", "2024-05-01"]
     assert named(archive, "last mod file time")[0].note == "12:30:10"
@@ -79,13 +79,13 @@ def test_dates_are_told_or_called_invalid() -> None:
     ],
 )
 def test_a_date_is_one_of_the_calendar(year: int, month: int, day: int, words: str) -> None:
-    assert date_words((year - 1980) << 9 | month << 5 | day) == words
+    assert date_text((year - 1980) << 9 | month << 5 | day) == words
 
 
 def test_a_time_is_one_of_a_day() -> None:
-    assert time_words(23 << 11 | 59 << 5 | 29) == "23:59:58"
+    assert time_text(23 << 11 | 59 << 5 | 29) == "23:59:58"
     for beyond in (24 << 11, 60 << 5, 30):
-        assert time_words(beyond) == "invalid time"
+        assert time_text(beyond) == "invalid time"
 
 
 def test_the_parts_of_a_descriptor_are_as_long_as_it_is() -> None:
@@ -238,7 +238,7 @@ def test_content_comes_in_bounded_pieces() -> None:
 
 
 def test_no_more_members_are_listed_than_memory_allows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zip_directory, "MOST_MEMBERS", 3)
+    monkeypatch.setattr(zip_directory, "MAX_MEMBERS", 3)
     archive = opened(written())
     assert len(archive.members) == 3
     assert "zip-too-many-members" in doubts(archive)
@@ -252,20 +252,20 @@ def test_an_empty_archive_is_sound() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "likeness"),
+    ("data", "expected"),
     [
-        (PLAIN, Likeness.CERTAIN),
-        (b"PK\5\6" + bytes(18), Likeness.CERTAIN),
-        (b"stub" + PLAIN, Likeness.CERTAIN),
-        (PLAIN[:100], Likeness.POSSIBLE),
-        (PLAIN + b"more", Likeness.POSSIBLE),
-        (b"", Likeness.NO),
-        (b"PK", Likeness.NO),
-        (bytes(1000), Likeness.NO),
+        (PLAIN, ProbeResult.CERTAIN),
+        (b"PK\5\6" + bytes(18), ProbeResult.CERTAIN),
+        (b"stub" + PLAIN, ProbeResult.CERTAIN),
+        (PLAIN[:100], ProbeResult.POSSIBLE),
+        (PLAIN + b"more", ProbeResult.POSSIBLE),
+        (b"", ProbeResult.NO),
+        (b"PK", ProbeResult.NO),
+        (bytes(1000), ProbeResult.NO),
     ],
 )
-def test_recognised_by_content(data: bytes, likeness: Likeness) -> None:
-    assert plain_zip.FORMAT.probe(BytesSource(data)) is likeness
+def test_recognised_by_content(data: bytes, expected: ProbeResult) -> None:
+    assert plain_zip.FORMAT.probe(BytesSource(data)) is expected
 
 
 def test_the_samples(sample: Callable[[str], Path]) -> None:

@@ -111,7 +111,7 @@ def test_a_descriptor_that_disagrees_is_shown_with_what_it_disagrees_with() -> N
 
 
 @pytest.mark.parametrize("missing", [0, 3])
-def test_an_archive_cut_off_behind_one_that_it_holds_is_not_taken_for_that(missing: int) -> None:
+def test_an_archive_cut_off_after_one_that_it_holds_is_not_taken_for_that(missing: int) -> None:
     inner = written({"within": b"abc"})
     data = written({"before": b"abc", "inner.zip": inner, "behind": b"x"}, method=zipfile.ZIP_STORED)
     stop = data.index(inner) + len(inner)

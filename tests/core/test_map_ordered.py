@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.core.map_ordered import side_by_side
+from inspector.core.map_ordered import map_ordered
 from inspector.core.progress import Cancelled, Progress
 from tests.patience import PATIENCE
 
@@ -21,7 +21,7 @@ def unseen(_: Sequence[Progress]) -> None:
 
 @given(st.lists(st.integers(), max_size=40), st.integers(1, 9))
 def test_answers_come_in_the_order_of_the_tasks(tasks: list[int], most: int) -> None:
-    assert list(side_by_side(tasks, lambda task, _: -task, most, unseen)) == [-task for task in tasks]
+    assert list(map_ordered(tasks, lambda task, _: -task, most, unseen)) == [-task for task in tasks]
 
 
 def test_as_many_as_allowed_are_done_at_a_time() -> None:
@@ -38,7 +38,7 @@ def test_as_many_as_allowed_are_done_at_a_time() -> None:
             running.discard(task)
         return task
 
-    assert list(side_by_side(range(9), work, 3, unseen)) == list(range(9))
+    assert list(map_ordered(range(9), work, 3, unseen)) == list(range(9))
     assert most == 3
 
 
@@ -50,7 +50,7 @@ def test_no_more_is_begun_than_a_few_pieces_ahead() -> None:
             begun.append(task)
             yield task
 
-    for answer in side_by_side(tasks(), lambda task, _: task, 2, unseen):
+    for answer in map_ordered(tasks(), lambda task, _: task, 2, unseen):
         assert len(begun) <= answer + 6
 
 
@@ -64,7 +64,7 @@ def test_an_error_is_raised_in_its_turn_and_ends_the_others() -> None:
             _run(progress, ended)
         return task
 
-    came = side_by_side(range(3), work, 3, unseen)
+    came = map_ordered(range(3), work, 3, unseen)
     assert next(came) == 0
     with pytest.raises(ValueError, match="1"):
         next(came)
@@ -89,7 +89,7 @@ def test_who_looks_may_end_it() -> None:
         raise Cancelled
 
     with pytest.raises(Cancelled):
-        list(side_by_side([1], lambda _, progress: _run(progress, ended), 1, look))
+        list(map_ordered([1], lambda _, progress: _run(progress, ended), 1, look))
     assert ended.is_set()
 
 
@@ -102,6 +102,6 @@ def test_closing_ends_what_is_running_and_begins_nothing_more() -> None:
             _run(progress, ended)
         return task
 
-    with closing(side_by_side(range(50), work, 1, unseen)) as came:
+    with closing(map_ordered(range(50), work, 1, unseen)) as came:
         assert next(came) == 0
     assert len(begun) <= 2

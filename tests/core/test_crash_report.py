@@ -102,18 +102,18 @@ def test_a_deep_recursion_stays_short() -> None:
 
     told = crash_report.report(caught(lambda: deeper(0)), "window")
     assert " more\n" in told
-    assert len(told.splitlines()) < 2 * crash_report.MOST_FRAMES
+    assert len(told.splitlines()) < 2 * crash_report.MAX_FRAMES
 
 
 def test_the_place_is_the_last_one_in_the_program() -> None:
     error = caught(lambda: rounded("ten"))  # type: ignore[arg-type]
-    assert crash_report.place_of(error).startswith("inspector/core/numbers.py, line ")
-    assert crash_report.place_of(ValueError()) == "an unknown place"
+    assert crash_report.raised_at(error).startswith("inspector/core/numbers.py, line ")
+    assert crash_report.raised_at(ValueError()) == "an unknown place"
 
 
 def test_the_death_of_a_worker_says_how_and_at_which_work() -> None:
-    told = crash_report.report_of_death(-9, ("check", "overview"))
+    told = crash_report.exit_report(-9, ("check", "overview"))
     assert told.endswith("Exit status: -9 (SIGKILL). Doing: check, overview.")
-    assert "Exit status: unknown" in crash_report.report_of_death(None, ())
-    assert "Exit status: -250 (unknown signal)" in crash_report.report_of_death(-250, ())
-    assert "Exit status: 3." in crash_report.report_of_death(3, ())
+    assert "Exit status: unknown" in crash_report.exit_report(None, ())
+    assert "Exit status: -250 (unknown signal)" in crash_report.exit_report(-250, ())
+    assert "Exit status: 3." in crash_report.exit_report(3, ())

@@ -41,7 +41,7 @@ def test_a_broken_range_is_what_the_other_members_leave(numbers: tuple[object, o
     before = checked(damaged({"b": numbers}))
     (repair,) = edits(before)
     assert repair.code == "caf-set-ranges"
-    assert repair.claim.endswith("then 'b' is what stands from byte 3 to 9.")
+    assert repair.claim.endswith("then 'b' is bytes 3 to 9.")
     assert set(codes(before)) <= repair.fixes
     after = repaired(before, claims=True)
     assert whole(after.source) == SOUND
@@ -54,7 +54,7 @@ def test_an_entry_that_is_no_object_tells_nothing() -> None:
     assert "caf-set-ranges" not in {each.code for each in edits(repaired(before, claims=True))}
 
 
-def test_several_broken_ranges_are_told_by_the_numbers_left() -> None:
+def test_several_broken_ranges_are_inferred_from_the_numbers_left() -> None:
     after = repaired(checked(damaged({"a": (None, 3), "c": (9, "?")})), claims=True)
     assert contents(after) == MEMBERS
     assert not codes(after)
@@ -78,7 +78,7 @@ def test_of_an_overlap_there_are_two_explanations() -> None:
     end, begin = edits(before)
     assert (end.code, begin.code) == ("caf-end-earlier", "caf-begin-later")
     assert end.title == "End 'a' where the next member begins"
-    assert "nothing tells which" in end.claim
+    assert "does not say which" in end.claim
     assert whole(repaired(before, claims=True).source) == SOUND
     assert begin.edit is not None
     after = checked(OverlaySource(before.source, begin.edit))

@@ -68,7 +68,7 @@ def test_which_name_is_right_is_for_the_user_to_say(side: int) -> None:
     result = planned(broken)
     assert made(result) == []
     assert [each.code for each in result.waiting] == ["zip-name-central-3", "zip-name-local-3"]
-    assert all("is assumed to be its name" in each.claim for each in result.waiting)
+    assert all("is its name" in each.claim for each in result.waiting)
     right = planned(broken, ("zip-name-local-3", "zip-name-central-3")[side])
     assert after(right) == WHOLE
     other = planned(broken, ("zip-name-central-3", "zip-name-local-3")[side])

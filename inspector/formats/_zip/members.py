@@ -1,0 +1,280 @@
+"""Members: names (APPNOTE.TXT appendix D), attributes (4.4.15), times (4.4.6) and contents (4.4.5, methods 0 and 8)."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator
+from datetime import datetime
+
+from inspector.core.archive import Archive, Emitter
+from inspector.core.capped_findings import CappedFindings
+from inspector.core.finding import Severity
+from inspector.core.format import MemberError, MemberMetadata
+from inspector.core.member import SPECIAL, Codec, Member
+from inspector.core.names import decoded, hazards, visible
+from inspector.core.numbers import in_bytes
+from inspector.core.progress import Progress
+from inspector.core.source import BLOCK, Source, blocks, expect, is_sparing
+from inspector.formats._zip.extra import TIMESTAMP, extra_records
+from inspector.formats._zip.headers import data_start, read_local
+from inspector.formats._zip.records import (
+    ENCRYPTED,
+    LOCAL_SIZE,
+    LOCAL_STRUCT,
+    MASKED,
+    STRONG,
+    UTF_8,
+    Local,
+    method_text,
+)
+
+_PLAIN = re.compile(rb"[0-9A-Za-z_][0-9A-Za-z_. -]*(?:/[0-9A-Za-z_][0-9A-Za-z_. -]*)*/?")
+
+
+_MAX_PLAIN_NAME_BYTES = 200
+
+
+def is_plain_name(name: bytes) -> bool:
+    """Whether a name is harmless, decided fast; if False, it has to be examined."""
+    return len(name) <= _MAX_PLAIN_NAME_BYTES and _PLAIN.fullmatch(name) is not None
+
+
+def path_of(name: bytes, flags: int) -> bytes:
+    """The name as UTF-8: unchanged if the bytes or the flag say UTF-8, else converted from code page 437."""
+    if flags & UTF_8 or name.isascii() or decoded(name)[1]:
+        return name
+    return name.decode("cp437").encode()
+
+
+def name_note(name: bytes, flags: int) -> str:
+    """How the bytes of a name were decoded; empty for plain ASCII."""
+    if name.isascii():
+        return ""
+    if not decoded(name)[1]:
+        if flags & UTF_8:
+            return "Flagged as UTF-8, but it is not."
+        return f"Not UTF-8, read as code page 437: {visible(path_of(name, flags))}"
+    return "UTF-8" if flags & UTF_8 else "UTF-8 without the UTF-8 flag."
+
+
+def report_name(emitter: Emitter, name: bytes, flags: int, span: tuple[int, int], member: int) -> None:
+    """Report hazards and the encoding of a name that is not plain."""
+    path = path_of(name, flags)
+    if not decoded(name)[1]:
+        if flags & UTF_8:
+            words = "is flagged as UTF-8 but is not UTF-8; it is shown with escapes"
+            emitter.warning("zip-name-not-utf-8", f"The name of member {member} {words}.", span, member=member)
+        else:
+            words = f"is not UTF-8 and is read as code page 437: {visible(path)}"
+            emitter.info("zip-name-cp437", f"The name of member {member} {words}.", span, member=member)
+    elif not name.isascii() and not flags & UTF_8:
+        words = "is UTF-8 but not flagged so; strict readers show other characters"
+        emitter.info("zip-name-unmarked-utf-8", f"The name {visible(name)} {words}.", span, member=member)
+    for words in hazards(path):
+        if words != "is not UTF-8":
+            emitter.warning(
+                "zip-name-hazard", f"The name of member {member}, {visible(path)}, {words}.", span, member=member
+            )
+
+
+_UNIX_SYSTEMS = frozenset((3, 19))
+"""Systems whose external attributes hold a UNIX mode: UNIX and OS X."""
+
+
+_HAS_UNIX_MODE = 0x8000
+"""The bit by which 7-Zip marks that there is a UNIX mode, whatever the system."""
+
+
+_PLAIN_TYPES = frozenset((0, 4, 8))
+"""No type, folder, regular file."""
+
+
+_LINK = 10
+
+
+_TYPES = {1: "FIFO", 2: "character device", 6: "block device", _LINK: "symbolic link", 12: "socket"}
+
+
+_SET_ID = 0x0C00_0000
+"""The set-user-ID and set-group-ID bits."""
+
+
+_MAX_TARGET_BYTES = 4096
+
+
+def has_ordinary_attributes(external: int) -> bool:
+    """Whether the attributes need no finding, decided fast."""
+    return external >> 28 in _PLAIN_TYPES and not external & _SET_ID
+
+
+class AttributeCheck:
+    """Reports links, devices and set-ID bits in external attributes."""
+
+    def __init__(self, source: Source, emitter: Emitter) -> None:
+        self._source = source
+        self._emitter = emitter
+        self._special = CappedFindings(emitter, Severity.INFO, "zip-special", "links, devices and the like")
+        self._set_id = CappedFindings(
+            emitter, Severity.INFO, "zip-set-id", "members with a set-user-ID or set-group-ID bit"
+        )
+
+    def check(self, made_by: int, external: int, start: int, member: int) -> None:
+        """Examine ``member``, whose central directory header begins at ``start``."""
+        if made_by >> 8 not in _UNIX_SYSTEMS and not external & _HAS_UNIX_MODE:
+            return
+        place = ((start + 38, start + 42),)
+        name = visible(self._emitter.members.path(member))
+        kind = _TYPES.get(external >> 28)
+        if kind is not None:
+            marks = self._emitter.members.marks
+            assert marks is not None
+            marks[member] |= SPECIAL
+            if not self._special.full():
+                target = self._target(member) if external >> 28 == _LINK else ""
+                message = f"{name} is a {kind}{target}, not a regular file. It is listed but not extracted."
+                self._special.add(message, place, member)
+        if external & _SET_ID and not self._set_id.full():
+            message = (
+                f"The permissions of {name} ({external >> 16 & 0o7777:o}) let it run with the rights of its owner or "
+                "group. Do not restore them when extracting."
+            )
+            self._set_id.add(message, place, member)
+
+    def close(self) -> None:
+        """Report how many findings were dropped."""
+        self._special.close()
+        self._set_id.close()
+
+    def _target(self, index: int) -> str:
+        """The target of a link, which is its content; empty if that cannot be read."""
+        member = self._emitter.members[index]
+        if (
+            is_sparing(self._source)
+            or not member.readable
+            or member.codec is Codec.UNKNOWN
+            or max(member.size, member.stored) > _MAX_TARGET_BYTES
+        ):
+            return ""
+        try:
+            return f" to {visible(b''.join(content(member, stored_pieces(self._source, member))))}"
+        except MemberError:
+            return ""
+
+
+_HAS_CHANGED = 1
+
+
+def member_metadata(archive: Archive, index: int) -> MemberMetadata:
+    """The modification time: an extended timestamp, or the DOS date, which has no time zone and is taken as local."""
+    local = read_local(archive.source, archive.members[index].head)
+    if local is None:
+        return MemberMetadata()
+    header, _, extra = local
+    for record in extra_records(extra):
+        if record.identifier == TIMESTAMP and record.stop - record.start >= 5 and extra[record.start] & _HAS_CHANGED:
+            seconds = extra[record.start + 1 : record.start + 5]
+            return MemberMetadata(changed=int.from_bytes(seconds, "little", signed=True))
+    date, time = header.date, header.time
+    try:
+        day = datetime(1980 + (date >> 9), date >> 5 & 15, date & 31, time >> 11, time >> 5 & 63, time % 32 * 2)  # noqa: DTZ001
+        return MemberMetadata(changed=int(day.timestamp()))
+    except (ValueError, OverflowError, OSError):
+        return MemberMetadata()
+
+
+def read_member(archive: Archive, index: int, progress: Progress) -> Iterator[bytes]:
+    """Yield the content of a member in pieces of at most 512 KiB, never more than its declared size.
+
+    The CRC-32 is not compared: damaged content is worth seeing. Raises MemberError before the first piece if the member
+    cannot be read, and after the last good one if the content is shorter or longer than declared.
+    """
+    _place_deferred(archive, index)
+    member = archive.members[index]
+    if not member.readable:
+        raise MemberError(f"{visible(member.path)} has no local header, so the place of its data is unknown.")
+    if member.codec is Codec.UNKNOWN:
+        raise MemberError(_why_unreadable(archive.source, member))
+    progress.begin(f"Reading {visible(member.path)}", member.size)
+    for piece in content(member, stored_pieces(archive.source, member)):
+        yield piece
+        progress.advance(len(piece))
+
+
+def _place_deferred(archive: Archive, index: int) -> None:
+    """If local headers were not read, read that of a member and correct the place of its data."""
+    source, members = archive.source, archive.members
+    heads = members.heads
+    if not is_sparing(source) or heads is None:
+        return
+    head, size = heads[index], members.stored(index)
+    expect(source, head, members.stops[index])
+    start = data_start(source, head)
+    if start is not None:
+        members.starts[index] = min(start, source.size)
+        members.stops[index] = min(start + size, source.size)
+
+
+def stored_pieces(source: Source, member: Member) -> Iterator[bytes]:
+    """Yield the stored bytes of a member, 512 KiB at a time."""
+    for start, stop in member.spans:
+        yield from blocks(source, start, stop)
+
+
+def content(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the content of a stored or deflated member from its ``stored`` bytes, as ``read_member`` does."""
+    given = 0
+    for piece in stored if member.codec is Codec.STORED else _inflated(member, stored):
+        kept = piece[: member.size - given]
+        given += len(kept)
+        if kept:
+            yield kept
+        if len(kept) < len(piece):
+            raise MemberError(f"{visible(member.path)} is longer than the {in_bytes(member.size)} it should have.")
+    if given < member.size:
+        raise MemberError(
+            f"{visible(member.path)} ends after {in_bytes(given)} but should have {in_bytes(member.size)}."
+        )
+
+
+def _why_unreadable(source: Source, member: Member) -> str:
+    data = source.read(member.head, LOCAL_SIZE)
+    name = visible(member.path)
+    if len(data) < LOCAL_SIZE:
+        return f"{name} cannot be read: its local header is cut off."
+    local = Local._make(LOCAL_STRUCT.unpack(data))
+    if local.flags & (ENCRYPTED | STRONG | MASKED):
+        return f"{name} is encrypted, which this program does not read."
+    method = f"{local.method} ({method_text(local.method)})"
+    return f"{name} uses compression method {method}, which this program does not read."
+
+
+def _inflated(member: Member, stored: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the inflated bytes. Raises MemberError if the stream is damaged or ends in the wrong place."""
+    decoder = zlib.decompressobj(-zlib.MAX_WBITS)
+    name = visible(member.path)
+    try:
+        for piece in stored:
+            yield from _pieces(decoder, piece)
+            if decoder.eof:
+                break
+    except zlib.error as error:
+        raise MemberError(f"The deflate stream of {name} is damaged: {error}.") from error
+    if not decoder.eof:
+        raise MemberError(f"The deflate stream of {name} does not end within its {in_bytes(member.stored)}.")
+    rest = len(decoder.unused_data) + sum(map(len, stored))
+    if rest:
+        raise MemberError(
+            f"The deflate stream of {name} ends {in_bytes(rest)} before its compressed size. Readers ignore the rest."
+        )
+
+
+def _pieces(decoder: zlib._Decompress, data: bytes) -> Iterator[bytes]:
+    while not decoder.eof:
+        piece = decoder.decompress(data, BLOCK)
+        if piece:
+            yield piece
+        data = decoder.unconsumed_tail
+        # A full piece may leave output in the decoder even if no input is left.
+        if not data and len(piece) < BLOCK:
+            return
