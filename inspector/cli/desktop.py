@@ -21,7 +21,7 @@ from inspector.cli.parser import PROGRAM
 from inspector.core.names import visible
 from inspector.core.source import SourceError
 from inspector.resources import DESKTOP_ID, resource
-from inspector.sources.local.atomic import Replacing
+from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.disk_calls import reason
 
 MANIFEST = f"{PROGRAM}/desktop.json"
@@ -154,7 +154,7 @@ def _put(path: Path, content: bytes) -> None:
         raise SourceError(
             f"The folder {path.parent} cannot be made: {reason(error)}. Nothing was put there."
         ) from error
-    with Replacing(path, replace=True) as file:
+    with AtomicFile(path, replace=True) as file:
         file.write(content)
 
 

@@ -15,7 +15,7 @@ from inspector.operations.extract.extraction import Extraction, folder_at
 from inspector.operations.extract.extraction_wanted import Wanted, everything, named
 from inspector.operations.open.listing import NoSuchMember, SeveralMembers, load
 from inspector.operations.open.opening import UNKNOWN, not_read
-from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionResult, OnConflict, Troubles
+from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionResult, OnConflict, Problems
 
 
 def run(options: argparse.Namespace) -> int:
@@ -83,7 +83,7 @@ def _say(result: ExtractionResult, options: ExtractionOptions) -> None:
         out.write(f"{result.sentence}\n")
 
 
-def _complain(troubles: Troubles, more: str = "") -> None:
+def _complain(troubles: Problems, more: str = "") -> None:
     for trouble in troubles.told:
         complain(trouble.sentence)
     left = troubles.count - len(troubles.told)

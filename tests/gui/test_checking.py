@@ -16,7 +16,7 @@ from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.gui.app.window import Window
 from inspector.gui.hex.verdict_lane import WORDS
-from inspector.gui.kit.eta import Pace
+from inspector.gui.kit.eta import Eta
 from inspector.gui.panels.models import checksums, findings
 from inspector.gui.panels.models.members import VERDICT
 from inspector.operations.protocol.report_kind import ReportKind
@@ -209,7 +209,7 @@ def test_a_check_is_paused_goes_on_and_is_cancelled(show: Show, window: Window, 
 
 
 def test_rate_and_time_left_leave_out_what_was_paused() -> None:
-    pace = Pace(0.0)
+    pace = Eta(0.0)
     mebi = 1 << 20
     assert pace.tell(JobState("Checking", 0, 100 * mebi, "bytes"), 0.0) == "Checking: 0 B of 100 MiB"
     assert "/s" not in pace.tell(JobState("Checking", mebi, 100 * mebi, "bytes"), 0.5)

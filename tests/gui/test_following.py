@@ -66,7 +66,7 @@ def test_several_references_are_offered_and_enter_takes_the_first(show: Show, wi
     tab.document.go_to_expression("central directory header[1]")
     settle(qtbot, window)
     press(window, "follow")
-    menu = tab.following.menu
+    menu = tab.navigation.menu
     qtbot.waitUntil(menu.isVisible)
     words = [action.text() for action in menu.actions()]
     assert words[0].startswith("The local file header of ")
@@ -107,8 +107,8 @@ def test_a_selected_metadata_row_leads_to_its_tar_header(show: Show, window: Win
     tab.document.select_field(0, answers[0], "structure")
     settle(qtbot, window)
     press(window, "follow")
-    qtbot.waitUntil(tab.following.menu.isVisible)
-    QTest.keyClick(tab.following.menu, Qt.Key.Key_Return)
+    qtbot.waitUntil(tab.navigation.menu.isVisible)
+    QTest.keyClick(tab.navigation.menu, Qt.Key.Key_Return)
     settle(qtbot, window)
     assert tab.document.selection.caret == 1024
 

@@ -101,7 +101,7 @@ def open_elsewhere(window: Window, qtbot: QtBot, row: int, button: str) -> list[
         opened.append(url)
         return True
 
-    tab.lending.open_file = remember
+    tab.temp_files.open_file = remember
     tab.document.select_member(row, "test")
     settle(qtbot, window)
     press(window, "open_elsewhere")

@@ -15,7 +15,7 @@ from PySide6.QtDBus import QDBusConnection
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from inspector.gui.app.desktop_notifications import Notices
+from inspector.gui.app.desktop_notifications import DesktopNotifications
 from inspector.gui.app.window import Window
 from tests.gui.conftest import WAIT, Show
 
@@ -62,14 +62,14 @@ class Desktop(threading.Thread):
 
 
 @pytest.fixture
-def notices(window: Window, bus: str) -> Iterator[Notices]:
-    yield Notices(window, QDBusConnection.connectToBus(bus, bus))
+def notices(window: Window, bus: str) -> Iterator[DesktopNotifications]:
+    yield DesktopNotifications(window, QDBusConnection.connectToBus(bus, bus))
     QDBusConnection.disconnectFromBus(bus)
 
 
 @pytest.mark.qt_log_ignore("does not support raise", extend=True)
 def test_a_click_brings_the_window_to_the_front(
-    window: Window, show: Show, notices: Notices, bus: str, qtbot: QtBot
+    window: Window, show: Show, notices: DesktopNotifications, bus: str, qtbot: QtBot
 ) -> None:
     tab = show("journey.caf")
     other = QWidget()
@@ -88,7 +88,7 @@ def test_a_click_brings_the_window_to_the_front(
 
 
 def test_where_the_desktop_shows_none_the_tray_is_asked(
-    notices: Notices, bus: str, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    notices: DesktopNotifications, bus: str, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[str, str]] = []
     monkeypatch.setattr(notices, "_by_tray", lambda *words: asked.append(words))

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.operations.protocol.browse_views import Remedy
+from inspector.operations.protocol.browse_views import ErrorAction
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Stage
 from tests.gui.conftest import WAIT, answer, overwrite, press, previewed, settle
@@ -96,7 +96,7 @@ def test_one_that_was_replaced_keeps_the_change_until_it_is_read_again(
     assert "was not changed" in tab.remedies.sentence.text()
     assert tab.editing.pending is not None
     assert content(store, KEY) == theirs
-    tab.remedies.buttons[Remedy.RELOAD].click()
+    tab.remedies.buttons[ErrorAction.RELOAD].click()
     previewed(qtbot, window, tab)
     assert window.tab() is tab
     assert tab.editing.pending is not None
@@ -117,7 +117,7 @@ def test_a_change_that_fits_no_more_is_not_lost(
     qtbot.waitUntil(tab.remedies.isVisible, timeout=WAIT)
 
     with qtbot.waitSignal(tab.document.said, timeout=WAIT) as said:
-        tab.remedies.buttons[Remedy.RELOAD].click()
+        tab.remedies.buttons[ErrorAction.RELOAD].click()
 
     assert said.args is not None
     assert "is for a file of" in said.args[0]

@@ -17,7 +17,7 @@ from inspector.gui.flows.error_actions import WORDS
 from inspector.gui.kit.locations import from_mime
 from inspector.gui.panels.models.requests import METHOD, RANGE, STATUS, RequestsModel
 from inspector.gui.panels.requests import HERE, RequestTotals
-from inspector.operations.protocol.browse_views import Remedy
+from inspector.operations.protocol.browse_views import ErrorAction
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Stage
 from inspector.sources.s3.connection import Connection
@@ -29,7 +29,7 @@ from tests.s3.conftest import BUCKET
 from tests.s3.proxy import refuse, stalling
 
 
-def offered(tab: Tab) -> list[Remedy]:
+def offered(tab: Tab) -> list[ErrorAction]:
     """The buttons that are there."""
     return (
         [remedy for remedy in WORDS if not tab.remedies.buttons[remedy].isHidden()] if tab.remedies.isVisible() else []
@@ -117,9 +117,9 @@ def test_what_is_denied_can_be_asked_without_signing(window: Window, qtbot: QtBo
     tab = opened_at(window, qtbot, store, location)
     assert "not allowed (403)" in tab.banner.state.text()
     assert "--" not in tab.banner.state.text()
-    assert offered(tab) == [Remedy.UNSIGNED, Remedy.CONNECTION]
+    assert offered(tab) == [ErrorAction.UNSIGNED, ErrorAction.CONNECTION]
     assert "Authorization" in store.proxy.log[-1].headers
-    tab.remedies.buttons[Remedy.UNSIGNED].click()
+    tab.remedies.buttons[ErrorAction.UNSIGNED].click()
     settle(qtbot, window)
     fresh = shown(window)
     assert fresh.document.status.stage is Stage.READY
@@ -134,12 +134,12 @@ def test_what_was_replaced_can_be_read_again(window: Window, qtbot: QtBot, store
     store.put("replaced.zip", wide(3))
     tab.document.go_to(0, 4_000_000, 4_000_000)
     settle(qtbot, window)
-    qtbot.waitUntil(lambda: offered(tab) == [Remedy.RELOAD], timeout=WAIT)
+    qtbot.waitUntil(lambda: offered(tab) == [ErrorAction.RELOAD], timeout=WAIT)
     assert "was replaced while it was open" in tab.remedies.sentence.text()
     values = tab.hex_pane.inspector.model()
     assert values.index(0, 1).data() == "–", "what stands elsewhere is no value of these bytes"
     assert tab.document.status.members == 30
-    tab.remedies.buttons[Remedy.RELOAD].click()
+    tab.remedies.buttons[ErrorAction.RELOAD].click()
     settle(qtbot, window)
     assert shown(window).document.status.members == 3
     assert offered(shown(window)) == []
@@ -152,7 +152,7 @@ def test_a_server_that_is_not_there_can_be_asked_again(window: Window, qtbot: Qt
     assert tab is not None
     settle(qtbot, window)
     assert "no connection" in tab.banner.state.text()
-    assert offered(tab) == [Remedy.CONNECTION, Remedy.RETRY]
+    assert offered(tab) == [ErrorAction.CONNECTION, ErrorAction.RETRY]
 
 
 def test_a_failing_look_at_bytes_leaves_the_rest(window: Window, qtbot: QtBot, store: Store) -> None:
@@ -160,7 +160,7 @@ def test_a_failing_look_at_bytes_leaves_the_rest(window: Window, qtbot: QtBot, s
     with store.proxy.failing(refuse(403, "AccessDenied")):
         tab.document.go_to(0, 4_000_000, 4_000_000)
         settle(qtbot, window)
-        assert offered(tab) == [Remedy.UNSIGNED, Remedy.CONNECTION]
+        assert offered(tab) == [ErrorAction.UNSIGNED, ErrorAction.CONNECTION]
     assert tab.document.status.members == 30
     tab.document.go_to(0, 6_000_000, 6_000_000)
     settle(qtbot, window)
@@ -188,8 +188,8 @@ def test_the_window_answers_while_bytes_are_late(window: Window, qtbot: QtBot, s
 def test_a_prefix_that_is_no_dataset_can_be_browsed(window: Window, qtbot: QtBot, store: Store) -> None:
     store.put("plain/a.txt", b"a")
     tab = opened_at(window, qtbot, store, "s3://archives/plain/")
-    assert offered(tab) == [Remedy.BROWSE]
-    tab.remedies.buttons[Remedy.BROWSE].click()
+    assert offered(tab) == [ErrorAction.BROWSE]
+    tab.remedies.buttons[ErrorAction.BROWSE].click()
     settle(qtbot, window)
     assert window.windowTitle().startswith("Browse S3")
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.desktop_notifications import show_notice
-from inspector.gui.app.job_notifications import LONG, Telling, is_away
+from inspector.gui.app.job_notifications import LONG, JobNotifications, is_away
 from inspector.gui.app.window import Window
 from inspector.gui.kit import preferences
 from inspector.gui.kit.settings import Settings
@@ -35,7 +35,7 @@ class Told:
         self.titles: list[str] = []
         self.sentences: list[str] = []
         self.clicks: list[Callable[[], object]] = []
-        window.telling = Telling(window, window.tabs, settings, self._take, self.clock)
+        window.job_notifications = JobNotifications(window, window.tabs, settings, self._take, self.clock)
 
     def _take(self, _: QWidget, title: str, sentence: str, then: Callable[[], object]) -> None:
         self.clicks.append(then)

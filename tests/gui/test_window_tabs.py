@@ -95,7 +95,7 @@ def test_a_worker_that_cannot_start_is_said_and_can_be_tried_again(
         "No process could be started to read this location: Cannot allocate memory. Close other programs and try again."
     )
     assert tab.banner.message.button.text() == "Retry"
-    assert not window.mishaps.reports
+    assert not window.crash_reports.reports
     tab.banner.message.button.click()
     settle(qtbot, window)
     fresh = window.tab()
@@ -167,7 +167,7 @@ def test_names_are_never_rich_text(show: Show, tmp_path: Path) -> None:
 def test_looks_are_remembered(show: Show, window: Window, settings: Settings) -> None:
     tab = show("journey.caf")
     settings.put(preferences.BYTES_PER_ROW, "8")
-    window.looks.zoom_in()
+    window.appearance.zoom_in()
     settings.put(preferences.THEME, Theme.DARK.value)
     tab.docks["Findings"].hide()
     window.close()

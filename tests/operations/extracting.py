@@ -16,7 +16,7 @@ from inspector.operations.extract.extraction import Extraction
 from inspector.operations.extract.extraction_wanted import everything, named
 from inspector.operations.open.listing import load
 from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionResult
-from inspector.sources.local.folder_calls import Calls
+from inspector.sources.local.folder_calls import FolderCalls
 from tests.samples.writers import BlobLayer, chunks, index_json
 
 Entries = Sequence[tuple[str, bytes]]
@@ -96,7 +96,7 @@ def extract(
     folder: Path,
     options: ExtractionOptions | None = None,
     names: Sequence[str] = (),
-    calls: Calls | None = None,
+    calls: FolderCalls | None = None,
     progress: Progress | None = None,
 ) -> ExtractionResult:
     """Extract members of an archive."""

@@ -22,7 +22,7 @@ from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.views import SortKey
 from inspector.operations.session import arrangement
 from inspector.operations.session import search as searching
-from inspector.operations.session.archive_set import Shelf
+from inspector.operations.session.archive_set import ArchiveSet
 from inspector.operations.session.inner_fields import Moving
 from inspector.operations.session.members_view import MembersView
 from inspector.operations.session.overview import overview
@@ -36,7 +36,7 @@ def view_of(names: Sequence[bytes]) -> MembersView:
     archive = Opened(BytesSource(b""), "bytes", "bytes", ())
     for number, name in enumerate(names):
         archive.members.append(name, number, 2 * number)
-    return MembersView(Shelf(Location([archive])), lambda _: pytest.fail("no marks are needed"))
+    return MembersView(ArchiveSet(Location([archive])), lambda _: pytest.fail("no marks are needed"))
 
 
 # ---- names -----------------------------------------------------------------------------------------------------

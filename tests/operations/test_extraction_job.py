@@ -19,8 +19,8 @@ from inspector.operations.extract.extraction_wanted import everything, named
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.listing import load
 from inspector.operations.protocol.extraction_views import ExtractionOptions
-from inspector.operations.session.workbench import Workbench
-from inspector.sources.local.folder_calls import Calls
+from inspector.operations.session.workbench import EditSession
+from inspector.sources.local.folder_calls import FolderCalls
 from inspector.sources.local.member_writer import Destination
 from tests.operations.extracting import BUILD, archive, extract, files, linked_tar
 from tests.patience import PATIENCE
@@ -28,7 +28,7 @@ from tests.patience import PATIENCE
 ENTRIES = [("one.txt", b"one"), ("deep/er/two.bin", bytes(range(256))), ("deep/empty", b""), ("three.txt", b"three")]
 
 
-class Crowded(Calls):
+class Crowded(FolderCalls):
     """A disk with little room."""
 
     def free(self, folder: Path) -> int:  # noqa: ARG002 - a call
@@ -140,7 +140,7 @@ def test_cancelling_leaves_whole_files_only(tmp_path: Path, kind: str) -> None:
 def test_cancelling_stops_all_threads(tmp_path: Path) -> None:
     progress = Impatient(1)
 
-    class Slow(Calls):
+    class Slow(FolderCalls):
         written = 0
 
         def write(self, file: int, data: memoryview) -> int:
@@ -166,7 +166,7 @@ def test_the_progress_counts_the_bytes_that_are_written(tmp_path: Path) -> None:
 
 def test_a_workbench_plans_and_extracts_members_by_number(tmp_path: Path) -> None:
     path = archive(tmp_path, "rca", ENTRIES)
-    bench = Workbench(str(path))
+    bench = EditSession(str(path))
     with pytest.raises(Refused):
         bench.extract(Progress(), None, str(tmp_path / "to"))
     bench.decode(Progress())

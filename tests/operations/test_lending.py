@@ -9,15 +9,15 @@ import pytest
 
 from inspector.core.progress import Progress
 from inspector.operations.jobs.operation_error import Refused
-from inspector.operations.protocol.extraction_views import Lent
+from inspector.operations.protocol.extraction_views import ExportedFiles
 from inspector.operations.protocol.views import Chosen
 from inspector.operations.session.temp_files import TOO_MUCH, harmless, outermost, runnable_content, runnable_name
-from inspector.operations.session.workbench import Workbench
+from inspector.operations.session.workbench import EditSession
 from tests.operations.archives import CONTENTS, caf
 
 
-def workbench(path: Path, contents: dict[str, bytes] | None = None) -> Workbench:
-    made = Workbench(str(caf(path) if contents is None else caf(path, contents)))
+def workbench(path: Path, contents: dict[str, bytes] | None = None) -> EditSession:
+    made = EditSession(str(caf(path) if contents is None else caf(path, contents)))
     made.decode(Progress())
     made.plant(Progress())
     return made
@@ -41,7 +41,7 @@ def test_members_and_folders_are_given_away_as_what_was_chosen(tmp_path: Path) -
 
 def test_much_is_given_away_only_when_it_is_asked_for(tmp_path: Path) -> None:
     bench = workbench(tmp_path / "small.caf")
-    assert bench.lend(Progress(), Chosen((0,)), str(tmp_path / "out"), 1) == Lent((), TOO_MUCH)
+    assert bench.lend(Progress(), Chosen((0,)), str(tmp_path / "out"), 1) == ExportedFiles((), TOO_MUCH)
     assert not (tmp_path / "out").exists()
     assert bench.lend(Progress(), Chosen((0,)), str(tmp_path / "out"), 1 << 20).paths
 

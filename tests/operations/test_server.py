@@ -16,7 +16,7 @@ from inspector.core.progress import CANCELLED
 from inspector.operations.protocol.report_kind import ReportKind
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import JobState, SortKey, Stage
-from inspector.operations.worker.desk import Desk
+from inspector.operations.worker.desk import ArchiveSession
 from inspector.operations.worker.server import serve
 from tests.patience import PATIENCE
 
@@ -97,7 +97,10 @@ def test_questions_jobs_and_mistakes(archive: str) -> None:
         (mistake,) = (message for message in asker.kept if isinstance(message, CrashReport))
         assert "worker" in mistake.text
         assert "no layer" not in mistake.text
-        assert asker.answer(asker.send(Desk.__init__, archive))[1:] == (False, "There is no request '__init__'.")
+        assert asker.answer(asker.send(ArchiveSession.__init__, archive))[1:] == (
+            False,
+            "There is no request '__init__'.",
+        )
         assert asker.ask(ArchiveRequests.status).stage is Stage.READY
         assert process.is_alive()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.core.progress import Cancelled, Progress
-from inspector.operations.jobs.subprogress import Share, shares
+from inspector.operations.jobs.subprogress import Subprogress, shares
 
 
 def test_parts_make_the_whole_in_their_order() -> None:
@@ -47,7 +47,7 @@ def test_a_single_part_is_the_whole() -> None:
 
 def test_more_than_was_announced_stays_in_its_part() -> None:
     whole = Progress("", 200)
-    part = Share(whole, 0, 100)
+    part = Subprogress(whole, 0, 100)
     part.begin("Reading", 10)
     part.advance(1_000)
     assert whole.done == 100

@@ -18,7 +18,7 @@ from inspector.operations.open.listing import load
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.views import SortKey
 from inspector.operations.session.session import Session
-from inspector.operations.session.workbench import Workbench
+from inspector.operations.session.workbench import EditSession
 from tests.formats.datas3t.range_building import hashed_rows, rows_frame
 from tests.formats.tar.tar_building import build
 from tests.s3.archives import dataset
@@ -207,7 +207,7 @@ def test_of_a_dataset_only_the_range_is_read_that_is_extracted_from(
 
 
 def test_members_are_extracted_under_their_names(store: Store, tmp_path: Path) -> None:
-    bench = Workbench(dataset(store, "extracted", 1), store.connection)
+    bench = EditSession(dataset(store, "extracted", 1), store.connection)
     bench.decode(Progress())
     bench.extract(Progress(), (2, 3), str(tmp_path / "out"))
     found = {path.name: path.stat().st_size for path in (tmp_path / "out").rglob("*") if path.is_file()}

@@ -10,10 +10,10 @@ from inspector.core.edit import EditError, Patch
 from inspector.core.progress import Cancelled, Progress
 from inspector.operations.edit.taco_header import header_draft
 from inspector.operations.jobs.operation_error import Refused
-from inspector.operations.protocol.browse_views import Remedy
+from inspector.operations.protocol.browse_views import ErrorAction
 from inspector.operations.protocol.edit_views import OnlyWhole, WriteResult
 from inspector.operations.protocol.header_draft import set_entry
-from inspector.operations.worker.desk import Desk
+from inspector.operations.worker.desk import ArchiveSession
 from tests.operations.creations import Stopping
 from tests.s3.conftest import Store
 from tests.s3.proxy import Forward, Reply, Seen, refuse, silent
@@ -28,23 +28,23 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @pytest.fixture
-def desk(store: Store, data: bytes) -> Desk:
-    made = Desk(store.put(KEY, data), store.connection)
+def desk(store: Store, data: bytes) -> ArchiveSession:
+    made = ArchiveSession(store.put(KEY, data), store.connection)
     made.decode(Progress())
     return made
 
 
-def edited(desk: Desk, entry: tuple[int, int] = (200, 300)):  # type: ignore[no-untyped-def] # an Edit
+def edited(desk: ArchiveSession, entry: tuple[int, int] = (200, 300)):  # type: ignore[no-untyped-def] # an Edit
     draft = header_draft(desk._disk.archives[0])
     return desk.header_edit(set_entry(draft, 0, entry))
 
 
-def first_entry(desk: Desk) -> tuple[int, int]:
+def first_entry(desk: ArchiveSession) -> tuple[int, int]:
     entry = desk.header(None).entries[0]
     return entry.offset, entry.length
 
 
-def test_a_preview_takes_as_few_requests_as_opening(desk: Desk, store: Store) -> None:
+def test_a_preview_takes_as_few_requests_as_opening(desk: ArchiveSession, store: Store) -> None:
     edit = edited(desk)
     before = len(store.proxy.log)
 
@@ -58,7 +58,7 @@ def test_a_preview_takes_as_few_requests_as_opening(desk: Desk, store: Store) ->
     assert desk.cached(0), "nor what is kept"
 
 
-def test_what_is_sent_is_told_and_then_sent(desk: Desk, store: Store) -> None:
+def test_what_is_sent_is_told_and_then_sent(desk: ArchiveSession, store: Store) -> None:
     edit = edited(desk)
     asked = len(store.proxy.log)
     lines = desk.sending(edit)
@@ -82,7 +82,7 @@ def test_what_is_sent_is_told_and_then_sent(desk: Desk, store: Store) -> None:
     assert fresh in desk.sending(result.revert)[-1], "what is shown now is the new object"
 
 
-def test_taking_back_sends_what_stood_there(desk: Desk, store: Store, data: bytes) -> None:
+def test_taking_back_sends_what_stood_there(desk: ArchiveSession, store: Store, data: bytes) -> None:
     result = desk.write(Progress(), edited(desk))
     assert isinstance(result, WriteResult)
     assert result.revert is not None
@@ -93,7 +93,9 @@ def test_taking_back_sends_what_stood_there(desk: Desk, store: Store, data: byte
     assert first_entry(desk) == (1, 2)
 
 
-def test_one_that_was_replaced_is_left_alone_and_can_be_read_again(desk: Desk, store: Store, data: bytes) -> None:
+def test_one_that_was_replaced_is_left_alone_and_can_be_read_again(
+    desk: ArchiveSession, store: Store, data: bytes
+) -> None:
     edit = edited(desk)
     theirs = data.replace(b"\1" * 99, b"\7" * 99)
     store.put(KEY, theirs)
@@ -104,7 +106,7 @@ def test_one_that_was_replaced_is_left_alone_and_can_be_read_again(desk: Desk, s
     state = desk.remote()
     assert state is not None
     assert state.trouble is not None
-    assert state.trouble.remedies == (Remedy.RELOAD,)
+    assert state.trouble.remedies == (ErrorAction.RELOAD,)
     assert "was not changed" in state.trouble.sentence
     assert content(store, KEY) == theirs
     assert unfinished(store) == []
@@ -119,7 +121,7 @@ def test_one_that_was_replaced_is_left_alone_and_can_be_read_again(desk: Desk, s
     assert state.trouble is None
 
 
-def test_a_change_that_does_not_fit_the_new_one_stays_with_the_old(desk: Desk, store: Store) -> None:
+def test_a_change_that_does_not_fit_the_new_one_stays_with_the_old(desk: ArchiveSession, store: Store) -> None:
     edit = edited(desk)
     desk.preview(Progress(), edit)
     store.put(KEY, b"other")
@@ -134,7 +136,7 @@ def test_a_change_that_does_not_fit_the_new_one_stays_with_the_old(desk: Desk, s
 @pytest.mark.parametrize("fault", [silent, refuse(403, "AccessDenied"), refuse(500, "InternalError")])
 @pytest.mark.parametrize("method", ["PUT", "POST"])
 def test_every_failure_is_a_sentence_and_leaves_the_change(
-    desk: Desk,
+    desk: ArchiveSession,
     store: Store,
     data: bytes,
     fault,
@@ -153,7 +155,7 @@ def test_every_failure_is_a_sentence_and_leaves_the_change(
     assert isinstance(desk.write(Progress(), edit), WriteResult), "and the same change can be tried again"
 
 
-def test_a_server_that_cannot_copy_is_said_to_want_all_of_it(desk: Desk, store: Store) -> None:
+def test_a_server_that_cannot_copy_is_said_to_want_all_of_it(desk: ArchiveSession, store: Store) -> None:
     edit = edited(desk)
 
     def failing(seen: Seen, forward: Forward) -> Reply:
@@ -171,14 +173,14 @@ def test_a_server_that_cannot_copy_is_said_to_want_all_of_it(desk: Desk, store: 
     assert first_entry(desk) == (200, 300)
 
 
-def test_cancelling_says_that_nothing_was_changed(desk: Desk, store: Store, data: bytes) -> None:
+def test_cancelling_says_that_nothing_was_changed(desk: ArchiveSession, store: Store, data: bytes) -> None:
     with pytest.raises(EditError, match="was not changed: writing it was cancelled"):
         desk.write(Stopping(MEBI), edited(desk))
     assert content(store, KEY) == data
     assert unfinished(store) == []
 
 
-def test_what_is_written_and_cannot_be_read_again_is_written(desk: Desk, store: Store, data: bytes) -> None:
+def test_what_is_written_and_cannot_be_read_again_is_written(desk: ArchiveSession, store: Store, data: bytes) -> None:
     edit = edited(desk)
     completed = False
 
@@ -198,12 +200,12 @@ def test_what_is_written_and_cannot_be_read_again_is_written(desk: Desk, store: 
     state = desk.remote()
     assert state is not None
     assert state.trouble is not None
-    assert state.trouble.remedies == (Remedy.RELOAD,)
+    assert state.trouble.remedies == (ErrorAction.RELOAD,)
 
 
 def test_a_small_archive_is_repaired_in_place(store: Store, tmp_path: Path) -> None:
     whole = taco(tmp_path, [1000])
-    desk = Desk(store.put("desk/torn.tacozip", whole + b"garbage"), store.connection)
+    desk = ArchiveSession(store.put("desk/torn.tacozip", whole + b"garbage"), store.connection)
     desk.decode(Progress())
     consent = ("zip-rebuild-end",)
     shown = desk.plan_repairs(Progress(), consent)
@@ -219,7 +221,7 @@ def test_a_small_archive_is_repaired_in_place(store: Store, tmp_path: Path) -> N
     assert str(desk.status().state) == "sound"
 
 
-def test_a_copy_can_be_cancelled(desk: Desk, tmp_path: Path) -> None:
+def test_a_copy_can_be_cancelled(desk: ArchiveSession, tmp_path: Path) -> None:
     progress = Progress()
     progress.cancel()
     with pytest.raises(Cancelled):
@@ -227,7 +229,7 @@ def test_a_copy_can_be_cancelled(desk: Desk, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_edit_of_bytes_is_compared_before_anything_is_sent(desk: Desk, store: Store, data: bytes) -> None:
+def test_an_edit_of_bytes_is_compared_before_anything_is_sent(desk: ArchiveSession, store: Store, data: bytes) -> None:
     edit = edited(desk)
     wrong = type(edit)(edit.label, (Patch(0, b"??", b"!!"),), edit.old_size, edit.new_size)
     with pytest.raises(EditError, match="holds other bytes"):

@@ -6,15 +6,15 @@ import pytest
 
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.protocol.browse_views import Remedy
+from inspector.operations.protocol.browse_views import ErrorAction
 from inspector.operations.session.remote import trouble_of
-from inspector.operations.worker.desk import Desk
+from inspector.operations.worker.desk import ArchiveSession
 from inspector.sources.s3.sentences import S3Error
 from tests.gui.s3_store import wide
 from tests.s3.conftest import Store
 from tests.s3.proxy import Forward, Reply, Seen, refuse
 
-R = Remedy
+R = ErrorAction
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ R = Remedy
         (0, "ReadTimeoutError", (R.RETRY,)),
     ],
 )
-def test_every_failure_has_something_that_may_help(status: int, code: str, remedies: tuple[Remedy, ...]) -> None:
+def test_every_failure_has_something_that_may_help(status: int, code: str, remedies: tuple[ErrorAction, ...]) -> None:
     error = S3Error("No.", status, code)
     trouble = trouble_of(error, "s3://b/k", anonymous=False)
     assert (trouble.sentence, trouble.remedies, trouble.region) == ("No.", remedies, "")
@@ -55,14 +55,14 @@ def test_the_region_that_the_server_names_is_offered(store: Store) -> None:
         return reply
 
     with store.proxy.failing(elsewhere):
-        state = Desk("s3://archives/far.zip", store.connection).remote()
+        state = ArchiveSession("s3://archives/far.zip", store.connection).remote()
     assert state is not None
     assert state.trouble is not None
     assert (state.trouble.remedies, state.trouble.region) == ((R.REGION,), "eu-south-7")
 
 
 def test_a_desk_tells_what_it_cost(store: Store) -> None:
-    desk = Desk(store.put("desk.zip", wide(30)), store.connection)
+    desk = ArchiveSession(store.put("desk.zip", wide(30)), store.connection)
     desk.decode(Progress())
     desk.overview(Progress(), 0, 500)
     desk.field_rows(0, (0,), 0, 500)
@@ -76,7 +76,7 @@ def test_a_desk_tells_what_it_cost(store: Store) -> None:
 
 
 def test_a_failing_read_is_told_until_one_succeeds(store: Store) -> None:
-    desk = Desk(store.put("fails.zip", wide(30)), store.connection)
+    desk = ArchiveSession(store.put("fails.zip", wide(30)), store.connection)
     desk.decode(Progress())
     with store.proxy.failing(refuse(403, "AccessDenied")), pytest.raises(SourceError):
         desk.read(0, 1_000_000, 10)
@@ -90,4 +90,4 @@ def test_a_failing_read_is_told_until_one_succeeds(store: Store) -> None:
 
 
 def test_a_desk_on_this_computer_has_nothing_to_tell() -> None:
-    assert Desk("/nowhere/at/all.zip").remote() is None
+    assert ArchiveSession("/nowhere/at/all.zip").remote() is None

@@ -16,18 +16,18 @@ import pytest
 
 from inspector.core.source import SourceError
 from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionResult, OnConflict
-from inspector.sources.local.folder_calls import Calls
+from inspector.sources.local.folder_calls import FolderCalls
 from inspector.sources.local.member_writer import Destination, FullError, PlaceError, Standing, TakenError
 from tests.operations.extracting import archive, extract, files, tree
 
-CALLS = [name for name in vars(Calls) if not name.startswith("_")]
+CALLS = [name for name in vars(FolderCalls) if not name.startswith("_")]
 KILLS = int(os.environ.get("INSPECTOR_KILLS", "30")) // 5
 CONTENTS = {"a.txt": b"first", "f/b.bin": bytes(range(256)) * 20, "f/g/c": b"", "z.txt": b"last"}
 
 Act = Callable[[int, str, tuple[Any, ...]], None]
 
 
-class Watched(Calls):
+class Watched(FolderCalls):
     """Calls that are written down, before each of which ``act`` is called: it may raise, or meddle."""
 
     def __init__(self, act: Act | None = None) -> None:
@@ -40,7 +40,7 @@ def _watched(name: str) -> Callable[..., Any]:
         self.log.append((name, arguments))
         if self.act:
             self.act(len(self.log) - 1, name, arguments)
-        return getattr(Calls, name)(self, *arguments)
+        return getattr(FolderCalls, name)(self, *arguments)
 
     return call
 
@@ -54,7 +54,9 @@ def whole(folder: Path) -> bool:
     return files(folder).items() <= CONTENTS.items()
 
 
-def run(tmp_path: Path, to: Path, calls: Calls, options: ExtractionOptions | None = None) -> ExtractionResult | None:
+def run(
+    tmp_path: Path, to: Path, calls: FolderCalls, options: ExtractionOptions | None = None
+) -> ExtractionResult | None:
     path = tmp_path / "archive.zip"
     if not path.exists():
         archive(tmp_path, "zip", list(CONTENTS.items()))
@@ -91,7 +93,7 @@ def test_any_call_may_fail(tmp_path: Path, code: int, chosen: OnConflict) -> Non
 
 
 def test_a_write_may_be_short(tmp_path: Path) -> None:
-    class Stingy(Calls):
+    class Stingy(FolderCalls):
         def write(self, file: int, data: memoryview) -> int:
             return super().write(file, data[: max(1, len(data) // 3)])
 
@@ -102,7 +104,7 @@ def test_a_write_may_be_short(tmp_path: Path) -> None:
 @pytest.mark.parametrize("room", [0, 1, 4, 5, 6, 3000, 5125])
 @pytest.mark.parametrize("late", [False, True])
 def test_a_full_disk_stops_the_work_and_leaves_whole_files(tmp_path: Path, room: int, late: bool) -> None:
-    class Full(Calls):
+    class Full(FolderCalls):
         left = room
 
         def write(self, file: int, data: memoryview) -> int:
@@ -122,7 +124,7 @@ def test_a_full_disk_stops_the_work_and_leaves_whole_files(tmp_path: Path, room:
 
 
 def test_a_disk_that_is_full_stops_all_threads(tmp_path: Path) -> None:
-    class Full(Calls):
+    class Full(FolderCalls):
         written = 0
 
         def write(self, file: int, data: memoryview) -> int:

@@ -20,30 +20,38 @@ class Target(StrEnum):
     """Whose method an action calls."""
 
     WINDOW = "window"
-    LOOKS = "looks"
+    APPEARANCE = "appearance"
     TAB = "tab"
     CHECKS = "checks"
     EDITING = "editing"
     WRITING = "writing"
     EXTRACTING = "extracting"
-    LENDING = "lending"
-    FOLLOWING = "following"
+    TEMP_FILES = "temp_files"
+    NAVIGATION = "navigation"
     PANES = "panes"
-    EXPLAINING = "explaining"
-    HELPING = "helping"
+    WHATS_THIS = "whats_this"
+    COMMAND_HELP = "command_help"
     BOOKMARKS = "bookmarks"
     MAKING = "making"
     REMOTE = "remote"
     SESSIONS = "sessions"
     LAYOUTS = "layouts"
-    CONFIGURING = "configuring"
-    SEEKING = "seeking"
+    SETTINGS_ACTIONS = "settings_actions"
+    FIND_BAR = "find_bar"
 
 
 OF_WINDOW = frozenset(
     (
-        *(Target.WINDOW, Target.LOOKS, Target.CHECKS, Target.MAKING, Target.REMOTE, Target.HELPING, Target.BOOKMARKS),
-        *(Target.SESSIONS, Target.LAYOUTS, Target.CONFIGURING, Target.SEEKING),
+        *(
+            Target.WINDOW,
+            Target.APPEARANCE,
+            Target.CHECKS,
+            Target.MAKING,
+            Target.REMOTE,
+            Target.COMMAND_HELP,
+            Target.BOOKMARKS,
+        ),
+        *(Target.SESSIONS, Target.LAYOUTS, Target.SETTINGS_ACTIONS, Target.FIND_BAR),
     )
 )
 """Those that belong to the window rather than to the tab shown."""
@@ -182,8 +190,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("redo", "Edit", "&Redo", (K.Redo, "Ctrl+Y"), "Redo the last undone change", on=Target.EDITING),
     Command("copy", "Edit", "&Copy", (K.Copy,), "Copy the selection", on=Target.WINDOW),
     Command("select_all", "Edit", "Select A&ll", (K.SelectAll,), "Select all bytes of the layer"),
-    Command("find_bytes", "Edit", "&Find…", (K.Find,), "Find bytes or text", "find", on=Target.SEEKING),
-    Command("find_next", "Edit", "Find &Next", ("F3",), "Find the next match", "next", on=Target.SEEKING),
+    Command("find_bytes", "Edit", "&Find…", (K.Find,), "Find bytes or text", "find", on=Target.FIND_BAR),
+    Command("find_next", "Edit", "Find &Next", ("F3",), "Find the next match", "next", on=Target.FIND_BAR),
     Command(
         "find_previous",
         "Edit",
@@ -191,7 +199,7 @@ COMMANDS: tuple[Command, ...] = (
         ("Shift+F3",),
         "Find the previous match",
         "previous",
-        on=Target.SEEKING,
+        on=Target.FIND_BAR,
     ),
     Command(
         "edit_bytes",
@@ -216,7 +224,7 @@ COMMANDS: tuple[Command, ...] = (
         ("Shift+F10",),
         "Open the context menu of the focused item",
         document=False,
-        on=Target.HELPING,
+        on=Target.COMMAND_HELP,
     ),
     Command("filter_members", "Edit", "Filter &Members", ("Ctrl+Shift+F",), "Filter members by name"),
     Command(
@@ -226,7 +234,7 @@ COMMANDS: tuple[Command, ...] = (
         ("Ctrl+,",),
         "Change settings",
         document=False,
-        on=Target.CONFIGURING,
+        on=Target.SETTINGS_ACTIONS,
     ),
     Command(
         "go_to",
@@ -234,7 +242,7 @@ COMMANDS: tuple[Command, ...] = (
         "&Go To…",
         ("Ctrl+G",),
         "Go to an offset, a field or an expression",
-        on=Target.SEEKING,
+        on=Target.FIND_BAR,
     ),
     Command("back", "Go", "&Back", (K.Back, "Alt+Left", "Shift+F12"), "Back to where you were", "back"),
     Command("forward", "Go", "&Forward", (K.Forward, "Alt+Right"), "Go forward", "forward"),
@@ -244,7 +252,7 @@ COMMANDS: tuple[Command, ...] = (
         "Follow &Reference",
         ("F12",),
         "Go to the bytes that the selected field refers to",
-        on=Target.FOLLOWING,
+        on=Target.NAVIGATION,
     ),
     Command("next_finding", "Go", "Next F&inding", ("F4",), "Show the next finding"),
     Command(
@@ -276,7 +284,7 @@ COMMANDS: tuple[Command, ...] = (
         "Next &Unexplained Bytes",
         ("F7",),
         "Show the next bytes that no field explains",
-        on=Target.FOLLOWING,
+        on=Target.NAVIGATION,
     ),
     Command(
         "previous_unexplained",
@@ -284,7 +292,7 @@ COMMANDS: tuple[Command, ...] = (
         "Previous Une&xplained Bytes",
         ("Shift+F7",),
         "Show the previous bytes that no field explains",
-        on=Target.FOLLOWING,
+        on=Target.NAVIGATION,
     ),
     Command(
         "next_alike",
@@ -292,7 +300,7 @@ COMMANDS: tuple[Command, ...] = (
         "Next of This &Kind",
         ("F8",),
         "Show the next field of the selected kind",
-        on=Target.FOLLOWING,
+        on=Target.NAVIGATION,
     ),
     Command(
         "previous_alike",
@@ -300,7 +308,7 @@ COMMANDS: tuple[Command, ...] = (
         "Pre&vious of This Kind",
         ("Shift+F8",),
         "Show the previous field of the selected kind",
-        on=Target.FOLLOWING,
+        on=Target.NAVIGATION,
     ),
     Command("next_pane", "Go", "Next &Pane", ("F6",), "Move the focus to the next pane"),
     Command("previous_pane", "Go", "Previous Pa&ne", ("Shift+F6",), "Move the focus to the previous pane"),
@@ -333,16 +341,16 @@ COMMANDS: tuple[Command, ...] = (
         )
         for at, (name, text) in enumerate(PANELS.items())
     ),
-    Command("zoom_in", "View", "Zoom &In", (K.ZoomIn, "Ctrl+="), "Increase the font size", on=Target.LOOKS),
-    Command("zoom_out", "View", "Zoom &Out", (K.ZoomOut,), "Decrease the font size", on=Target.LOOKS),
-    Command("zoom_reset", "View", "&Normal Size", ("Ctrl+0",), "Reset the font size", on=Target.LOOKS),
+    Command("zoom_in", "View", "Zoom &In", (K.ZoomIn, "Ctrl+="), "Increase the font size", on=Target.APPEARANCE),
+    Command("zoom_out", "View", "Zoom &Out", (K.ZoomOut,), "Decrease the font size", on=Target.APPEARANCE),
+    Command("zoom_reset", "View", "&Normal Size", ("Ctrl+0",), "Reset the font size", on=Target.APPEARANCE),
     Command(
         "show_arrows",
         "View",
         "Show Reference &Arrows",
         tip="Draw arrows from references to the bytes they point to",
         document=False,
-        on=Target.LOOKS,
+        on=Target.APPEARANCE,
         check=True,
     ),
     Command(
@@ -408,7 +416,7 @@ COMMANDS: tuple[Command, ...] = (
         "Archive",
         "&Open Member Elsewhere…",
         tip="Open the member in another program",
-        on=Target.LENDING,
+        on=Target.TEMP_FILES,
     ),
     Command("append", "Archive", "&Add to RCA…", tip="Add files to an RCA archive", on=Target.MAKING),
     Command("plan_repairs", "Archive", "&Repair…", ("Ctrl+M",), "Plan repairs of the archive", "repair"),
@@ -487,7 +495,7 @@ COMMANDS: tuple[Command, ...] = (
         ("Ctrl+Shift+P",),
         "Find an action by its name",
         document=False,
-        on=Target.HELPING,
+        on=Target.COMMAND_HELP,
     ),
     Command(
         "show_keys",
@@ -496,7 +504,7 @@ COMMANDS: tuple[Command, ...] = (
         ("F1",),
         "Show all actions with their keys",
         document=False,
-        on=Target.HELPING,
+        on=Target.COMMAND_HELP,
     ),
     Command(
         "explain",
@@ -504,16 +512,16 @@ COMMANDS: tuple[Command, ...] = (
         "&What’s This?",
         ("Shift+F1",),
         "Explain the focused item",
-        on=Target.EXPLAINING,
+        on=Target.WHATS_THIS,
     ),
     Command(
         "point_and_ask",
         "Help",
         "&Explain by Clicking",
         tip="Explain the next item you click",
-        on=Target.EXPLAINING,
+        on=Target.WHATS_THIS,
     ),
-    Command("show_about", "Help", "&About Archive Inspector", document=False, on=Target.HELPING),
+    Command("show_about", "Help", "&About Archive Inspector", document=False, on=Target.COMMAND_HELP),
 )
 MENUS = {
     "File": "&File",

@@ -85,8 +85,8 @@ def run(locations: Sequence[str], *, new_window: bool = False) -> int:
     settings = Settings()
     theme.apply(app, settings.theme)
     window = Window(settings)
-    theme.follow(app, window.looks.show_theme)
-    window.mishaps.install()
+    theme.follow(app, window.appearance.show_theme)
+    window.crash_reports.install()
     app.asked.connect(window.open_location)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the event loop would not come round to Python's own handler
     window.sessions.begin()

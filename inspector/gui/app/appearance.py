@@ -21,7 +21,7 @@ ZOOM = (-6, 24)
 """The fewest and the most steps of zooming."""
 
 
-class Looks(QObject):
+class Appearance(QObject):
     """Applies what is set, to all tabs and at once."""
 
     def __init__(self, settings: Settings, tabs: Tabs) -> None:

@@ -8,23 +8,25 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from inspector.gui.app.settings_actions import Configuring
+from inspector.gui.app.settings_actions import SettingsActions
 
 
-class Helping:
+class CommandHelp:
     """What the actions call. ``parent`` is what the dialogs belong to, ``program`` what it is called."""
 
-    def __init__(self, parent: QWidget, actions: Mapping[str, QAction], program: str, configuring: Configuring) -> None:
+    def __init__(
+        self, parent: QWidget, actions: Mapping[str, QAction], program: str, settings_actions: SettingsActions
+    ) -> None:
         self._parent = parent
         self._program = program
         self._actions = actions
-        self._configuring = configuring
+        self._settings_actions = settings_actions
 
     def show_commands(self) -> None:
         """Offer all actions that can be done now and all settings, to be found by name."""
         from inspector.gui.app.command_palette import CommandPalette
 
-        CommandPalette(self._parent, self._actions, self._configuring.lines()).open()
+        CommandPalette(self._parent, self._actions, self._settings_actions.lines()).open()
 
     def show_keys(self) -> None:
         """Show all actions with their keys."""

@@ -15,7 +15,7 @@ from inspector.core import crash_report
 from inspector.gui.ipc.crash_reports import REPORTS
 
 if TYPE_CHECKING:  # not for the first paint to wait for
-    from inspector.gui.dialogs.crash_report import MishapDialog
+    from inspector.gui.dialogs.crash_report import CrashReportDialog
 
 QUIET = 60_000
 """Milliseconds after a dialog in which no other one comes up by itself."""
@@ -23,7 +23,7 @@ MOST = 5
 """Different mistakes that are kept to be told."""
 
 
-class Mishaps(QObject):
+class CrashReports(QObject):
     """Takes mistakes from any thread and shows them beside a window.
 
     Signals:
@@ -40,7 +40,7 @@ class Mishaps(QObject):
         self._showing = False
         self.reports: list[str] = []
         self.happened = 0
-        self.dialog: MishapDialog | None = None
+        self.dialog: CrashReportDialog | None = None
         self.quiet = QTimer(self)
         self.quiet.setSingleShot(True)
         self.quiet.setInterval(QUIET)
@@ -107,10 +107,10 @@ class Mishaps(QObject):
         finally:
             self._showing = False
 
-    def _made(self) -> MishapDialog:
-        from inspector.gui.dialogs.crash_report import MishapDialog
+    def _made(self) -> CrashReportDialog:
+        from inspector.gui.dialogs.crash_report import CrashReportDialog
 
-        dialog = MishapDialog(self._window)
+        dialog = CrashReportDialog(self._window)
         dialog.saveWanted.connect(self.saveWanted)
         dialog.finished.connect(self._told)
         return dialog

@@ -42,7 +42,7 @@ class Opens(Protocol):
         """Say something that is not about one document."""
 
 
-class Making(QObject):
+class CreateActions(QObject):
     """``owner`` is the window, which is ``parent`` too."""
 
     def __init__(self, owner: Opens, parent: QWidget) -> None:

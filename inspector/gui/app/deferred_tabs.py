@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
 
 
-class Waiting(QObject):
+class DeferredTabs(QObject):
     """Puts what is to be opened into ``tabs``. ``open_at`` opens a location in a place and shows it.
 
     ``remember`` takes each location once. ``sides`` open tabs that show no document, by what a session calls them,

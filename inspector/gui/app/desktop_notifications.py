@@ -26,11 +26,11 @@ _CLICKED = "show"
 
 def show_notice(window: QWidget, title: str, sentence: str, then: Callable[[], object]) -> None:
     """Show a message outside of the window; a click on it brings the window to the front and does ``then``."""
-    found = window.findChildren(Notices, options=Qt.FindChildOption.FindDirectChildrenOnly)
-    (found[0] if found else Notices(window, _session_bus())).show(title, sentence, then)
+    found = window.findChildren(DesktopNotifications, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    (found[0] if found else DesktopNotifications(window, _session_bus())).show(title, sentence, then)
 
 
-class Notices(QObject):
+class DesktopNotifications(QObject):
     """Messages about a window: by the portal on ``bus``, or else by the tray. The latest takes the place of others."""
 
     def __init__(self, window: QWidget, bus: QDBusConnection | None) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.tab import Tab
 
 
-class Seeking(QObject):
+class FindBar(QObject):
     """Works on the tab that is ``shown``, with what is typed into the tool bar."""
 
     def __init__(self, tools: ToolBar, shown: Callable[[], Tab | None]) -> None:

@@ -56,7 +56,7 @@ def is_away(window: QWidget) -> bool:
     return window.isMinimized() or active is None
 
 
-class Telling(QObject):
+class JobNotifications(QObject):
     """Watches the work of all tabs. ``tell`` shows a title and a sentence where they are seen from elsewhere."""
 
     def __init__(

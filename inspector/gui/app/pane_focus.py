@@ -74,7 +74,7 @@ class Frame(QWidget):
             painter.end()
 
 
-class Panes(QObject):
+class PaneFocus(QObject):
     """What the actions call."""
 
     def __init__(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.dialogs.open_location import OpenLocationDialog
     from inspector.gui.ipc.client import Client
     from inspector.gui.panels.requests import RequestTotals
-    from inspector.operations.protocol.browse_views import Remedy
+    from inspector.operations.protocol.browse_views import ErrorAction
     from inspector.operations.protocol.requests import BrowseRequests
 
 
@@ -46,7 +46,7 @@ class Opens(Protocol):
         """Open the location of the tab that is shown anew."""
 
 
-class Remote(QObject):
+class S3Actions(QObject):
     """``owner`` is the window, which is ``parent`` too."""
 
     def __init__(self, owner: Opens, parent: QWidget) -> None:
@@ -143,22 +143,22 @@ class Remote(QObject):
 
     # ---- what may help -----------------------------------------------------------------------------------------
 
-    def _help(self, tab: Tab, remedy: Remedy) -> None:
-        from inspector.operations.protocol.browse_views import Remedy
+    def _help(self, tab: Tab, remedy: ErrorAction) -> None:
+        from inspector.operations.protocol.browse_views import ErrorAction
 
         location, connection = tab.document.location, tab.document.connection
-        if remedy is Remedy.RELOAD:
+        if remedy is ErrorAction.RELOAD:
             self._owner.reload()
-        elif remedy is Remedy.BROWSE:
+        elif remedy is ErrorAction.BROWSE:
             self._browse(location, connection)
-        elif remedy is Remedy.CONNECTION:
+        elif remedy is ErrorAction.CONNECTION:
             dialog = self._ask(location)
             dialog.show_connection(connection)
             dialog.open()
         else:
-            if remedy is Remedy.UNSIGNED:
+            if remedy is ErrorAction.UNSIGNED:
                 connection = replace(connection, anonymous=True, profile="")
-            elif remedy is Remedy.REGION:
+            elif remedy is ErrorAction.REGION:
                 connection = replace(connection, region=tab.remedies.region)
             self.connections.remember(location, connection)
             self._owner.reopen()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.app.command_palette import Line
 
 
-class Configuring:
+class SettingsActions:
     """What the actions call. ``parent`` is what the dialog belongs to."""
 
     def __init__(self, parent: QWidget, settings: Settings) -> None:

@@ -7,27 +7,27 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QVB
 
 from inspector.gui.app.actions import PANELS, without_marks
 from inspector.gui.app.floating_docks import FloatingDocks
-from inspector.gui.app.pane_focus import Panes
-from inspector.gui.app.whats_this import Explaining
+from inspector.gui.app.pane_focus import PaneFocus
+from inspector.gui.app.whats_this import WhatsThis
 from inspector.gui.document.checking import Checking
 from inspector.gui.document.connections import Connections
-from inspector.gui.document.disk_watch import Watching
+from inspector.gui.document.disk_watch import DiskWatch
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
-from inspector.gui.document.navigation import Following
+from inspector.gui.document.navigation import Navigation
 from inspector.gui.document.request_watch import RequestWatch
 from inspector.gui.flows.arrows import Arrows
-from inspector.gui.flows.error_actions import Remedies
-from inspector.gui.flows.export import Saving
-from inspector.gui.flows.extract import Extracting
+from inspector.gui.flows.error_actions import ErrorActions
+from inspector.gui.flows.export import ExportFlow
+from inspector.gui.flows.extract import ExtractFlow
 from inspector.gui.flows.hex_editing import HexEditing
-from inspector.gui.flows.overlay_label import Note
-from inspector.gui.flows.recovery import Recovering
-from inspector.gui.flows.save import Writing
-from inspector.gui.flows.temp_files import Lending
-from inspector.gui.flows.upload_confirmation import Sending
+from inspector.gui.flows.overlay_label import OverlayLabel
+from inspector.gui.flows.recovery import RecoveryFlow
+from inspector.gui.flows.save import SaveFlow
+from inspector.gui.flows.temp_files import TempFiles
+from inspector.gui.flows.upload_confirmation import UploadConfirmation
 from inspector.gui.hex.hex_pane import HexPane
-from inspector.gui.ipc.temp_dir import Shelter
+from inspector.gui.ipc.temp_dir import TempDir
 from inspector.gui.panels.banner import Banner
 from inspector.gui.panels.byte import BytePanel
 from inspector.gui.panels.changes import ChangesPanel
@@ -61,13 +61,13 @@ def _title(name: str, number: int = 0) -> str:
 class Tab(QWidget):
     """A document and everything that shows it."""
 
-    def __init__(self, document: Document, shelter: Shelter, connections: Connections) -> None:
+    def __init__(self, document: Document, shelter: TempDir, connections: Connections) -> None:
         super().__init__()
         self.document = document
         document.setParent(self)
         self.banner = Banner(document)
         self.hex_pane = HexPane(document)
-        self.note = Note(document, self.hex_pane)
+        self.note = OverlayLabel(document, self.hex_pane)
         self.members = MembersPanel(document)
         self.structure = StructurePanel(document, self.hex_pane.swatch)
         self.byte = BytePanel(document, self.hex_pane.inspector)
@@ -80,19 +80,19 @@ class Tab(QWidget):
         self.repair = RepairPanel(document, self.editing)
         self.requests = RequestWatch(document, self)
         self.request_panel = RequestsPanel(self.requests)
-        self.remedies = Remedies(self.requests)
-        self.writing = Writing(document, self.editing, self.banner, connections, self)
-        self.sending = Sending(document, self.editing, self)
-        self.recovering = Recovering(document, self.editing, self.banner, self)
-        self.watching = Watching(document, self.editing)
+        self.remedies = ErrorActions(self.requests)
+        self.writing = SaveFlow(document, self.editing, self.banner, connections, self)
+        self.sending = UploadConfirmation(document, self.editing, self)
+        self.recovering = RecoveryFlow(document, self.editing, self.banner, self)
+        self.watching = DiskWatch(document, self.editing)
         self.watching.reopen.connect(self.banner.reopen)
         self.checking = Checking(document)
-        self.saving = Saving(document, self.banner, self)
-        self.extracting = Extracting(document, self.banner, self.members, self)
-        self.lending = Lending(document, shelter, self)
-        self.following = Following(document, self.hex_pane)
-        self.arrows = Arrows(document, self.hex_pane.hex, self.following)
-        self.members.drag_with(self.lending.files)
+        self.saving = ExportFlow(document, self.banner, self)
+        self.extracting = ExtractFlow(document, self.banner, self.members, self)
+        self.temp_files = TempFiles(document, shelter, self)
+        self.navigation = Navigation(document, self.hex_pane)
+        self.arrows = Arrows(document, self.hex_pane.hex, self.navigation)
+        self.members.drag_with(self.temp_files.files)
         self.findings.exportWanted.connect(self.saving.ask_report)
         self.findings.repairWanted.connect(self.plan_repairs)
         self.coverage = CoverageDock(document)
@@ -118,7 +118,7 @@ class Tab(QWidget):
             "Requests": self._dock("Requests", self.request_panel, foot),
             "Coverage": self.coverage,
         }
-        self.panes = Panes(document, self.area, self.hex_pane, self.docks)
+        self.panes = PaneFocus(document, self.area, self.hex_pane, self.docks)
         self.area.addDockWidget(Qt.DockWidgetArea.TopDockWidgetArea, self.coverage)
         for name in ("Digests", "Header", "Changes", "Repair", "Requests"):
             self.area.tabifyDockWidget(self.docks["Findings"], self.docks[name])
@@ -145,7 +145,7 @@ class Tab(QWidget):
         self.repair.copyWanted.connect(self.writing.ask_repaired)
         self.repair.salvageWanted.connect(self.writing.ask_salvage)
         document.statusChanged.connect(self._title_findings)
-        self.explaining = Explaining(document, self.hex_pane, self.docks, self.structure.tree, self)
+        self.whats_this = WhatsThis(document, self.hex_pane, self.docks, self.structure.tree, self)
 
     @property
     def settled(self) -> bool:

@@ -58,7 +58,7 @@ def about_field(row: FieldRow, specification: str = "") -> str:
     return paragraphs(part for part in parts if part)
 
 
-class Explaining(QObject):
+class WhatsThis(QObject):
     """Gives the widgets of a ``tab`` their explanations, and answers for those of which it depends on the place.
 
     ``docks`` are the panels by name, ``tree`` is that of the fields.

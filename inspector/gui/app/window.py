@@ -11,26 +11,26 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLa
 
 from inspector.gui.app import close_confirmation
 from inspector.gui.app.actions import COMMANDS, OF_WINDOW, Command, Target, build_actions
-from inspector.gui.app.appearance import Looks
+from inspector.gui.app.appearance import Appearance
 from inspector.gui.app.bookmarks import Bookmarks
 from inspector.gui.app.check_lists import CheckLists
-from inspector.gui.app.command_help import Helping
-from inspector.gui.app.crash_reports import Mishaps
-from inspector.gui.app.create import Making
-from inspector.gui.app.deferred_tabs import Waiting
-from inspector.gui.app.find_bar import Seeking
-from inspector.gui.app.job_notifications import Telling
+from inspector.gui.app.command_help import CommandHelp
+from inspector.gui.app.crash_reports import CrashReports
+from inspector.gui.app.create import CreateActions
+from inspector.gui.app.deferred_tabs import DeferredTabs
+from inspector.gui.app.find_bar import FindBar
+from inspector.gui.app.job_notifications import JobNotifications
 from inspector.gui.app.layouts import Layouts
 from inspector.gui.app.menus import Menus
-from inspector.gui.app.s3_actions import Remote
+from inspector.gui.app.s3_actions import S3Actions
 from inspector.gui.app.sessions import Sessions
-from inspector.gui.app.settings_actions import Configuring
+from inspector.gui.app.settings_actions import SettingsActions
 from inspector.gui.app.start_page import StartPage
 from inspector.gui.app.tabs import Tabs
 from inspector.gui.app.toolbar import ToolBar
 from inspector.gui.document.session import OpenTab
 from inspector.gui.hex.copying import CopyFormat
-from inspector.gui.ipc.temp_dir import Shelter
+from inspector.gui.ipc.temp_dir import TempDir
 from inspector.gui.kit.clipboard import copy_cells
 from inspector.gui.kit.dropping import take_copy
 from inspector.gui.kit.file_dialogs import ask_for_files, ask_for_folder
@@ -60,21 +60,21 @@ class Window(QMainWindow):
         self.setWindowIcon(program_icon())
         self.actions_, menus = build_actions(self, self.menuBar(), self.run)
         self.tabs = Tabs()
-        self.looks = Looks(self.settings, self.tabs)
+        self.appearance = Appearance(self.settings, self.tabs)
         self.menus = Menus(self, self, menus, self.actions_)
         self.tools = ToolBar(self.actions_, self)
-        self.seeking = Seeking(self.tools, self.tab)
+        self.find_bar = FindBar(self.tools, self.tab)
         self.addToolBar(self.tools)
         self.line = StatusLine(self)
         self.setStatusBar(self.line)
         self.message = Message()
         self.start_page = StartPage()
         self.checks = CheckLists(self, self.tabs, self.open_location, self.settings)
-        self.making = Making(self, self)
+        self.making = CreateActions(self, self)
         self.bookmarks = Bookmarks(self, self.settings, menus["Go"], self.tab)
-        self.configuring = Configuring(self, self.settings)
-        self.helping = Helping(self, self.actions_, TITLE, self.configuring)
-        self.remote = Remote(self, self)
+        self.settings_actions = SettingsActions(self, self.settings)
+        self.command_help = CommandHelp(self, self.actions_, TITLE, self.settings_actions)
+        self.remote = S3Actions(self, self)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.start_page)
         self._stack.addWidget(self.tabs)
@@ -85,15 +85,15 @@ class Window(QMainWindow):
         layout.addWidget(self.message)
         layout.addWidget(self._stack)
         self.setCentralWidget(centre)
-        self.shelter = Shelter()
+        self.shelter = TempDir()
         self._shown: Tab | None = None
         self._agreed = False  # that what is unfinished is lost
         self.layouts = Layouts(self.settings, self.tab, menus["Layout"], self)
-        self.telling = Telling(self, self.tabs, self.settings)
+        self.job_notifications = JobNotifications(self, self.tabs, self.settings)
         sides = self.checks.sides | self.making.sides | self.remote.sides
-        self.waiting = Waiting(self.tabs, self._open_at, self.settings.add_recent, sides)
+        self.waiting = DeferredTabs(self.tabs, self._open_at, self.settings.add_recent, sides)
         self.sessions = Sessions(self.settings, self.tabs, self.start_page, self.waiting.open, self.say)
-        self.mishaps = Mishaps(self)
+        self.crash_reports = CrashReports(self)
         self._connect()
         self.resize(DEFAULT_SIZE.boundedTo(self.screen().availableSize() - FRAME))
         self.restoreGeometry(self.settings.state("geometry"))
@@ -102,7 +102,7 @@ class Window(QMainWindow):
     def _connect(self) -> None:
         self.start_page.chosen.connect(self.open_location)
         self.start_page.wanted.connect(self.open_files)
-        self.mishaps.saveWanted.connect(self._keep_unfinished)
+        self.crash_reports.saveWanted.connect(self._keep_unfinished)
         self.tabs.currentChanged.connect(self._change_tab)
         self.tabs.tabCloseRequested.connect(self._ask_to_close_tab)
 
@@ -142,16 +142,16 @@ class Window(QMainWindow):
         return Tab(Document(location, connections.of(location)), self.shelter, connections)
 
     def _add_tab(self, tab: Tab, at: int) -> None:
-        self.looks.dress(tab)
+        self.appearance.dress(tab)
         tab.hex_pane.selectionChanged.connect(self._show_selection)
         tab.hex_pane.menuWanted.connect(self.menus.show_bytes_menu)
         tab.members.menuWanted.connect(self.menus.show_members_menu)
         tab.writing.chosen.connect(self.open_location)
         self.remote.dress(tab)
         self.sessions.dress(tab)
-        self.telling.dress(tab)
+        self.job_notifications.dress(tab)
         tab.document.selected.connect(self._enable)
-        tab.document.client.died.connect(self.mishaps.worker_died)
+        tab.document.client.died.connect(self.crash_reports.worker_died)
         tab.editing.changed.connect(self._enable)
         tab.editing.modeChanged.connect(self._enable)
         self.tabs.insert(at, tab)

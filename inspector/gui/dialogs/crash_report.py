@@ -18,7 +18,7 @@ SAFE = (
 SIZE = (640, 420)
 
 
-class MishapDialog(QDialog):
+class CrashReportDialog(QDialog):
     """Beside the window, which can be worked in as before.
 
     Signals:

@@ -26,7 +26,7 @@ from inspector.gui.kit.dropping import PathField, leave_drops
 from inspector.gui.kit.file_dialogs import ask_for_folder
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.widgets import SelectableLabel, label_of
-from inspector.gui.panels.problem_table import TroubleTable
+from inspector.gui.panels.problem_table import ProblemTable
 from inspector.operations.protocol.extraction_views import ExtractionPlan, OnConflict
 
 LOOKING = "Checking names, existing files and free space…"
@@ -104,7 +104,7 @@ class ExtractDialog(QDialog):
         self.remove_unfinished.hide()
         self.summary = SelectableLabel()
         self.summary.setAccessibleName("Extraction plan")
-        self.troubles = TroubleTable()
+        self.troubles = ProblemTable()
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.extract = self.buttons.addButton("&Extract", QDialogButtonBox.ButtonRole.AcceptRole)
         self.extract.setDefault(True)

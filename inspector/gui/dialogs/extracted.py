@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
 from inspector.gui.kit.widgets import SelectableLabel
-from inspector.gui.panels.problem_table import TroubleTable
+from inspector.gui.panels.problem_table import ProblemTable
 from inspector.operations.protocol.extraction_views import ExtractionResult
 
 SIZE = (720, 420)
@@ -22,7 +22,7 @@ class ExtractedDialog(QDialog):
         self.sentence = SelectableLabel()
         self.sentence.setAccessibleName("Extraction result")
         self.sentence.setText(" ".join((sentence, *result.warnings)))
-        self.troubles = TroubleTable()
+        self.troubles = ProblemTable()
         self.troubles.show_troubles(result)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)

@@ -11,7 +11,7 @@ from inspector.core.source import SourceError
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.widgets import push_button, sentence_label
-from inspector.gui.panels.s3_target import Reach
+from inspector.gui.panels.s3_target import S3Target
 from inspector.sources.s3.address import is_s3, parse
 
 WIDTH = 680
@@ -29,7 +29,7 @@ class SaveToDialog(QDialog):
 
     chosen = Signal(str, bool, object)
 
-    def __init__(self, parent: QWidget, title: str, target: str, reach: Reach) -> None:
+    def __init__(self, parent: QWidget, title: str, target: str, reach: S3Target) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)

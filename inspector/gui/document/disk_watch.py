@@ -18,7 +18,7 @@ PAUSE = 300
 UNWRITTEN = "The pending changes were made for the old file; Reload keeps them if they fit the new one."
 
 
-class Watching(QObject):
+class DiskWatch(QObject):
     """Watches the file of a document. ``message`` is what it says, to be put above the document.
 
     Signals:

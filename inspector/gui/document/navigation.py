@@ -19,7 +19,7 @@ ALIKE_BEFORE = "No other {kind} “{name}” before this one."
 ALIKE_AFTER = "No other {kind} “{name}” after this one."
 
 
-class Following(QObject):
+class Navigation(QObject):
     """What the actions call; ``over`` is the view beside whose corner several references are offered."""
 
     def __init__(self, document: Document, over: QWidget) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 
 from inspector.gui.document.document import Document
-from inspector.gui.document.navigation import Following
+from inspector.gui.document.navigation import Navigation
 from inspector.gui.hex.view import HexView
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Arrow, Reference
@@ -17,11 +17,11 @@ Shown = tuple[int, int, int]
 class Arrows(QObject):
     """Has arrows drawn for what a view shows. One question is asked at a time, so that scrolling asks no more."""
 
-    def __init__(self, document: Document, view: HexView, following: Following) -> None:
+    def __init__(self, document: Document, view: HexView, navigation: Navigation) -> None:
         super().__init__(view)
         self._document = document
         self._view = view
-        self._following = following
+        self._navigation = navigation
         self._wanted: Shown | None = None
         self._asked: Shown | None = None
         self._layer = 0
@@ -59,13 +59,13 @@ class Arrows(QObject):
         end = arrow.target if forwards or arrow.source is None else arrow.source
         plain = Reference("", layer, (end,), None)
         if end is arrow.source or arrow.source is None:
-            self._following.go(plain)
+            self._navigation.go(plain)
             return
 
         def found(references: tuple[Reference, ...]) -> None:
             # A hash lights up all that it covers, and what it leaves out.
             known = (each for each in references if each.covers[0].start == end.start)
-            self._following.go(next(known, plain))
+            self._navigation.go(next(known, plain))
 
         self._document.client.ask(ArchiveRequests.references, layer, arrow.source.start, None).then(
             found, self._document.said.emit

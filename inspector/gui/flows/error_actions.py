@@ -9,31 +9,31 @@ from inspector.core.names import visible
 from inspector.gui.document.request_watch import RequestWatch
 from inspector.gui.kit.text import escaped
 from inspector.gui.kit.widgets import sentence_label
-from inspector.operations.protocol.browse_views import Remedy, Trouble
+from inspector.operations.protocol.browse_views import ErrorAction, S3Problem
 from inspector.operations.protocol.views import Stage
 
 WORDS = {
-    Remedy.UNSIGNED: (
+    ErrorAction.UNSIGNED: (
         "Retry Without &Signing",
         "Retry without credentials; works for public data",
     ),
-    Remedy.CONNECTION: (
+    ErrorAction.CONNECTION: (
         "Choose &Profile…",
         "Choose a profile, region or endpoint and reopen",
     ),
-    Remedy.REGION: ("Use Its &Region", "Retry in the region that the server names"),
-    Remedy.RELOAD: ("&Reload", "Read the new object (F5)"),
-    Remedy.RETRY: ("Re&try", "Retry (F5)"),
-    Remedy.BROWSE: ("&Browse", "List the contents"),
+    ErrorAction.REGION: ("Use Its &Region", "Retry in the region that the server names"),
+    ErrorAction.RELOAD: ("&Reload", "Read the new object (F5)"),
+    ErrorAction.RETRY: ("Re&try", "Retry (F5)"),
+    ErrorAction.BROWSE: ("&Browse", "List the contents"),
 }
 INDENT = 38
 
 
-class Remedies(QFrame):
+class ErrorActions(QFrame):
     """A line beneath the state of a document; hidden while nothing is wrong.
 
     Signals:
-        wanted(object): a Remedy was chosen.
+        wanted(object): a ErrorAction was chosen.
         told(): it is said here what is wrong.
     """
 
@@ -43,11 +43,11 @@ class Remedies(QFrame):
     def __init__(self, watch: RequestWatch) -> None:
         super().__init__()
         self._watch = watch
-        self._trouble: Trouble | None = None
+        self._trouble: S3Problem | None = None
         self.sentence = sentence_label()
         self.sentence.setAccessibleName("Why reading from S3 failed")
         self.sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.buttons: dict[Remedy, QPushButton] = {}
+        self.buttons: dict[ErrorAction, QPushButton] = {}
         layout = QHBoxLayout(self)
         layout.setContentsMargins(INDENT, 2, 8, 6)
         layout.setSpacing(8)
@@ -80,5 +80,5 @@ class Remedies(QFrame):
             button.setVisible(remedy in trouble.remedies)
         if trouble.region:
             region = escaped(visible(trouble.region))
-            self.buttons[Remedy.REGION].setText(f"Use &Region {region}")
+            self.buttons[ErrorAction.REGION].setText(f"Use &Region {region}")
         self.told.emit()

@@ -25,7 +25,7 @@ FILTERS = {
 _SUFFIXES = {".html": ReportKind.HTML, ".htm": ReportKind.HTML, ".txt": ReportKind.TEXT, ".json": ReportKind.JSON}
 
 
-class Saving(QObject):
+class ExportFlow(QObject):
     """Writes what is known of a document to files. ``parent`` is what the dialogs belong to."""
 
     def __init__(self, document: Document, banner: Banner, parent: QWidget) -> None:

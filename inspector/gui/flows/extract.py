@@ -22,7 +22,7 @@ from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Stage
 
 
-class Extracting(QObject):
+class ExtractFlow(QObject):
     """Extracts on the user's word. ``members`` are where they are selected; ``parent`` has the dialogs."""
 
     def __init__(self, document: Document, banner: Banner, members: MembersPanel, parent: QWidget) -> None:

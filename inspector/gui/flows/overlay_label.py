@@ -14,7 +14,7 @@ MARGIN = 8
 """Pixels between the note and the edges of what it lies over."""
 
 
-class Note(Message):
+class OverlayLabel(Message):
     """Shows what a document says, until it is closed or the user goes on to another place."""
 
     def __init__(self, document: Document, over: QWidget) -> None:

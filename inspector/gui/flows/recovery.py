@@ -15,7 +15,7 @@ from inspector.operations.protocol.views import Stage
 LEFT = "Leave It: nothing is done. You can look at the archive, but not change it until this is decided."
 
 
-class Recovering(QObject):
+class RecoveryFlow(QObject):
     """Asks about an interrupted change, once. ``parent`` is what its box belongs to."""
 
     def __init__(self, document: Document, editing: Editing, banner: Banner, parent: QWidget) -> None:

@@ -15,7 +15,7 @@ from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.kit.file_dialogs import begin_beside
 from inspector.gui.panels.banner import Banner
-from inspector.gui.panels.s3_target import Reach
+from inspector.gui.panels.s3_target import S3Target
 from inspector.operations.protocol.edit_views import WriteResult
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.sources.s3.address import is_s3
@@ -25,7 +25,7 @@ PATCHES = "Patch (*.patch.json)"
 ALL_FILES = "All files (*)"
 
 
-class Writing(QObject):
+class SaveFlow(QObject):
     """Writes what was made of a document to other files. ``parent`` is what the dialogs belong to.
 
     Signals:
@@ -105,7 +105,7 @@ class Writing(QObject):
         document = self._document
         is_far = is_s3(document.location)
         folder = Path.home() if is_far else Path(document.location).parent
-        reach = Reach(document.client, self._connections, document.connection if is_far else None)
+        reach = S3Target(document.client, self._connections, document.connection if is_far else None)
         dialog = SaveToDialog(self._parent, title, str(folder / name), reach)
         dialog.chosen.connect(then)
         dialog.open()

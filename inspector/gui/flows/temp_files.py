@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Job
-from inspector.gui.ipc.temp_dir import Shelter
+from inspector.gui.ipc.temp_dir import TempDir
 from inspector.gui.kit.model_dragging import FILES
-from inspector.operations.protocol.extraction_views import Lent
+from inspector.operations.protocol.extraction_views import ExportedFiles
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Chosen
 
@@ -32,7 +32,7 @@ class MemberFiles(QMimeData):
         self._folder = folder
         self._paths: tuple[str, ...] = ()
         self._failed = False
-        self._job: Job[Lent] | None = None
+        self._job: Job[ExportedFiles] | None = None
         self._start(AT_ONCE)
 
     def formats(self) -> list[str]:
@@ -60,7 +60,7 @@ class MemberFiles(QMimeData):
         job, self._job = self._job, None
         self._failed = self._failed or (job is not None and job.cancelled)
 
-    def _take(self, lent: Lent) -> None:
+    def _take(self, lent: ExportedFiles) -> None:
         self._paths = lent.paths
         if lent.paths and lent.sentence:
             self._document.said.emit(lent.sentence)
@@ -84,10 +84,10 @@ class MemberFiles(QMimeData):
             loop.exec()
 
 
-class Lending(QObject):
+class TempFiles(QObject):
     """Hands members of one document out, in files in a ``shelter``. ``parent`` is what its box belongs to."""
 
-    def __init__(self, document: Document, shelter: Shelter, parent: QWidget) -> None:
+    def __init__(self, document: Document, shelter: TempDir, parent: QWidget) -> None:
         super().__init__(parent)
         self._document = document
         self._shelter = shelter
@@ -136,6 +136,6 @@ class Lending(QObject):
         if room := self._room():
             self._document.start(ArchiveRequests.lend_one, member, room).then(self._open)
 
-    def _open(self, lent: Lent) -> None:
+    def _open(self, lent: ExportedFiles) -> None:
         if not self.open_file(QUrl.fromLocalFile(lent.paths[0])):
             self._document.said.emit("The system has no program for this file type.")

@@ -13,7 +13,7 @@ from inspector.gui.document.editing import Dispatch, Editing
 from inspector.operations.protocol.requests import ArchiveRequests
 
 
-class Sending(QObject):
+class UploadConfirmation(QObject):
     """Asks before a document's changes are sent. ``parent`` is what the dialogs belong to."""
 
     def __init__(self, document: Document, editing: Editing, parent: QWidget) -> None:

@@ -10,7 +10,7 @@ from inspector.gui.hex.layout import GROUP, Layout
 from inspector.gui.hex.painting import MARGIN, Look
 
 
-class ColumnHeads(QWidget):
+class ColumnHeader(QWidget):
     """Numbers the columns and marks that of the caret; a bar at its foot tells that the keyboard works below."""
 
     def __init__(self, parent: QWidget) -> None:

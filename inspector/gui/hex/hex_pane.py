@@ -64,7 +64,7 @@ class HexPane(QWidget):
         self._document = document
         self._info: LayerInfo | None = None
         self._model: HexModel | None = None
-        self._following = False
+        self._navigation = False
         self._mapping: Job[list[int]] | None = None
         self._damage: list[Span] = []
         self._roles = 0
@@ -248,20 +248,20 @@ class HexPane(QWidget):
     # ---- the selection -----------------------------------------------------------------------------------------
 
     def _caret_moved(self, offset: int) -> None:
-        if not self._following:
+        if not self._navigation:
             self._document.select_byte(self._document.layer, offset, ORIGIN)
 
     def _follow(self, selection: Selection) -> None:
         if self._info is None or selection.layer != self._info.layer:
             return
-        self._following = True
+        self._navigation = True
         is_there = (selection.caret, selection.length) == (self.hex.caret(), self.hex.selection().size)
         if selection.origin != ORIGIN and not is_there:
             self.hex.goTo(selection.caret, selection.length)
         self.hex.setOutline(selection.spans)
         self.hex.setChecksum(selection.stored, selection.omitted)
         self._show_damage()
-        self._following = False
+        self._navigation = False
 
     def _explained(self, explanation: Explanation) -> None:
         self.hex.setCaretDescription(spoken(explanation, self.hex.byteAtCaret()))

@@ -7,7 +7,7 @@ from PySide6.QtGui import QFocusEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QWidget
 
 from inspector.core.span import Span
-from inspector.gui.hex.column_header import ColumnHeads
+from inspector.gui.hex.column_header import ColumnHeader
 from inspector.gui.hex.cursor import Pane
 from inspector.gui.hex.gutter import LEAST, MOST, Gutter
 from inspector.gui.hex.layout import Layout, fitting
@@ -47,7 +47,7 @@ class RowArea(QAbstractScrollArea):
         self._scroll = RowScroll()
         self._look = look_for(0, self.palette())
         self._grid = Grid(self._look, self._layout)
-        self._heads = ColumnHeads(self)
+        self._heads = ColumnHeader(self)
         self.gutter = Gutter(self)
         self._beside = 0
         self._arrows_shown = True

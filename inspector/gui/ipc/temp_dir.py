@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 
 
-class Shelter:
+class TempDir:
     """A private folder that is made when it is needed and taken away at the end."""
 
     def __init__(self) -> None:

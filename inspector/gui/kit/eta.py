@@ -15,7 +15,7 @@ _TOLD_RATE = 1.0
 """Seconds after which the rate is told."""
 
 
-class Pace:
+class Eta:
     """Follows one job from stage to stage; the time it was paused for does not count."""
 
     def __init__(self, now: float) -> None:

@@ -14,7 +14,7 @@ from inspector.gui.document.selection import Selection
 from inspector.gui.kit.icons import Picture, severity_icon
 from inspector.gui.kit.text import path_text
 from inspector.gui.kit.widgets import SelectableLabel, sentence_label
-from inspector.gui.panels.references import Leads
+from inspector.gui.panels.references import ReferenceLinks
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Explanation, MemberRow
 
@@ -71,7 +71,7 @@ class BytePanel(QScrollArea):
         self._form.setHorizontalSpacing(10)
         self._form.setVerticalSpacing(5)
         self.facts = {name: self._fact(name) for name in FACTS}
-        self.leads = Leads(document)
+        self.leads = ReferenceLinks(document)
         self.findings = QVBoxLayout()
         self.findings.setSpacing(6)
         body = QWidget()

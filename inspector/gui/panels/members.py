@@ -32,7 +32,7 @@ from inspector.gui.panels.models.members import (
     MemberPaths,
     renamed,
 )
-from inspector.gui.panels.models.naming import Naming
+from inspector.gui.panels.models.naming import LazyNames
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Chosen, MemberPlace, MemberRow, SortKey, Stage, TreeRow
 
@@ -57,10 +57,10 @@ class MembersPanel(QWidget):
     def __init__(self, document: Document) -> None:
         super().__init__()
         self._document = document
-        self._following = False
+        self._navigation = False
         self._placed: int | None = None
         self._judged = 0
-        self._naming = Naming(document.client, self)
+        self._naming = LazyNames(document.client, self)
         self.table_model = PagedTable(MemberColumns(document.client, self._naming), self)
         self.tree_model = PagedTree(MemberPaths(document.client, self._naming), self)
         self.filter = QLineEdit()
@@ -223,7 +223,7 @@ class MembersPanel(QWidget):
 
     def _chosen(self, index: QModelIndex) -> None:
         member = self._member_at(index)
-        if not self._following and member is not None:
+        if not self._navigation and member is not None:
             self._placed = member.index
             self._document.select_member(member.index, ORIGIN)
 
@@ -290,8 +290,8 @@ class MembersPanel(QWidget):
         self._set_current(index, True)
 
     def _set_current(self, index: QModelIndex, scroll: bool) -> None:
-        self._following = True
+        self._navigation = True
         select_row(self.view, index, scroll and self._document.selection.origin != ORIGIN)
         if not index.isValid():
             self.view.clearSelection()
-        self._following = False
+        self._navigation = False

@@ -19,7 +19,7 @@ def _link_colour() -> str:
     return QGuiApplication.palette().link().color().name()
 
 
-class Leads(QLabel):
+class ReferenceLinks(QLabel):
     """Links to what the selected field leads to; hidden where it leads nowhere."""
 
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:

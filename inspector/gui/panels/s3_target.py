@@ -18,7 +18,7 @@ from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 
-class Reach(QWidget):
+class S3Target(QWidget):
     """Follows a location that is typed; hidden while that is on this computer.
 
     ``client`` knows the profiles. Buckets that were never reached are reached as ``usual``; without that it is asked.

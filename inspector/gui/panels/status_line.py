@@ -9,7 +9,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QToolButton, QWidget
 
 from inspector.core.numbers import count, grouped, hexadecimal, in_bytes
-from inspector.gui.kit.eta import Pace
+from inspector.gui.kit.eta import Eta
 from inspector.gui.kit.icons import icon
 from inspector.gui.kit.text import path_text
 from inspector.gui.kit.widgets import ElidedLabel
@@ -61,7 +61,7 @@ class StatusLine(QStatusBar):
             self.addPermanentWidget(widget)
         self._document: Document | None = None
         self._job: Job[Any] | None = None
-        self._pace = Pace(0.0)
+        self._pace = Eta(0.0)
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
         self._patience.setInterval(PATIENCE)
@@ -130,7 +130,7 @@ class StatusLine(QStatusBar):
         if job is None:
             self._hide_work()
             return
-        self._pace = Pace(monotonic())
+        self._pace = Eta(monotonic())
         self._show_waiting()
         job.progressed.connect(self._progressed)
         if not self.bar.isVisible():

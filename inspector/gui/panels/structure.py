@@ -28,7 +28,7 @@ class StructurePanel(QWidget):
     def __init__(self, document: Document, swatch: Callable[[Role], QColor]) -> None:
         super().__init__()
         self._document = document
-        self._following = False
+        self._navigation = False
         self._layer = document.layer
         self.fields = FieldTree(document.client, document.layer, swatch)
         self.model = PagedTree(self.fields, self)
@@ -84,7 +84,7 @@ class StructurePanel(QWidget):
 
     def _chosen(self, index: QModelIndex) -> None:
         row = self.model.row(index)
-        if not self._following and isinstance(row, FieldRow):
+        if not self._navigation and isinstance(row, FieldRow):
             self._document.select_field(self._layer, row, ORIGIN)
 
     def _follow(self, selection: Selection) -> None:
@@ -92,6 +92,6 @@ class StructurePanel(QWidget):
             self.model.reveal(selection.field)
 
     def _show_revealed(self, index: QModelIndex) -> None:
-        self._following = True
+        self._navigation = True
         select_row(self.tree, index, self._document.selection.origin != ORIGIN)
-        self._following = False
+        self._navigation = False

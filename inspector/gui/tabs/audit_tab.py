@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QProgressBar, QPu
 from inspector.core.numbers import count, grouped, plural
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc.client import Job, audit_client
-from inspector.gui.kit.eta import Pace
+from inspector.gui.kit.eta import Eta
 from inspector.gui.kit.message_bar import Message
 from inspector.gui.kit.row_table import RowTable
 from inspector.gui.kit.widgets import Details, Emptiable, SelectableLabel
@@ -61,7 +61,7 @@ class AuditTab(SideTab):
         self._connection_of = connection_of
         self.client = audit_client(self)
         self._job: Job[Standing] | None = None
-        self._pace = Pace(0.0)
+        self._pace = Eta(0.0)
         self.standing = Standing()
         self.options = AuditOptions()
         self.begin = QPushButton("S&tart")
@@ -171,7 +171,7 @@ class AuditTab(SideTab):
         self.message.hide()
         wanted = self.options.wanted(self._connection_of(self.options.place.text().strip()))
         self.model.results.start = _folder(wanted.place)
-        self.standing, self._pace = Standing(), Pace(monotonic())
+        self.standing, self._pace = Standing(), Eta(monotonic())
         self._job = self.client.start(AuditRequests.audit, wanted).then(self._take, self.message.say)
         self._job.progressed.connect(self._progressed)
         self._job.finished.connect(self._over)

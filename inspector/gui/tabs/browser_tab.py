@@ -16,7 +16,7 @@ from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc.client import Client, Job, browse_client
 from inspector.gui.kit.dropping import PathField
-from inspector.gui.kit.eta import Pace
+from inspector.gui.kit.eta import Eta
 from inspector.gui.kit.file_dialogs import ask_for_folder
 from inspector.gui.kit.message_bar import Message
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel, push_button, tree_view
@@ -58,7 +58,7 @@ class BrowserTab(SideTab):
         self.connection = connection
         self._client = self._new_client()
         self._job: Job[Downloaded] | None = None
-        self._pace = Pace(0.0)
+        self._pace = Eta(0.0)
         self._told = ""
         self.model = BrowserModel(self._list, self)
         self.tree = tree_view(self.model, WIDTHS, "Buckets, prefixes and objects")
@@ -270,7 +270,7 @@ class BrowserTab(SideTab):
 
     def _download_to(self, folders: list[str]) -> None:
         locations = tuple(entry.location for entry in self.selected())
-        self._pace = Pace(monotonic())
+        self._pace = Eta(monotonic())
         job = self._open_client().start(BrowseRequests.download, self.connection, locations, folders[0])
         self._job = job.then(self._downloaded, self.message.say)
         self._job.progressed.connect(self._progressed)

@@ -25,7 +25,7 @@ from inspector.gui.document.connections import Connections
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc.client import Job, create_client
 from inspector.gui.kit.dropping import PathField
-from inspector.gui.kit.eta import Pace
+from inspector.gui.kit.eta import Eta
 from inspector.gui.kit.file_dialogs import ask_for_folder
 from inspector.gui.kit.form import said_in, say_again
 from inspector.gui.kit.locations import absolute
@@ -33,12 +33,12 @@ from inspector.gui.kit.message_bar import Message
 from inspector.gui.kit.widgets import ElidedLabel, label_of
 from inspector.gui.panels.archive_options import ArchiveOptions, OptionError
 from inspector.gui.panels.inputs import InputsPanel
-from inspector.gui.panels.s3_target import Reach
+from inspector.gui.panels.s3_target import S3Target
 from inspector.gui.panels.status_line import STEPS
 from inspector.gui.tabs.side_tab import SideTab
 from inspector.operations.protocol.requests import CreateRequests
 from inspector.operations.protocol.views import JobState
-from inspector.operations.protocol.workshop_views import ArchiveKind, Draft, Made
+from inspector.operations.protocol.workshop_views import ArchiveKind, CreateResult, Draft
 from inspector.sources.s3.address import is_s3
 
 KINDS = {
@@ -65,8 +65,8 @@ class NewArchiveTab(SideTab):
         super().__init__(SIDES["draft"])
         self.client = create_client(self)
         self.client.lost.connect(self._lose)
-        self._job: Job[Made] | None = None
-        self._pace = Pace(0.0)
+        self._job: Job[CreateResult] | None = None
+        self._pace = Eta(0.0)
         self._made = ""
         self._suffix = ""
         self.kind = QComboBox()
@@ -76,7 +76,7 @@ class NewArchiveTab(SideTab):
         self.target = PathField()
         self.target.setAccessibleName("Target of the new archive")
         self.browse = QPushButton("&Browse…")
-        self.reach = Reach(self.client, connections)
+        self.reach = S3Target(self.client, connections)
         self.overwrite = QCheckBox("&Replace existing files")
         self.remove_unfinished = QCheckBox("Re&move unfinished files of killed runs")
         self.remove_unfinished.hide()
@@ -288,7 +288,7 @@ class NewArchiveTab(SideTab):
         self.reach.remember()
         draft = self.draft()
         self.message.hide()
-        self._pace = Pace(monotonic())
+        self._pace = Eta(monotonic())
         self._job = job = self.client.start(CreateRequests.create, draft).then(self._take, self._fail)
         job.binding = True  # what could not be taken away again has to be known
         job.progressed.connect(self._progressed)
@@ -319,14 +319,14 @@ class NewArchiveTab(SideTab):
         if state.total:
             self.bar.setValue(min(STEPS, state.done * STEPS // state.total))
 
-    def _over(self, job: Job[Made]) -> None:
+    def _over(self, job: Job[CreateResult]) -> None:
         self._job = None
         self._show_work(False)
         if job.cancelled:
             self.message.say("Creating the archive was cancelled; no partial files are left.")
         self._enable()
 
-    def _take(self, made: Made) -> None:
+    def _take(self, made: CreateResult) -> None:
         self._made = made.path
         self.message.say(" ".join((made.sentence, *made.warnings)), "Open It")
 

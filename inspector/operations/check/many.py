@@ -16,7 +16,7 @@ from inspector.core.verdict import State
 from inspector.operations.check.checking import Report, check_location, unreadable
 from inspector.operations.check.report import RENDERED
 from inspector.operations.jobs.process_pool import Lost, Pool
-from inspector.operations.jobs.subprogress import CHECKING, Share, together
+from inspector.operations.jobs.subprogress import CHECKING, Subprogress, together
 from inspector.operations.open.collection import open_collection
 from inspector.operations.open.location import FAR_AT_A_TIME
 from inspector.operations.protocol.check_views import Outcome, Wanted
@@ -112,7 +112,7 @@ def _in_processes(wanted: Sequence[Wanted], kind: ReportKind, workers: int, prog
 
 def _work(kind: ReportKind, task: tuple[int, Wanted], progress: Progress) -> Outcome:
     wanted = task[1]
-    share = Share(progress, progress.done, progress.done + _size(wanted))
+    share = Subprogress(progress, progress.done, progress.done + _size(wanted))
     outcome = check_one(wanted, kind, share)
     share.fill()
     return outcome

@@ -17,7 +17,7 @@ from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.jobs.unfinished import told_removed
 from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionPlan, ExtractionResult
 from inspector.sources.local.file import FileSource
-from inspector.sources.local.folder_calls import Calls, origin_of
+from inspector.sources.local.folder_calls import FolderCalls, origin_of
 from inspector.sources.local.member_writer import Destination
 from inspector.sources.s3.address import is_s3
 
@@ -39,7 +39,7 @@ class Extraction:
     """The extraction of ``wanted`` members, of archives that have been decoded, into ``folder``."""
 
     def __init__(
-        self, wanted: Sequence[Wanted], folder: Path, options: ExtractionOptions, calls: Calls | None = None
+        self, wanted: Sequence[Wanted], folder: Path, options: ExtractionOptions, calls: FolderCalls | None = None
     ) -> None:
         self._wanted = wanted
         self._folder = folder

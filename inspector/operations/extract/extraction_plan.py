@@ -22,8 +22,8 @@ from inspector.operations.protocol.extraction_views import (
     ExtractionOptions,
     ExtractionPlan,
     OnConflict,
-    Trouble,
-    Troubles,
+    Problem,
+    Problems,
 )
 from inspector.sources.local.member_writer import Destination, Parts, Standing
 from inspector.sources.local.unfinished import Unfinished
@@ -42,7 +42,7 @@ class Gathered:
     """Troubles of one kind: some of them told, all of them counted."""
 
     def __init__(self) -> None:
-        self._told: list[Trouble] = []
+        self._told: list[Problem] = []
         self.count = 0
 
     def add(self, wanted: Wanted, member: int, sentence: str) -> None:
@@ -50,11 +50,11 @@ class Gathered:
         self.count += 1
         if self.count <= TOLD:
             path = visible(wanted.path(member)) or "(no name)"
-            self._told.append(Trouble(wanted.first + member, path, whole(f"{path} {sentence}")))
+            self._told.append(Problem(wanted.first + member, path, whole(f"{path} {sentence}")))
 
-    def all(self) -> Troubles:
+    def all(self) -> Problems:
         """What was gathered, in the order of the members."""
-        return Troubles(tuple(sorted(self._told, key=lambda each: each.member)), self.count)
+        return Problems(tuple(sorted(self._told, key=lambda each: each.member)), self.count)
 
 
 @dataclass(slots=True)

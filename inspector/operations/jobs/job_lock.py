@@ -12,7 +12,7 @@ _LOOK = 0.05
 """Seconds between two looks at whether to go on waiting."""
 
 
-class Turns:
+class JobLock:
     """One piece of work after another, in threads of their own."""
 
     def __init__(self) -> None:

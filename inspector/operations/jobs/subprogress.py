@@ -14,7 +14,7 @@ Answer = TypeVar("Answer")
 READING, CHECKING = "Reading", "Checking"
 
 
-class Share(Progress):
+class Subprogress(Progress):
     """The progress of one part, which makes the bytes ``[start, stop)`` of the progress ``whole``.
 
     The part may have any number of stages. Those that count in bytes move the whole, as far as none did before; those
@@ -72,7 +72,7 @@ def shares(progress: Progress, label: str, sizes: Sequence[int]) -> Iterator[Pro
     progress.begin(label, sum(sizes))
     start = 0
     for size in sizes:
-        share = Share(progress, start, start + size)
+        share = Subprogress(progress, start, start + size)
         yield share
         share.fill()
         start += size
@@ -107,7 +107,7 @@ def together(
         for each in running:
             each.resume()
 
-    came = map_ordered(range(len(sizes)), lambda at, own: work(at, Share(own, 0, sizes[at])), most, look)
+    came = map_ordered(range(len(sizes)), lambda at, own: work(at, Subprogress(own, 0, sizes[at])), most, look)
     with closing(came):
         for size, answer in zip(sizes, came, strict=True):
             before += size

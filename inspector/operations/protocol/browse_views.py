@@ -52,7 +52,7 @@ class Downloaded:
     sentence: str
 
 
-class Remedy(StrEnum):
+class ErrorAction(StrEnum):
     """What may help when S3 does not give what is asked."""
 
     UNSIGNED = "unsigned"
@@ -64,11 +64,11 @@ class Remedy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class S3Problem:
     """What went wrong with S3, and what may help, the best first; ``region`` is the one that the server names."""
 
     sentence: str
-    remedies: tuple[Remedy, ...]
+    remedies: tuple[ErrorAction, ...]
     region: str = ""
 
 
@@ -81,4 +81,4 @@ class RemoteState:
 
     totals: Totals
     size: int
-    trouble: Trouble | None = None
+    trouble: S3Problem | None = None

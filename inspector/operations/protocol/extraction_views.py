@@ -39,7 +39,7 @@ class ExtractionOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class Problem:
     """One member that is not, or not as asked, extracted. ``path`` is made visible; ``sentence`` says it all."""
 
     member: int
@@ -48,10 +48,10 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True)
-class Troubles:
+class Problems:
     """The first TOLD members with one kind of trouble, and how many there are."""
 
-    told: tuple[Trouble, ...] = ()
+    told: tuple[Problem, ...] = ()
     count: int = 0
 
 
@@ -70,9 +70,9 @@ class ExtractionPlan:
     folders: int
     size: int
     free: int
-    conflicts: Troubles
-    refused: Troubles
-    doubtful: Troubles
+    conflicts: Problems
+    refused: Problems
+    doubtful: Problems
     warnings: tuple[str, ...]
     obstacle: str
     unfinished: str = ""
@@ -92,19 +92,19 @@ class ExtractionResult:
     files: int
     folders: int
     size: int
-    conflicts: Troubles
-    refused: Troubles
-    doubtful: Troubles
-    damaged: Troubles
+    conflicts: Problems
+    refused: Problems
+    doubtful: Problems
+    damaged: Problems
     warnings: tuple[str, ...]
-    unproved: Troubles
+    unproved: Problems
     stopped: str
     whole: bool
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
-class Lent:
+class ExportedFiles:
     """Files and folders with members in them, for other programs; ``sentence`` says what is missing, if anything."""
 
     paths: tuple[str, ...]

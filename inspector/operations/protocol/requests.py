@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
         WayOut,
         WriteResult,
     )
-    from inspector.operations.protocol.extraction_views import ExtractionPlan, ExtractionResult, Lent
+    from inspector.operations.protocol.extraction_views import ExportedFiles, ExtractionPlan, ExtractionResult
     from inspector.operations.protocol.header_draft import Entry, HeaderDraft, HeaderView
     from inspector.operations.protocol.report_kind import ReportKind
     from inspector.operations.protocol.views import (
@@ -60,7 +60,7 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
         Target,
         TreeRow,
     )
-    from inspector.operations.protocol.workshop_views import Contents, Draft, FoundPlaces, Made
+    from inspector.operations.protocol.workshop_views import Contents, CreateResult, Draft, FoundPlaces
     from inspector.sources.s3.ledger import Request
     from inspector.sources.s3.profiles import Profile
 
@@ -74,7 +74,7 @@ class ProfileRequests(Protocol):
 
 
 class ArchiveRequests(ProfileRequests, Protocol):
-    """What the worker of one open location answers: Desk."""
+    """What the worker of one open location answers: ArchiveSession."""
 
     # ---- state -------------------------------------------------------------------------------------------------
 
@@ -283,11 +283,11 @@ class ArchiveRequests(ProfileRequests, Protocol):
         """Write members of what is shown, all for None, into a folder (see ``ExtractionOptions``)."""
 
     @job(writes_files=True)
-    def lend(self, progress: Progress, chosen: Chosen, folder: str, most: int | None = None) -> Lent:
+    def lend(self, progress: Progress, chosen: Chosen, folder: str, most: int | None = None) -> ExportedFiles:
         """Extract what is chosen into a private folder; nothing if that is more than ``most`` bytes."""
 
     @job(writes_files=True)
-    def lend_one(self, progress: Progress, member: int, folder: str) -> Lent:
+    def lend_one(self, progress: Progress, member: int, folder: str) -> ExportedFiles:
         """Extract a member for another program to open."""
 
     # ---- changes -----------------------------------------------------------------------------------------------
@@ -390,7 +390,7 @@ class CreateRequests(ProfileRequests, Protocol):
         """What runs that were killed have left where the archive is to be; empty where that is nothing."""
 
     @job(writes_files=True)
-    def create(self, progress: Progress, draft: Draft) -> Made:
+    def create(self, progress: Progress, draft: Draft) -> CreateResult:
         """Make the archive. Where it fails, nothing is made."""
 
     @job(only_shows=True)

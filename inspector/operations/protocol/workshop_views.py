@@ -77,7 +77,7 @@ class Contents:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class CreateResult:
     """What making archives came to: the first of them, or the root of the dataset; ``warnings`` are sentences."""
 
     path: str

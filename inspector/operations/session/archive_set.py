@@ -14,7 +14,7 @@ from inspector.operations.protocol.views import MemberRow
 from inspector.operations.session.marks import Marks
 
 
-class Shelf:
+class ArchiveSet:
     """The archives of a location, members numbered through in their order; paths begin with the archive's folders.
 
     Archives are opened and decoded in order too: while one grows, there are no members after its own.

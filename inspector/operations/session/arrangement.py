@@ -10,7 +10,7 @@ import numpy as np
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.operations.protocol.views import SortKey
-from inspector.operations.session.archive_set import Shelf
+from inspector.operations.session.archive_set import ArchiveSet
 from inspector.operations.session.columns import column_of, names_between, names_of
 from inspector.operations.session.name_order import NameOrder, Names, Numbers, kept, sort_names
 
@@ -42,7 +42,7 @@ def arranged(order: Numbers, members: int) -> Arrangement:
 class Arranger:
     """Filters and sorts the members of a shelf, and remembers the order of the names."""
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: ArchiveSet) -> None:
         self._shelf = shelf
         self._whole: NameOrder | None = None
         self._plain: dict[tuple[int, int, int], bool] = {}

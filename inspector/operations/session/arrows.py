@@ -14,7 +14,7 @@ from inspector.operations.protocol.views import Arrow, LayerKind
 from inspector.operations.session.references import LEADS_TO, LISTS, Chain, Referrer
 
 if TYPE_CHECKING:  # a scene knows checks, which know what is open
-    from inspector.operations.session.snapshot import Scene
+    from inspector.operations.session.snapshot import Snapshot
 
 MOST = 200
 """Arrows given at once: more than this cannot be told apart."""
@@ -37,7 +37,7 @@ _WHOLE = frozenset((*POINTING, Kind.LOCAL_HEADER, Kind.TAR_HEADER, Kind.BLOB_BLO
 class Pointing:
     """What a session answers about the references around some bytes."""
 
-    _now: Scene
+    _now: Snapshot
 
     def arrows(self, layer: int, start: int, stop: int) -> tuple[Arrow, ...]:
         """The references from or to a byte in ``[start, stop)`` of a layer, in the order of these bytes.

@@ -30,7 +30,7 @@ from inspector.operations.open.location import Location
 from inspector.operations.open.opening import not_read
 from inspector.operations.protocol.report_kind import ReportKind
 from inspector.operations.protocol.views import CheckResult, ChecksumRow, FindingRow, Page
-from inspector.operations.session.archive_set import Shelf
+from inspector.operations.session.archive_set import ArchiveSet
 from inspector.operations.session.members_view import LARGEST_PAGE
 
 Thing = TypeVar("Thing")
@@ -41,7 +41,7 @@ _NOT_CHECKED = VERDICTS.index(Verdict.NOT_CHECKED)
 class Checks:
     """What is known of whether the archives of a location are right. ``running``: a check is going on."""
 
-    def __init__(self, name: str, location: Location, shelf: Shelf) -> None:
+    def __init__(self, name: str, location: Location, shelf: ArchiveSet) -> None:
         self._name = name
         self._location = location
         self._shelf = shelf

@@ -9,11 +9,11 @@ import numpy as np
 
 from inspector.core.member import HAS_DIGEST, Codec, Members
 from inspector.operations.protocol.views import SortKey
-from inspector.operations.session.archive_set import Shelf
+from inspector.operations.session.archive_set import ArchiveSet
 from inspector.operations.session.name_order import Names, Numbers
 
 
-def names_of(shelf: Shelf, count: int) -> Names:
+def names_of(shelf: ArchiveSet, count: int) -> Names:
     """The whole paths of the first ``count`` members."""
     blobs: list[bytes | bytearray] = []
     lengths: list[Numbers] = []
@@ -26,7 +26,7 @@ def names_of(shelf: Shelf, count: int) -> Names:
     return Names(blobs[0] if len(blobs) == 1 else b"".join(blobs), np.cumsum(np.concatenate(lengths)))
 
 
-def names_between(shelf: Shelf, at: int, first: int, stop: int) -> tuple[bytes | bytearray, Numbers]:
+def names_between(shelf: ArchiveSet, at: int, first: int, stop: int) -> tuple[bytes | bytearray, Numbers]:
     """The whole paths of members ``[first, stop)`` of an archive: one after another, and where each ends."""
     members, folder = shelf.archives[at].members, shelf.folder(at)
     if not members.as_appended:
@@ -43,7 +43,7 @@ def names_between(shelf: Shelf, at: int, first: int, stop: int) -> tuple[bytes |
     return b"".join(paths), stops + len(folder) * np.arange(1, len(stops) + 1)
 
 
-def column_of(shelf: Shelf, key: SortKey, count: int) -> Numbers:
+def column_of(shelf: ArchiveSet, key: SortKey, count: int) -> Numbers:
     """What the first ``count`` members are sorted by, as numbers (there are none for names)."""
     column = _COLUMNS[key]
     parts = [column(shelf.archives[at].members, here) for at, here in enumerate(shelf.counts(count))]

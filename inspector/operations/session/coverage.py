@@ -23,7 +23,7 @@ from inspector.operations.protocol.coverage_views import (
 from inspector.operations.protocol.views import Page
 
 if TYPE_CHECKING:  # a scene knows checks, which know what is open
-    from inspector.operations.session.snapshot import Scene
+    from inspector.operations.session.snapshot import Snapshot
 
 LARGEST_PAGE = 10_000
 """The most ranges given at once."""
@@ -40,7 +40,7 @@ _OF_STATE = {
 class Covering:
     """What a session answers about the ranges of its location; there are none where it is no collection."""
 
-    _now: Scene
+    _now: Snapshot
 
     def datasets(self) -> tuple[DatasetRow, ...]:
         """All datasets, in the order of their ranges; those that have only orphans last."""

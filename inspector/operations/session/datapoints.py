@@ -18,13 +18,13 @@ from inspector.operations.protocol.datapoint_key import datapoint_key
 from inspector.operations.protocol.views import Stage, Target
 
 if TYPE_CHECKING:  # a scene knows checks, which know what is open
-    from inspector.operations.session.snapshot import Scene
+    from inspector.operations.session.snapshot import Snapshot
 
 
 class Datapoints:
     """What a session answers about single datapoints of its location."""
 
-    _now: Scene
+    _now: Snapshot
     _stage: Stage
     _changes: int
 

@@ -9,18 +9,18 @@ from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.listing import NoSuchMember, SeveralMembers, find_member
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.views import LayerKind, MemberPlace, Target
-from inspector.operations.session.archive_set import Shelf
+from inspector.operations.session.archive_set import ArchiveSet
 from inspector.operations.session.goto import Nonsense, Places, UnknownName, resolve
 from inspector.operations.session.layers import Layers
 
 _WHAT = {LayerKind.FILE: "the file", LayerKind.INNER: "the inner stream", LayerKind.CONTENT: "this content"}
 
 
-class Guide:
+class GotoTargets:
     """Knows the archives, layers and members that are there; ``place`` says where a member is."""
 
     def __init__(
-        self, archives: Sequence[Opened], shelf: Shelf, layers: Layers, place: Callable[[int], MemberPlace]
+        self, archives: Sequence[Opened], shelf: ArchiveSet, layers: Layers, place: Callable[[int], MemberPlace]
     ) -> None:
         self._archives = archives
         self._shelf = shelf

@@ -10,13 +10,13 @@ from inspector.operations.open.opening import learn
 from inspector.operations.protocol.views import MemberRow
 
 if TYPE_CHECKING:  # a scene knows checks, which know what is open
-    from inspector.operations.session.snapshot import Scene
+    from inspector.operations.session.snapshot import Snapshot
 
 
-class Naming:
+class LazyNames:
     """What a session answers about members that it knows only in part."""
 
-    _now: Scene
+    _now: Snapshot
     _changes: int
 
     def name_members(self, progress: Progress, numbers: Collection[int]) -> tuple[MemberRow, ...]:

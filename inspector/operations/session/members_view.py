@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from inspector.core.progress import Progress
 from inspector.operations.open.listing import learn_all
 from inspector.operations.protocol.views import Chosen, MemberRow, Page, SortKey, TreeRow
-from inspector.operations.session.archive_set import Shelf
+from inspector.operations.session.archive_set import ArchiveSet
 from inspector.operations.session.marks import Marks
 
 if TYPE_CHECKING:  # numpy comes with these, which the first look at an archive need not wait for
@@ -34,7 +34,7 @@ class MembersView:
     Arranging and planting happen in threads of their own, one at a time; their results are put in place whole.
     """
 
-    def __init__(self, shelf: Shelf, marks: Callable[[int], Marks]) -> None:
+    def __init__(self, shelf: ArchiveSet, marks: Callable[[int], Marks]) -> None:
         self._shelf = shelf
         self._marks = marks
         self._arranger: Arranger | None = None

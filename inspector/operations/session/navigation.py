@@ -13,7 +13,7 @@ from inspector.core.span import Span
 from inspector.operations.protocol.views import Target
 
 if TYPE_CHECKING:  # a scene knows checks, which know what is open
-    from inspector.operations.session.snapshot import Scene
+    from inspector.operations.session.snapshot import Snapshot
 
 UNEXPLAINED = frozenset((Kind.GAP, Kind.GARBAGE))
 """Kinds of bytes that no structure of the archive explains."""
@@ -29,10 +29,10 @@ _TURN = 1_024
 """Rows of a table that are looked at between two chances to cancel."""
 
 
-class Stepping:
+class FieldNavigation:
     """What a session finds from one field on."""
 
-    _now: Scene
+    _now: Snapshot
 
     def unexplained(self, progress: Progress, layer: int, offset: int, backwards: bool) -> Target | None:
         """The nearest bytes beyond ``offset`` that nothing explains, None where there are none. Raises Cancelled."""

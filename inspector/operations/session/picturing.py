@@ -9,13 +9,13 @@ from inspector.core.source import is_sparing
 from inspector.operations.protocol.views import LayerKind
 
 if TYPE_CHECKING:  # a scene knows checks, which know what is open
-    from inspector.operations.session.snapshot import Scene
+    from inspector.operations.session.snapshot import Snapshot
 
 
-class Picturing:
+class LayerMap:
     """What a session answers about whole layers at once."""
 
-    _now: Scene
+    _now: Snapshot
 
     def overview(self, progress: Progress, layer: int, rows: int) -> list[int]:
         """The set of roles in each of ``rows`` equal stretches of a layer. Raises Cancelled."""

@@ -20,7 +20,7 @@ from inspector.operations.protocol.views import LayerKind, Reference
 
 if TYPE_CHECKING:  # a scene knows checks, which know what is open
     from inspector.operations.session.layers import Layer
-    from inspector.operations.session.snapshot import Scene
+    from inspector.operations.session.snapshot import Snapshot
 
 SCANNED = 2_000
 """Rows of a long table that are looked at one by one: the answer has to come at once."""
@@ -53,7 +53,7 @@ Chain = Sequence[Field]
 class Referring:
     """What a session answers about where bytes lead."""
 
-    _now: Scene
+    _now: Snapshot
 
     def references(self, layer: int, offset: int, path: tuple[int, ...] | None = None) -> tuple[Reference, ...]:
         """Where the byte at ``offset`` of a layer leads, or the field at ``path``; the nearest meaning first.

@@ -10,7 +10,7 @@ from inspector.core.source import Source, SourceError
 from inspector.core.span import Spans
 from inspector.operations.open.location import Location
 from inspector.operations.open.opening import Opened
-from inspector.operations.protocol.browse_views import Remedy, RemoteState, Trouble
+from inspector.operations.protocol.browse_views import ErrorAction, RemoteState, S3Problem
 from inspector.sources.s3.address import parse
 from inspector.sources.s3.ledger import Ledger, Totals
 from inspector.sources.s3.sentences import S3Error
@@ -18,46 +18,46 @@ from inspector.sources.s3.sentences import replaced as replaced_words
 from inspector.sources.s3.source import S3Source
 
 _BY_NAME = {
-    "NoCredentialsError": (Remedy.CONNECTION, Remedy.UNSIGNED),
-    "PartialCredentialsError": (Remedy.CONNECTION,),
-    "ProfileNotFound": (Remedy.CONNECTION,),
-    "EndpointError": (Remedy.CONNECTION,),
-    "ConfigParseError": (Remedy.RETRY,),
-    "CredentialRetrievalError": (Remedy.RETRY, Remedy.CONNECTION),
-    "NoSuchBucket": (Remedy.CONNECTION,),
-    "RequestTimeTooSkewed": (Remedy.RETRY,),
-    "AuthorizationHeaderMalformed": (Remedy.REGION,),
-    "PermanentRedirect": (Remedy.REGION,),
-    "IllegalLocationConstraintException": (Remedy.REGION,),
-    "RecursionError": (Remedy.REGION,),
-    "NoSuchVersion": (Remedy.RELOAD,),
-    "EndpointConnectionError": (Remedy.RETRY, Remedy.CONNECTION),
-    "ConnectTimeoutError": (Remedy.RETRY, Remedy.CONNECTION),
-    "ResponseParserError": (Remedy.CONNECTION,),
+    "NoCredentialsError": (ErrorAction.CONNECTION, ErrorAction.UNSIGNED),
+    "PartialCredentialsError": (ErrorAction.CONNECTION,),
+    "ProfileNotFound": (ErrorAction.CONNECTION,),
+    "EndpointError": (ErrorAction.CONNECTION,),
+    "ConfigParseError": (ErrorAction.RETRY,),
+    "CredentialRetrievalError": (ErrorAction.RETRY, ErrorAction.CONNECTION),
+    "NoSuchBucket": (ErrorAction.CONNECTION,),
+    "RequestTimeTooSkewed": (ErrorAction.RETRY,),
+    "AuthorizationHeaderMalformed": (ErrorAction.REGION,),
+    "PermanentRedirect": (ErrorAction.REGION,),
+    "IllegalLocationConstraintException": (ErrorAction.REGION,),
+    "RecursionError": (ErrorAction.REGION,),
+    "NoSuchVersion": (ErrorAction.RELOAD,),
+    "EndpointConnectionError": (ErrorAction.RETRY, ErrorAction.CONNECTION),
+    "ConnectTimeoutError": (ErrorAction.RETRY, ErrorAction.CONNECTION),
+    "ResponseParserError": (ErrorAction.CONNECTION,),
 }
 _BY_STATUS = {
-    301: (Remedy.REGION,),
-    403: (Remedy.UNSIGNED, Remedy.CONNECTION),
-    404: (Remedy.CONNECTION,),
-    412: (Remedy.RELOAD,),
-    416: (Remedy.RELOAD,),
+    301: (ErrorAction.REGION,),
+    403: (ErrorAction.UNSIGNED, ErrorAction.CONNECTION),
+    404: (ErrorAction.CONNECTION,),
+    412: (ErrorAction.RELOAD,),
+    416: (ErrorAction.RELOAD,),
 }
-_AGAIN = (Remedy.RETRY,)
+_AGAIN = (ErrorAction.RETRY,)
 _SECRETS = ("ExpiredToken", "InvalidToken", "InvalidAccessKeyId", "SignatureDoesNotMatch")
 _SERVER, _NOT_AS_BEFORE = 500, 412
 
 
-def trouble_of(error: SourceError, location: str, *, anonymous: bool) -> Trouble:
+def trouble_of(error: SourceError, location: str, *, anonymous: bool) -> S3Problem:
     """What may help against an error at a location; ``anonymous``: requests were not signed."""
     if not isinstance(error, S3Error):
-        return Trouble(str(error), (Remedy.BROWSE if _is_address(location) else Remedy.CONNECTION,))
+        return S3Problem(str(error), (ErrorAction.BROWSE if _is_address(location) else ErrorAction.CONNECTION,))
     region = _region(error)
     remedies = _remedies(error)
     if anonymous:
-        remedies = tuple(each for each in remedies if each is not Remedy.UNSIGNED)
-    if Remedy.REGION in remedies and not region:
-        remedies = (Remedy.CONNECTION,)
-    return Trouble(str(error), remedies or (Remedy.CONNECTION,), region)
+        remedies = tuple(each for each in remedies if each is not ErrorAction.UNSIGNED)
+    if ErrorAction.REGION in remedies and not region:
+        remedies = (ErrorAction.CONNECTION,)
+    return S3Problem(str(error), remedies or (ErrorAction.CONNECTION,), region)
 
 
 def _is_address(location: str) -> bool:
@@ -67,13 +67,13 @@ def _is_address(location: str) -> bool:
         return False
 
 
-def _remedies(error: S3Error) -> tuple[Remedy, ...]:
+def _remedies(error: S3Error) -> tuple[ErrorAction, ...]:
     if error.code in _SECRETS:
-        return (Remedy.RETRY, Remedy.CONNECTION)
+        return (ErrorAction.RETRY, ErrorAction.CONNECTION)
     known = _BY_NAME.get(error.code) or _BY_STATUS.get(error.status)
     if known:
         return known
-    return (Remedy.RETRY,) if not error.status or error.status >= _SERVER else (Remedy.CONNECTION,)
+    return (ErrorAction.RETRY,) if not error.status or error.status >= _SERVER else (ErrorAction.CONNECTION,)
 
 
 def _region(error: S3Error) -> str:
@@ -89,15 +89,15 @@ def _region(error: S3Error) -> str:
 # ---- one open location ---------------------------------------------------------------------------------------------
 
 
-def cut_short(archives: Sequence[Opened]) -> Trouble | None:
+def cut_short(archives: Sequence[Opened]) -> S3Problem | None:
     """What helps where decoding broke off for want of bytes; None where it did not."""
     if not any(archive.cut_short for archive in archives):
         return None
-    return Trouble("Part of it could not be read, so this view is incomplete. See the findings.", _AGAIN)
+    return S3Problem("Part of it could not be read, so this view is incomplete. See the findings.", _AGAIN)
 
 
 def remote_state(
-    location: Location, trouble: Trouble | None, error: SourceError | None, unwritten: str = ""
+    location: Location, trouble: S3Problem | None, error: SourceError | None, unwritten: str = ""
 ) -> RemoteState | None:
     """What reading has cost; None where nothing is on S3.
 
@@ -110,7 +110,7 @@ def remote_state(
         return RemoteState(ledger.totals if ledger else Totals(), 0, trouble) if trouble is not None else None
     replaced = next((source for source in sources if source.replaced), None)
     if replaced is not None:
-        trouble = Trouble(unwritten or replaced_words(replaced.name), (Remedy.RELOAD,))
+        trouble = S3Problem(unwritten or replaced_words(replaced.name), (ErrorAction.RELOAD,))
     return RemoteState(sources[0].ledger.totals, location.size, trouble)
 
 

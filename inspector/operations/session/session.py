@@ -16,7 +16,7 @@ from inspector.core.source import SourceError
 from inspector.core.span import Spans
 from inspector.core.verdict import State
 from inspector.operations.check.checking import judgement
-from inspector.operations.jobs.job_lock import Turns
+from inspector.operations.jobs.job_lock import JobLock
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.location import Location, NoRangeError, open_location
 from inspector.operations.protocol.report_kind import ReportKind
@@ -46,20 +46,20 @@ from inspector.operations.session.coverage import Covering
 from inspector.operations.session.datapoints import Datapoints
 from inspector.operations.session.digest_job import write_beside
 from inspector.operations.session.disk_change import stamp
-from inspector.operations.session.guide import Guide
-from inspector.operations.session.lazy_names import Naming
-from inspector.operations.session.navigation import Stepping
-from inspector.operations.session.picturing import Picturing
+from inspector.operations.session.guide import GotoTargets
+from inspector.operations.session.lazy_names import LazyNames
+from inspector.operations.session.navigation import FieldNavigation
+from inspector.operations.session.picturing import LayerMap
 from inspector.operations.session.references import Referring
 from inspector.operations.session.search import search
-from inspector.operations.session.snapshot import Scene
+from inspector.operations.session.snapshot import Snapshot
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 LARGEST_READ = 1 << 20
 """The most bytes given at once."""
 
 
-class Session(Datapoints, Covering, Naming, Picturing, Pointing, Referring, Stepping):
+class Session(Datapoints, Covering, LazyNames, LayerMap, Pointing, Referring, FieldNavigation):
     """One open location. What cannot be opened is a session too, which says why in its status.
 
     ``s3`` says how S3 is reached. What is there is decoded sparingly until it is checked.
@@ -75,7 +75,7 @@ class Session(Datapoints, Covering, Naming, Picturing, Pointing, Referring, Step
         self._found = 0
         self._name = location
         self._s3 = s3
-        self._turns = Turns()
+        self._turns = JobLock()
         try:
             opened = open_location(location, s3, sparing=True)
         except NoRangeError as error:
@@ -84,7 +84,7 @@ class Session(Datapoints, Covering, Naming, Picturing, Pointing, Referring, Step
         except SourceError as error:
             opened = Location([])
             self._stage, self._failure, self._error = Stage.FAILED, str(error), error
-        self._now = Scene(location, opened)
+        self._now = Snapshot(location, opened)
 
     # ---- state -------------------------------------------------------------------------------------------------
 
@@ -149,7 +149,7 @@ class Session(Datapoints, Covering, Naming, Picturing, Pointing, Referring, Step
         self._notice()
         return self._now.layers.infos()
 
-    def _show(self, scene: Scene) -> None:
+    def _show(self, scene: Snapshot) -> None:
         """Show a decoded scene in the place of this one: all that was asked for before is stale."""
         self._now = scene
         self._stage, self._failure, self._decoding = Stage.READY, "", 0
@@ -221,7 +221,7 @@ class Session(Datapoints, Covering, Naming, Picturing, Pointing, Referring, Step
     def goto(self, expression: str, layer: int, caret: int) -> Target:
         """Where an expression (see ``goto``) leads, from a caret in a layer; raises Refused for nonsense."""
         now = self._now
-        return Guide(now.archives, now.shelf, now.layers, self.place).target(expression, layer, caret)
+        return GotoTargets(now.archives, now.shelf, now.layers, self.place).target(expression, layer, caret)
 
     # ---- jobs --------------------------------------------------------------------------------------------------
 

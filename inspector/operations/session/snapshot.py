@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspector.operations.open.location import Location
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.views import ContentInfo
-from inspector.operations.session.archive_set import Shelf
+from inspector.operations.session.archive_set import ArchiveSet
 from inspector.operations.session.checks import Checks
 from inspector.operations.session.fields_view import View
 from inspector.operations.session.layers import Layers
@@ -13,13 +13,13 @@ from inspector.operations.session.marks import Marks
 from inspector.operations.session.members_view import MembersView
 
 
-class Scene:
+class Snapshot:
     """One location as it is read; another edit over the same bytes makes another scene."""
 
     def __init__(self, name: str, location: Location) -> None:
         self.location = location
         self.archives = location.archives
-        self.shelf = Shelf(location)
+        self.shelf = ArchiveSet(location)
         self.layers = Layers(location.total)
         self.members = MembersView(self.shelf, self.marks)
         self.checks = Checks(name, location, self.shelf)

@@ -11,10 +11,10 @@ from inspector.operations.extract.extraction_wanted import Wanted, everything, n
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.open.opening import learn
 from inspector.operations.protocol.extraction_views import (
+    ExportedFiles,
     ExtractionOptions,
     ExtractionPlan,
     ExtractionResult,
-    Lent,
     OnConflict,
 )
 from inspector.operations.protocol.views import Chosen, Stage
@@ -22,7 +22,7 @@ from inspector.operations.session.session import Session
 from inspector.operations.session.temp_files import TOO_MUCH, lend, lend_one, size_of
 
 
-class Taking(Session):
+class ExtractSession(Session):
     """One open location of which members can be taken out."""
 
     def plan_extraction(
@@ -55,7 +55,7 @@ class Taking(Session):
             options = ExtractionOptions(on_conflict, doubtful, keep_damaged, remove_unfinished)
             return self._extraction(members, folder, options, progress).run(progress)
 
-    def lend(self, progress: Progress, chosen: Chosen, folder: str, most: int | None = None) -> Lent:
+    def lend(self, progress: Progress, chosen: Chosen, folder: str, most: int | None = None) -> ExportedFiles:
         """Extract what is chosen into a private folder (see ``lending``); nothing if that is more than ``most`` bytes.
 
         Raises Refused, SourceError and Cancelled.
@@ -64,11 +64,11 @@ class Taking(Session):
             now = self._now
             wanted = self._wanted(now.members.numbers(chosen))
             if most is not None and size_of(wanted) > most:
-                return Lent((), TOO_MUCH)
+                return ExportedFiles((), TOO_MUCH)
             self._learn(wanted, progress)
             return lend(wanted, now.members.heads(chosen), Path(folder), progress)
 
-    def lend_one(self, progress: Progress, member: int, folder: str) -> Lent:
+    def lend_one(self, progress: Progress, member: int, folder: str) -> ExportedFiles:
         """Extract a member for another program to open; raises Refused for what may be run (see ``lending``)."""
         with self._turns.one(progress):
             wanted = self._wanted([member])

@@ -14,7 +14,12 @@ from inspector.operations.extract.extraction import Extraction
 from inspector.operations.extract.extraction_names import parts_of, refusal
 from inspector.operations.extract.extraction_wanted import Wanted
 from inspector.operations.jobs.operation_error import Refused
-from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionResult, Lent, OnConflict
+from inspector.operations.protocol.extraction_views import (
+    ExportedFiles,
+    ExtractionOptions,
+    ExtractionResult,
+    OnConflict,
+)
 
 RUNNABLE = frozenset(
     (
@@ -60,7 +65,7 @@ def size_of(wanted: Sequence[Wanted]) -> int:
     return sum(each.archive.members.size(member) for each in wanted for member in each.members)
 
 
-def lend(wanted: Sequence[Wanted], heads: Sequence[bytes], folder: Path, progress: Progress) -> Lent:
+def lend(wanted: Sequence[Wanted], heads: Sequence[bytes], folder: Path, progress: Progress) -> ExportedFiles:
     """Extract members into a private folder; ``heads`` are the paths, of members or of folders, to be given away.
 
     Raises Refused where nothing could be extracted, SourceError and Cancelled.
@@ -72,7 +77,7 @@ def lend(wanted: Sequence[Wanted], heads: Sequence[bytes], folder: Path, progres
     missing = _missing(result)
     if not given:
         raise Refused(missing or "None of the selected members has content.")
-    return Lent(given, missing)
+    return ExportedFiles(given, missing)
 
 
 def outermost(paths: Sequence[bytes]) -> list[bytes]:
@@ -93,7 +98,7 @@ def _missing(result: ExtractionResult) -> str:
     return first if left == 1 else f"{count(left, 'member')} are left out. {first}"
 
 
-def lend_one(wanted: Sequence[Wanted], path: bytes, folder: Path, progress: Progress) -> Lent:
+def lend_one(wanted: Sequence[Wanted], path: bytes, folder: Path, progress: Progress) -> ExportedFiles:
     """Extract one member to be opened with another program, under a harmless name.
 
     Raises Refused for what may be run, SourceError and Cancelled.
@@ -105,7 +110,7 @@ def lend_one(wanted: Sequence[Wanted], path: bytes, folder: Path, progress: Prog
     if words:
         taken.unlink()
         _refuse_runnable(path, words)
-    return Lent((str(taken.rename(folder / harmless(path))),))
+    return ExportedFiles((str(taken.rename(folder / harmless(path))),))
 
 
 def _refuse_runnable(path: bytes, words: str) -> None:

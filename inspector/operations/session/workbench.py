@@ -26,9 +26,9 @@ from inspector.operations.protocol.edit_views import Interrupted, OnlyWhole, Rep
 from inspector.operations.protocol.header_draft import Entry, HeaderDraft, HeaderView
 from inspector.operations.protocol.views import Stage
 from inspector.operations.session.session import Session
-from inspector.operations.session.snapshot import Scene
-from inspector.operations.session.taking import Taking
-from inspector.sources.local.atomic import Replacing
+from inspector.operations.session.snapshot import Snapshot
+from inspector.operations.session.taking import ExtractSession
+from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.file import FileSource
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -40,13 +40,13 @@ CHECKED_ALONG = 64 << 20
 """Bytes of an archive that is checked with every preview; a larger one is only where it has been checked before."""
 
 
-class Workbench(Taking):
+class EditSession(ExtractSession):
     """One open location that can be changed."""
 
     def __init__(self, location: str, s3: Connection = DEFAULT) -> None:
         super().__init__(location, s3)
         self._disk = self._now
-        self._planned: tuple[Scene, Plan] | None = None
+        self._planned: tuple[Snapshot, Plan] | None = None
 
     # ---- previews ----------------------------------------------------------------------------------------------
 
@@ -60,11 +60,11 @@ class Workbench(Taking):
             self._show(scene)
             return broken(scene.archives[0], edit) if edit is not None and scene.checks.checked else None
 
-    def _scene(self, edit: Edit, progress: Progress) -> Scene:
+    def _scene(self, edit: Edit, progress: Progress) -> Snapshot:
         source = self._file()
         changed = OverlaySource(source, edit)
         changed.sparing = isinstance(source, S3Source) and source.size > TAIL
-        scene = Scene(self._name, Location([start(changed)]))
+        scene = Snapshot(self._name, Location([start(changed)]))
         decode(scene.archives[0], progress)
         if not changed.sparing and (self._disk.checks.checked or scene.location.size <= CHECKED_ALONG):
             scene.checks.run(progress)
@@ -188,7 +188,7 @@ class Workbench(Taking):
             self._disk.checks.run(progress)
         self._show(self._disk)
 
-    def _afresh(self, progress: Progress) -> Scene:
+    def _afresh(self, progress: Progress) -> Snapshot:
         """The archive as it is now, decoded. Raises Refused and Cancelled."""
         fresh = Session(self._name, self._s3)
         fresh.decode(progress)
@@ -216,7 +216,7 @@ class Workbench(Taking):
     def export_patch(self, progress: Progress, edit: Edit, path: str) -> str:
         """Write an edit to a file of its own (see ``patch_file``). Raises SourceError."""
         progress.begin("Writing the patch", 0)
-        with Replacing(Path(path), replace=True) as out:
+        with AtomicFile(Path(path), replace=True) as out:
             out.write(patch_file.encoded(edit))
         return f"The patch was written to {visible(path)}."
 

@@ -25,7 +25,14 @@ from inspector.operations.jobs.targets import see_that_it_has_a_name, target_of
 from inspector.operations.jobs.unfinished import removed, said_of
 from inspector.operations.jobs.unfinished_uploads import removed_uploads, said_of_uploads
 from inspector.operations.protocol.header_draft import parse_entry
-from inspector.operations.protocol.workshop_views import ArchiveKind, Contents, Draft, FoundPlaces, InputRow, Made
+from inspector.operations.protocol.workshop_views import (
+    ArchiveKind,
+    Contents,
+    CreateResult,
+    Draft,
+    FoundPlaces,
+    InputRow,
+)
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.identity import Identity
 from inspector.sources.s3.address import is_s3, parse
@@ -39,7 +46,7 @@ BY_NAME = "="
 """What stands before the name of a member where an entry of a TACO header is for that."""
 
 
-class Workshop:
+class CreateSession:
     """Has no archive of its own. What is asked of it needs no order."""
 
     def __init__(self) -> None:
@@ -85,7 +92,7 @@ class Workshop:
         except SourceError:
             return ""  # what is wrong with the place is said where it is to be used
 
-    def create(self, progress: Progress, draft: Draft) -> Made:
+    def create(self, progress: Progress, draft: Draft) -> CreateResult:
         """Make the archive. Raises Refused, SourceError, EditError and Cancelled: then nothing is made."""
         if not draft.locations:
             raise Refused("The archive would be empty. Add files or folders.")
@@ -94,7 +101,7 @@ class Workshop:
         tidied = _tidied(draft) if draft.remove_unfinished else ()
         made = _MAKE[draft.kind](progress, draft)
         path = draft.target if draft.kind is ArchiveKind.DATAS3T else made.archives[0].path
-        return Made(path, made.sentence, (*tidied, *made.warnings))
+        return CreateResult(path, made.sentence, (*tidied, *made.warnings))
 
     def profiles(self, progress: Progress) -> tuple[Profile, ...]:
         """The profiles of this machine: an archive may go to S3."""

@@ -8,12 +8,12 @@ from inspector.core.edit import EditError
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.span import Spans
-from inspector.operations.protocol.browse_views import RemoteState, Trouble
+from inspector.operations.protocol.browse_views import RemoteState, S3Problem
 from inspector.operations.protocol.edit_views import OnlyWhole, WriteResult
 from inspector.operations.protocol.views import DiskChange, Stage
 from inspector.operations.session import remote
 from inspector.operations.session.disk_change import disk_change
-from inspector.operations.session.workbench import Workbench
+from inspector.operations.session.workbench import EditSession
 from inspector.sources.local.file import FileSource
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -21,7 +21,7 @@ from inspector.sources.s3.ledger import Request
 from inspector.sources.s3.source import S3Source
 
 
-class Desk(Workbench):
+class ArchiveSession(EditSession):
     """One open location. ``s3`` says how S3 is reached."""
 
     def __init__(self, location: str, s3: Connection = DEFAULT) -> None:
@@ -39,7 +39,7 @@ class Desk(Workbench):
         self._trouble = None
         return found
 
-    def _told(self, error: SourceError) -> Trouble | None:
+    def _told(self, error: SourceError) -> S3Problem | None:
         if not is_s3(self._name):
             return None
         return remote.trouble_of(error, self._name, anonymous=self._s3.anonymous)

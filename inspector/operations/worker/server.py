@@ -32,7 +32,7 @@ from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.request import requests_of
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import JobState
-from inspector.operations.worker.desk import Desk
+from inspector.operations.worker.desk import ArchiveSession
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT
 from inspector.sources.s3.connection import Connection as S3Connection
@@ -46,7 +46,7 @@ _ORDERS = {"cancel": Progress.cancel, "pause": Progress.pause, "resume": Progres
 
 def serve(connection: Connection, location: str, s3: S3Connection = DEFAULT) -> None:
     """Answer for one location until the pipe closes; ``s3`` says how S3 is reached."""
-    session: ArchiveRequests = Desk(location, s3)
+    session: ArchiveRequests = ArchiveSession(location, s3)
     serve_requests(connection, session, ArchiveRequests, far=is_s3(location))
 
 

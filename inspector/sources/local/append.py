@@ -19,7 +19,7 @@ from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
 from inspector.sources.local.identity import Identity
 from inspector.sources.local.journal import find
 from inspector.sources.local.kept import Stored, forget, keep, same_bytes, thin_out
-from inspector.sources.local.locked_file import Held, held
+from inspector.sources.local.locked_file import LockedFile, held
 
 Run = tuple[int, bytes]
 """Bytes to be written at an offset of the file."""
@@ -28,7 +28,7 @@ Run = tuple[int, bytes]
 class Appending:
     """A held file that grows. ``identity`` is the file's after ``commit``; ``warnings`` are sentences for the user."""
 
-    def __init__(self, file: Held) -> None:
+    def __init__(self, file: LockedFile) -> None:
         self.identity = file.identity
         self.warnings = file.warnings
         self._file = file
@@ -148,7 +148,7 @@ def appending(path: Path, disk: Disk | None = None) -> Iterator[Appending]:
             raise
 
 
-def _see_that_it_is_whole(file: Held) -> None:
+def _see_that_it_is_whole(file: LockedFile) -> None:
     try:
         interrupted = find(file.path, file.disk) is not None
     except OSError as error:

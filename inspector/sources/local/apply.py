@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from inspector.core.edit import Edit
 from inspector.sources.local.disk_calls import read_all, write_all
 from inspector.sources.local.journal import Journal
-from inspector.sources.local.locked_file import Held
+from inspector.sources.local.locked_file import LockedFile
 
 _COMPARED = 1 << 20
 """Bytes read back at a time."""
@@ -27,7 +27,7 @@ def new_bytes(edit: Edit) -> Iterable[tuple[int, bytes]]:
     return ((patch.offset, patch.new) for patch in edit.patches)
 
 
-def holds(file: Held, size: int, runs: Iterable[tuple[int, bytes]]) -> bool:
+def holds(file: LockedFile, size: int, runs: Iterable[tuple[int, bytes]]) -> bool:
     """Whether the file has the size and all of the bytes. Raises OSError."""
     return file.size == size and all(
         read_all(file.disk, file.descriptor, len(piece), offset + at) == piece
@@ -37,7 +37,7 @@ def holds(file: Held, size: int, runs: Iterable[tuple[int, bytes]]) -> bool:
     )
 
 
-def redo(file: Held, journal: Journal) -> None:
+def redo(file: LockedFile, journal: Journal) -> None:
     """Bring the file into the new state for good, and read it back. Raises OSError."""
     edit = journal.edit
     for offset, data in new_bytes(edit):
@@ -50,7 +50,7 @@ def redo(file: Held, journal: Journal) -> None:
     _check(holds(file, edit.new_size, new_bytes(edit)))
 
 
-def undo(file: Held, journal: Journal) -> None:
+def undo(file: LockedFile, journal: Journal) -> None:
     """Bring the file back into the old state for good, and read it back. Raises OSError.
 
     Where bytes are cut off that the journal does not keep, the file must still have them.

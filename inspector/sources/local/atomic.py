@@ -12,7 +12,7 @@ _PIECE = 1 << 20
 """Bytes that are written together."""
 
 
-class Replacing:
+class AtomicFile:
     """A file written beside its place, which it takes when the block ends without an exception.
 
     Raises SourceError where the disk does not take it, or where something else is in its place by then and

@@ -13,7 +13,7 @@ _ORIGINS = ("user.xdg.origin.url", "user.xdg.referrer.url")
 """The attributes that say where a file was downloaded from."""
 
 
-class Calls:
+class FolderCalls:
     """The system's calls on names in folders, which are open descriptors; all raise OSError.
 
     ``name`` is a single component inside the folder ``at``; links are never followed.

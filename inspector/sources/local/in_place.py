@@ -17,13 +17,13 @@ from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
 from inspector.sources.local.apply import holds, redo, undo
-from inspector.sources.local.atomic import Replacing
+from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.disk_calls import Disk, read_all, reason
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.identity import Identity
 from inspector.sources.local.journal import KEPT, Journal, find, removed, save
 from inspector.sources.local.kept import Stored, forget, keep, thin_out
-from inspector.sources.local.locked_file import Held, held
+from inspector.sources.local.locked_file import LockedFile, held
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def write(path: Path, edit: Edit, seen: Identity | None, disk: Disk | None = Non
         return change(file, edit, seen)
 
 
-def change(file: Held, edit: Edit, seen: Identity | None = None, *, keeps: bool = True) -> Written:
+def change(file: LockedFile, edit: Edit, seen: Identity | None = None, *, keeps: bool = True) -> Written:
     """Make the change in a held file; see ``write``. ``keeps``: its old bytes are put into the store."""
     journal = _compared(file, edit, seen)
     stored = _kept(file, edit) if keeps else Stored(None, None, ())
@@ -68,7 +68,7 @@ def change(file: Held, edit: Edit, seen: Identity | None = None, *, keeps: bool 
     return written
 
 
-def _kept(file: Held, edit: Edit) -> Stored:
+def _kept(file: LockedFile, edit: Edit) -> Stored:
     try:
         return keep(file, edit)
     except OSError as error:
@@ -78,7 +78,7 @@ def _kept(file: Held, edit: Edit) -> Stored:
         ) from error
 
 
-def _compared(file: Held, edit: Edit, seen: Identity | None) -> Journal:
+def _compared(file: LockedFile, edit: Edit, seen: Identity | None) -> Journal:
     """The journal of the change, where the file is the one it was planned for. Raises EditError."""
     try:
         if find(file.path, file.disk) is not None:
@@ -104,7 +104,7 @@ def _interrupted(name: str) -> str:
     )
 
 
-def _other_bytes(file: Held, edit: Edit) -> str:
+def _other_bytes(file: LockedFile, edit: Edit) -> str:
     for patch in edit.patches:
         if not holds(file, edit.old_size, [(patch.offset, patch.old)]):
             stop = patch.offset + len(patch.old)
@@ -112,7 +112,7 @@ def _other_bytes(file: Held, edit: Edit) -> str:
     return ""
 
 
-def _check_room(file: Held, edit: Edit) -> None:
+def _check_room(file: LockedFile, edit: Edit) -> None:
     more = edit.new_size - edit.old_size
     if more > 0 and (free := file.disk.free(file.path.parent)) < more:
         raise EditError(
@@ -120,12 +120,12 @@ def _check_room(file: Held, edit: Edit) -> None:
         )
 
 
-def _dropped(file: Held, edit: Edit) -> bytes | None:
+def _dropped(file: LockedFile, edit: Edit) -> bytes | None:
     start, stop = edit.dropped
     return read_all(file.disk, file.descriptor, stop - start, start) if stop - start <= KEPT else None
 
 
-def _written(file: Held, journal: Journal, place: Path, stored: Stored) -> Written:
+def _written(file: LockedFile, journal: Journal, place: Path, stored: Stored) -> Written:
     try:
         redo(file, journal)
         identity = Identity.of(file.disk.fstat(file.descriptor))
@@ -145,7 +145,7 @@ def _written(file: Held, journal: Journal, place: Path, stored: Stored) -> Writt
     return Written(identity, warnings, undone, stored.cut)
 
 
-def _taken_back(file: Held, journal: Journal, place: Path, stored: Stored, why: str) -> str:
+def _taken_back(file: LockedFile, journal: Journal, place: Path, stored: Stored, why: str) -> str:
     """Put the old bytes back and say how that went."""
     try:
         if not journal.can_go_back and file.size < journal.edit.old_size:
@@ -158,7 +158,7 @@ def _taken_back(file: Held, journal: Journal, place: Path, stored: Stored, why: 
     return f"{file.name} was not changed: writing failed ({why}), and what stood there is put back.{left and ' '}{left}"
 
 
-def _half(file: Held, place: Path, why: str, back: str) -> str:
+def _half(file: LockedFile, place: Path, why: str, back: str) -> str:
     return (
         f"{file.name} is changed in part: writing failed ({why}), and it could not be put back ({back}). Its journal, "
         f"{visible(str(place))}, knows both states: open the archive again to finish the change or to roll it back."
@@ -173,7 +173,7 @@ def patched_copy(source: Source, edit: Edit, target: Path, progress: Progress, *
     if isinstance(source, FileSource) and _same(source, target):
         raise SourceError(f"{visible(target.name)} is the archive itself: choose another name for the copy.")
     progress.begin("Writing the copy", edit.new_size)
-    with Replacing(target, replace=replace) as out:
+    with AtomicFile(target, replace=replace) as out:
         for piece in blocks(OverlaySource(source, edit), 0, edit.new_size):
             out.write(piece)
             progress.advance(len(piece))

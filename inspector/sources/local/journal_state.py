@@ -10,7 +10,7 @@ from typing import NamedTuple
 from inspector.core.span import Span, Spans
 from inspector.sources.local.disk_calls import read_all
 from inspector.sources.local.journal import Journal
-from inspector.sources.local.locked_file import Held
+from inspector.sources.local.locked_file import LockedFile
 
 _COMPARED = 1 << 20
 """Bytes compared at a time."""
@@ -48,7 +48,7 @@ class _Run(NamedTuple):
     now: bytes
 
 
-def survey(file: Held, journal: Journal) -> tuple[Kind, Spans]:
+def survey(file: LockedFile, journal: Journal) -> tuple[Kind, Spans]:
     """The state, and the spans that make it so: what is foreign, or what is not the new bytes yet. Raises OSError.
 
     The spans lie within the file as it is.
@@ -73,7 +73,7 @@ def survey(file: Held, journal: Journal) -> tuple[Kind, Spans]:
     return (Kind.NOT_BEGUN if all_old else Kind.MIXED), _joined(ahead)
 
 
-def _runs(file: Held, journal: Journal) -> Iterator[_Run]:
+def _runs(file: LockedFile, journal: Journal) -> Iterator[_Run]:
     """Every byte that the change touches, in pieces."""
     changes = [(patch.offset, patch.old, patch.new) for patch in journal.edit.patches]
     if journal.dropped:

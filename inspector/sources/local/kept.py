@@ -25,7 +25,7 @@ from inspector.core.names import visible
 from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
 from inspector.sources.local.identity import Identity
 from inspector.sources.local.journal import LARGEST, UNWRITABLE, BrokenJournal, Journal, decoded, encoded, key_of
-from inspector.sources.local.locked_file import Held
+from inspector.sources.local.locked_file import LockedFile
 
 SMALL = 64 << 20
 """Bytes cut off by one change that are kept in the state folder; more stand beside the archive."""
@@ -63,7 +63,7 @@ class Entry:
     cut: Kept | None
 
 
-def keep(file: Held, edit: Edit) -> Stored:
+def keep(file: LockedFile, edit: Edit) -> Stored:
     """Put what a change of a held file takes away into the store, for good.
 
     Raises OSError and EditError; nothing is left behind then where the disk allows that.
@@ -137,7 +137,7 @@ def _entry(disk: Disk, journal: Journal, cut: Kept | None, files: list[Path]) ->
     return place, cut
 
 
-def _beside(file: Held, edit: Edit, files: list[Path]) -> Kept:
+def _beside(file: LockedFile, edit: Edit, files: list[Path]) -> Kept:
     """The bytes that are cut off, in a file of their own beside the archive."""
     disk, (start, stop) = file.disk, edit.dropped
     name = file.path.name

@@ -21,7 +21,7 @@ _GONE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class LockedFile:
     """A locked file. ``path`` is without symbolic links; ``warnings`` are sentences."""
 
     disk: Disk
@@ -58,7 +58,7 @@ def resolved(path: Path, disk: Disk) -> Path:
 
 
 @contextlib.contextmanager
-def held(path: Path, disk: Disk) -> Iterator[Held]:
+def held(path: Path, disk: Disk) -> Iterator[LockedFile]:
     """The file at ``path``, open for reading and writing, and locked. Raises EditError, and nothing is changed then."""
     real = resolved(path, disk)
     descriptor = _opened(real, disk)
@@ -90,7 +90,7 @@ def _read_only(name: str, why: str) -> str:
     return f"{name} was not changed: {why}. Save a patched copy instead, or make the file writable first."
 
 
-def _checked(path: Path, real: Path, descriptor: int, disk: Disk) -> Held:
+def _checked(path: Path, real: Path, descriptor: int, disk: Disk) -> LockedFile:
     name = visible(real.name)
     try:
         status = disk.fstat(descriptor)
@@ -98,7 +98,7 @@ def _checked(path: Path, real: Path, descriptor: int, disk: Disk) -> Held:
             raise EditError(f"{name} was not changed: it is no regular file.")
         warnings = _about_names(path, real, status, disk) + _locked(name, descriptor, disk)
         status = disk.fstat(descriptor)  # what an editor did that held the lock until now is to be seen
-        file = Held(disk, real, descriptor, Identity.of(status), warnings)
+        file = LockedFile(disk, real, descriptor, Identity.of(status), warnings)
         if file.in_place():
             return file
     except OSError as error:

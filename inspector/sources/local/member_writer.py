@@ -18,7 +18,7 @@ from pathlib import Path
 from inspector.core.names import visible
 from inspector.core.source import SourceError
 from inspector.sources.local.disk_calls import reason
-from inspector.sources.local.folder_calls import Calls
+from inspector.sources.local.folder_calls import FolderCalls
 from inspector.sources.local.unfinished import Unfinished, part_name, remove, unfinished
 
 Parts = tuple[bytes, ...]
@@ -65,13 +65,13 @@ class Destination:
     def __init__(
         self,
         folder: Path,
-        calls: Calls | None = None,
+        calls: FolderCalls | None = None,
         *,
         spared: frozenset[tuple[int, int]] = frozenset(),
         origin: Mapping[str, bytes] | None = None,
     ) -> None:
         self.folder = folder
-        self.calls = calls or Calls()
+        self.calls = calls or FolderCalls()
         self._spared = spared
         self._origin = dict(origin or {})
         self._root = -1

@@ -20,7 +20,7 @@ from inspector.sources.local.disk_calls import Disk, reason
 from inspector.sources.local.identity import Identity
 from inspector.sources.local.journal import BrokenJournal, Journal, find, load, put_aside, remove
 from inspector.sources.local.journal_state import Kind, survey
-from inspector.sources.local.locked_file import Held, held
+from inspector.sources.local.locked_file import LockedFile, held
 
 _BOTH = "It can be finished, which leads to the new bytes, or rolled back, which leads to the old ones."
 _ASIDE = "Put the journal aside under another name, where it is kept and not looked for any more."
@@ -101,7 +101,7 @@ def _put_aside(found: Pending, disk: Disk) -> str:
 
 
 def _recovered(
-    path: Path, disk: Disk, way: Callable[[Pending], str], step: Callable[[Held, Journal], None], done: str
+    path: Path, disk: Disk, way: Callable[[Pending], str], step: Callable[[LockedFile, Journal], None], done: str
 ) -> str:
     with held(path, disk) as file:
         try:
@@ -125,7 +125,7 @@ def _nothing(path: Path) -> str:
 
 
 @contextlib.contextmanager
-def _looked_at(path: Path, disk: Disk) -> Iterator[tuple[Pending | None, Held | None]]:
+def _looked_at(path: Path, disk: Disk) -> Iterator[tuple[Pending | None, LockedFile | None]]:
     """What is left of a change, and the file, held for reading; None where it is gone. OSErrors become EditErrors."""
     descriptor = -1
     try:
@@ -139,7 +139,7 @@ def _looked_at(path: Path, disk: Disk) -> Iterator[tuple[Pending | None, Held | 
         except FileNotFoundError:
             yield _gone(real, place), None
             return
-        file = Held(disk, real, descriptor, Identity.of(disk.fstat(descriptor)), ())
+        file = LockedFile(disk, real, descriptor, Identity.of(disk.fstat(descriptor)), ())
         yield _state(file, place, disk), file
     except (OSError, ValueError) as error:
         why = reason(error) if isinstance(error, OSError) else str(error)
@@ -160,7 +160,7 @@ def _real(path: Path, disk: Disk) -> Path:
         return disk.resolve(path.parent) / path.name
 
 
-def _state(file: Held, place: Path, disk: Disk) -> Pending | None:
+def _state(file: LockedFile, place: Path, disk: Disk) -> Pending | None:
     try:
         disk.lock(file.descriptor)
     except BlockingIOError:
@@ -173,7 +173,7 @@ def _state(file: Held, place: Path, disk: Disk) -> Pending | None:
         return None  # whoever was changing the file is done
 
 
-def _judged(file: Held, place: Path, disk: Disk) -> tuple[Pending, Journal | None]:
+def _judged(file: LockedFile, place: Path, disk: Disk) -> tuple[Pending, Journal | None]:
     try:
         journal = load(place, disk)
     except BrokenJournal as error:
@@ -197,7 +197,7 @@ def _gone(path: Path, place: Path) -> Pending:
     return Pending(Kind.OTHER_FILE, path, place, (), story, forget=_ASIDE)
 
 
-def _unreadable(file: Held, place: Path) -> Pending:
+def _unreadable(file: LockedFile, place: Path) -> Pending:
     story = (
         f"What stands where the journal of a change of {file.name} would ({visible(str(place))}) cannot be read: it is "
         f"damaged, or no journal. If {file.name} was changed in part, what tells is in there, so nothing is done with "
@@ -206,18 +206,18 @@ def _unreadable(file: Held, place: Path) -> Pending:
     return Pending(Kind.UNREADABLE, file.path, place, (), story, forget=_ASIDE)
 
 
-def _broken(file: Held, place: Path) -> Pending:
+def _broken(file: LockedFile, place: Path) -> Pending:
     story = f"A change of {file.name} was interrupted before it began, so nothing of it was touched."
     return Pending(Kind.BROKEN, file.path, place, (), story, forget="Remove the unfinished journal.")
 
 
-def _not_begun(file: Held, journal: Journal, place: Path, spans: Spans) -> Pending:
+def _not_begun(file: LockedFile, journal: Journal, place: Path, spans: Spans) -> Pending:
     story = f"{_change(file, journal)} was interrupted before it began: every byte is still the old one. {_BOTH}"
     back = "Remove the journal; the file stays as it is, which is as it was before the change."
     return Pending(Kind.NOT_BEGUN, file.path, place, spans, story, _forwards(journal), back, "Remove the journal.")
 
 
-def _finished(file: Held, journal: Journal, place: Path, spans: Spans) -> Pending:
+def _finished(file: LockedFile, journal: Journal, place: Path, spans: Spans) -> Pending:
     back = _back(file, journal)
     ways = f" {_BOTH}" if back else ""
     story = f"{_change(file, journal)} was interrupted when it was already done: every byte is the new one.{ways}"
@@ -225,14 +225,14 @@ def _finished(file: Held, journal: Journal, place: Path, spans: Spans) -> Pendin
     return Pending(Kind.FINISHED, file.path, place, spans, story, done, back, "Remove the journal.")
 
 
-def _mixed(file: Held, journal: Journal, place: Path, spans: Spans) -> Pending:
+def _mixed(file: LockedFile, journal: Journal, place: Path, spans: Spans) -> Pending:
     back = _back(file, journal)
     ways = _BOTH if back else "It can only be finished, which leads to the new bytes: not all old ones are kept."
     story = f"{_change(file, journal)} was interrupted half-way: some of its bytes are still the old ones. {ways}"
     return Pending(Kind.MIXED, file.path, place, spans, story, _forwards(journal), back)
 
 
-def _foreign(file: Held, journal: Journal, place: Path, spans: Spans) -> Pending:
+def _foreign(file: LockedFile, journal: Journal, place: Path, spans: Spans) -> Pending:
     shown = ", ".join(f"[{span.start:,}, {span.stop:,})" for span in spans[:_MENTIONED])
     more = f" and {len(spans) - _MENTIONED:,} more places" if len(spans) > _MENTIONED else ""
     story = (
@@ -242,7 +242,7 @@ def _foreign(file: Held, journal: Journal, place: Path, spans: Spans) -> Pending
     return Pending(Kind.FOREIGN, file.path, place, spans, story, forget=_giving_up(file))
 
 
-def _other(file: Held, journal: Journal, place: Path, spans: Spans) -> Pending:
+def _other(file: LockedFile, journal: Journal, place: Path, spans: Spans) -> Pending:
     edit = journal.edit
     known = f"{edit.old_size:,}" if edit.old_size == edit.new_size else f"{edit.old_size:,} or {edit.new_size:,}"
     why = "holds other bytes" if spans else f"has {file.identity.size:,} bytes, not {known}"
@@ -253,7 +253,7 @@ def _other(file: Held, journal: Journal, place: Path, spans: Spans) -> Pending:
     return Pending(Kind.OTHER_FILE, file.path, place, spans, story, forget=_giving_up(file))
 
 
-def _change(file: Held, journal: Journal) -> str:
+def _change(file: LockedFile, journal: Journal) -> str:
     label = f" ({visible(journal.edit.label)})" if journal.edit.label else ""
     moved = ""
     if journal.path != str(file.path):
@@ -263,7 +263,7 @@ def _change(file: Held, journal: Journal) -> str:
     return f"A change of {file.name}{moved}{label}"
 
 
-def _giving_up(file: Held) -> str:
+def _giving_up(file: LockedFile) -> str:
     return f"Leave {file.name} as it is now. {_ASIDE}"
 
 
@@ -273,7 +273,7 @@ def _forwards(journal: Journal) -> str:
     return f"Write the new bytes, {total(edit.spans):,} in {len(edit.patches):,} places{cut}."
 
 
-def _back(file: Held, journal: Journal) -> str:
+def _back(file: LockedFile, journal: Journal) -> str:
     """What rolling back would do; empty where the journal does not hold what was cut off, and it is off already."""
     edit = journal.edit
     if file.identity.size < edit.old_size and not journal.can_go_back:

@@ -17,7 +17,7 @@ from inspector.sources.local.identity import Identity
 from inspector.sources.local.in_place import change
 from inspector.sources.local.journal import find
 from inspector.sources.local.kept import Entry, entries, forget, same_bytes
-from inspector.sources.local.locked_file import Held, held
+from inspector.sources.local.locked_file import LockedFile, held
 
 
 def last_change(path: Path, disk: Disk | None = None) -> str:
@@ -45,12 +45,12 @@ def take_back(path: Path, disk: Disk | None = None) -> str:
                 f"{visible(cut.path if cut is not None else str(entry.place))}."
             ) from error
         if back is not None:
-            change(Held(disk, file.path, file.descriptor, now, file.warnings), back, keeps=False)
+            change(LockedFile(disk, file.path, file.descriptor, now, file.warnings), back, keeps=False)
         forget({entry.place, *([Path(cut.path)] if cut is not None else [])}, disk)
         return f"{file.name} is again as it was before: {visible(entry.edit.label)}."
 
 
-def _backwards(file: Held, entry: Entry) -> Edit | None:
+def _backwards(file: LockedFile, entry: Entry) -> Edit | None:
     """The change that leaves what stood before, None where nothing is left to be changed.
 
     What was cut off and stands in a file of its own is put behind the end already. Raises OSError and EditError.
@@ -66,7 +66,7 @@ def _backwards(file: Held, entry: Entry) -> Edit | None:
     return whole.reverted(b"") if edit.patches else None
 
 
-def _found(file: Held) -> Entry:
+def _found(file: LockedFile) -> Entry:
     """The last change that was made of the file. Raises EditError where it cannot be taken back."""
     try:
         if find(file.path, file.disk) is not None:
@@ -86,12 +86,12 @@ def _found(file: Held) -> Entry:
     raise EditError(f"{file.name} was not changed: no change of it is kept that could be taken back.")
 
 
-def _holds_old(file: Held, entry: Entry) -> bool:
+def _holds_old(file: LockedFile, entry: Entry) -> bool:
     old = holds(file, entry.edit.old_size, ((patch.offset, patch.old) for patch in entry.edit.patches))
     return old and (entry.cut is None or _end(file, entry.cut, entry.edit) == (True, True))
 
 
-def _holds_new(file: Held, entry: Entry) -> bool:
+def _holds_new(file: LockedFile, entry: Entry) -> bool:
     """Whether the file is as the change left it, or with the beginning of what was cut off behind that."""
     edit, size = entry.edit, file.size
     if size != edit.new_size and not (entry.cut is not None and edit.new_size < size <= edit.old_size):
@@ -101,7 +101,7 @@ def _holds_new(file: Held, entry: Entry) -> bool:
     return entry.cut is None or _end(file, entry.cut, edit)[1]
 
 
-def _end(file: Held, cut: Kept, edit: Edit) -> tuple[bool, bool]:
+def _end(file: LockedFile, cut: Kept, edit: Edit) -> tuple[bool, bool]:
     """Whether what stands behind the end that the change left is what was cut off, and whether it may become that.
 
     A crash may leave zeros where the file was to grow. Raises OSError and EditError.
@@ -118,7 +118,7 @@ def _end(file: Held, cut: Kept, edit: Edit) -> tuple[bool, bool]:
     return same, True
 
 
-def _put_back_the_end(file: Held, cut: Kept, edit: Edit) -> None:
+def _put_back_the_end(file: LockedFile, cut: Kept, edit: Edit) -> None:
     """Write what was cut off behind the end, for good. Raises OSError and EditError; the file is then as it was."""
     disk, at, had = file.disk, edit.new_size, file.size
     more = edit.old_size - had

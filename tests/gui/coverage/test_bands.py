@@ -75,7 +75,7 @@ def test_what_100_000_ranges_cost_depends_on_the_columns_alone() -> None:
     band = Band(firsts, [first + 9 for first in firsts])
     band.firsts = asked
     band.runs(limits_of(0, 1_000_000, 500))
-    assert 0 < asked.looks <= 500 * 18  # a bisection each
+    assert 0 < asked.appearance <= 500 * 18  # a bisection each
     assert band.edges(limits_of(0, 1_000_000, 500), 5) == []
 
 
@@ -85,7 +85,7 @@ class Counting(list[int]):
     looks = 0
 
     def __getitem__(self, at):  # type: ignore[no-untyped-def, override]  # as list's
-        self.looks += 1
+        self.appearance += 1
         return super().__getitem__(at)
 
 

@@ -13,7 +13,7 @@ from inspector.core.verdict import Verdict
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import icon, severity_icon, verdict_icon
 from inspector.gui.kit.text import plain, short
-from inspector.gui.panels.models.naming import Naming
+from inspector.gui.panels.models.naming import LazyNames
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import MemberRow, Page, SortKey, TreeRow
 
@@ -113,7 +113,7 @@ class MemberColumns:
 
     titles: tuple[str, ...] = TITLES
 
-    def __init__(self, client: Client[ArchiveRequests], naming: Naming) -> None:
+    def __init__(self, client: Client[ArchiveRequests], naming: LazyNames) -> None:
         self._client = client
         self._naming = naming
 
@@ -137,7 +137,7 @@ class MemberPaths:
     titles: tuple[str, ...] = TITLES
     root: Any = 0
 
-    def __init__(self, client: Client[ArchiveRequests], naming: Naming) -> None:
+    def __init__(self, client: Client[ArchiveRequests], naming: LazyNames) -> None:
         self._client = client
         self._naming = naming
 

@@ -16,7 +16,7 @@ SETTLING = 60
 """Milliseconds from the first wish to asking: what is in view arrives together."""
 
 
-class Naming(QObject):
+class LazyNames(QObject):
     """Wishes of what is painted, those of one moment together. Older ones are dropped: painting repeats them.
 
     Signals:
