@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.core.edit import Edit, Patch
-from inspector.gui.panels.models.changes import BOTH, Changes
+from inspector.gui.panels.changes import BOTH, Changes
 
 
 def said(edit: Edit) -> list[str]:

@@ -13,8 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
-from inspector.gui.dialogs.extract import ExtractDialog
-from inspector.gui.dialogs.extracted import ExtractedDialog
+from inspector.gui.dialogs.extract import ExtractDialog, ExtractedDialog
 from inspector.operations.protocol.extraction_views import OnConflict
 from tests.gui.conftest import WAIT, Show, dialog_of, press, settle
 

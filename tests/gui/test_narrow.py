@@ -14,8 +14,8 @@ from inspector.gui.kit.line_breaks import BREAK
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.theme import Theme
 from inspector.gui.kit.widgets import ElidedLabel
+from inspector.gui.panels import findings
 from inspector.gui.panels.findings import LEAST as LEAST_MESSAGE
-from inspector.gui.panels.models import findings
 from tests.gui.conftest import Show, settle
 
 SMALL = (1024, 700)

@@ -16,7 +16,7 @@ from inspector.gui.app.window import Window
 from inspector.gui.dialogs.extract import ExtractDialog, Wish
 from inspector.gui.tabs.browser_model import BrowserModel
 from inspector.gui.tabs.browser_tab import WELCOME, BrowserTab
-from inspector.gui.tabs.check_list_tab import CheckTab
+from inspector.gui.tabs.check_list import CheckTab
 from inspector.operations.protocol.browse_views import EntryKind, RemoteEntry, RemotePage
 from inspector.operations.protocol.extraction_views import OnConflict
 from inspector.sources.s3.connection import Connection

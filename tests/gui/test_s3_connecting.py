@@ -13,7 +13,7 @@ from inspector.gui.app.window import Window
 from inspector.gui.dialogs.open_location import HERE, NOTHING, OpenLocationDialog
 from inspector.gui.document.connections import STORED, Connections
 from inspector.gui.kit.settings import Settings
-from inspector.gui.panels.connection_form import NO_SECRETS, NO_URL, PLAIN, ConnectionForm, endpoint_trouble
+from inspector.gui.panels.s3_connection import NO_SECRETS, NO_URL, PLAIN, ConnectionForm, endpoint_trouble
 from inspector.sources.s3.connection import DEFAULT, Connection
 from inspector.sources.s3.profiles import Profile
 from tests.gui.conftest import WAIT, dialog_of, press, settle

@@ -11,7 +11,7 @@ from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.dialogs.extract import ExtractDialog
 from inspector.gui.dialogs.save_to import SaveToDialog
-from inspector.gui.panels.connect import ConnectDialog
+from inspector.gui.panels.s3_connection import ConnectDialog
 from tests.gui.conftest import WAIT, press, settle
 from tests.gui.s3_changing import KEY, data, note, point_to, tab, writes
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures

@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
-from inspector.gui.panels.connect import ConnectDialog
+from inspector.gui.panels.s3_connection import ConnectDialog
 from inspector.gui.tabs.new_archive import NewArchiveTab
 from inspector.operations.protocol.views import Stage
 from inspector.operations.protocol.workshop_views import ArchiveKind

@@ -15,8 +15,7 @@ from inspector.gui.app.tab import Tab
 from inspector.gui.app.window import Window
 from inspector.gui.flows.error_actions import WORDS
 from inspector.gui.kit.locations import from_mime
-from inspector.gui.panels.models.requests import METHOD, RANGE, STATUS, RequestsModel
-from inspector.gui.panels.requests import HERE, RequestTotals
+from inspector.gui.panels.requests import HERE, METHOD, RANGE, STATUS, RequestsModel, RequestTotals
 from inspector.operations.protocol.browse_views import ErrorAction
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Stage

@@ -17,7 +17,7 @@ from inspector.sources.s3.connection import DEFAULT, Connection
 
 if TYPE_CHECKING:  # not for the first paint to wait for
     from inspector.gui.tabs.audit_tab import AuditTab
-    from inspector.gui.tabs.check_list_tab import CheckTab
+    from inspector.gui.tabs.check_list import CheckTab
 
 
 class CheckLists(QObject):
@@ -43,7 +43,7 @@ class CheckLists(QObject):
         self._list(locations, connection).checks.start()
 
     def _list(self, locations: list[str], connection: Connection) -> CheckTab:
-        from inspector.gui.tabs.check_list_tab import CheckTab  # the first paint does not wait for it
+        from inspector.gui.tabs.check_list import CheckTab  # the first paint does not wait for it
 
         tab = CheckTab(list(locations), connection)
         tab.chosen.connect(self._open_location)

@@ -31,8 +31,8 @@ from inspector.gui.ipc.temp_dir import TempDir
 from inspector.gui.panels.banner import Banner
 from inspector.gui.panels.byte import BytePanel
 from inspector.gui.panels.changes import ChangesPanel
+from inspector.gui.panels.checksums import ChecksumsPanel
 from inspector.gui.panels.coverage.dock import CoverageDock
-from inspector.gui.panels.digests import DigestsPanel
 from inspector.gui.panels.findings import FindingsPanel
 from inspector.gui.panels.header import HeaderPanel
 from inspector.gui.panels.members import MembersPanel
@@ -72,7 +72,7 @@ class Tab(QWidget):
         self.structure = StructurePanel(document, self.hex_pane.swatch)
         self.byte = BytePanel(document, self.hex_pane.inspector)
         self.findings = FindingsPanel(document)
-        self.digests = DigestsPanel(document)
+        self.digests = ChecksumsPanel(document)
         self.editing = Editing(document)
         self.hex_editing = HexEditing(document, self.editing, self.hex_pane)
         self.header = HeaderPanel(document, self.editing)

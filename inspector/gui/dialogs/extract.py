@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, QTimer
@@ -20,14 +20,26 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector.core.finding import Severity
 from inspector.core.numbers import count, grouped, rounded
 from inspector.gui.ipc.client import Job
 from inspector.gui.kit.dropping import PathField, leave_drops
 from inspector.gui.kit.file_dialogs import ask_for_folder
 from inspector.gui.kit.locations import absolute
-from inspector.gui.kit.widgets import SelectableLabel, label_of
-from inspector.gui.panels.problem_table import ProblemTable
-from inspector.operations.protocol.extraction_views import ExtractionPlan, OnConflict
+from inspector.gui.kit.model_fixed_table import FixedRow, FixedTable
+from inspector.gui.kit.widgets import Details, SelectableLabel, label_of, table_view
+from inspector.operations.protocol.extraction_views import ExtractionPlan, ExtractionResult, OnConflict, Problems
+
+SIZE = (720, 420)
+
+WHAT, MEMBER, WHY = range(3)
+_KINDS = (
+    ("refused", "refused", Severity.ERROR),
+    ("damaged", "damaged", Severity.ERROR),
+    ("unproved", "nothing proves it", Severity.WARNING),
+    ("doubtful", "needs confirmation", Severity.WARNING),
+    ("conflicts", "file exists", Severity.WARNING),
+)
 
 LOOKING = "Checking names, existing files and free space…"
 DEBOUNCE = 200
@@ -239,3 +251,69 @@ def summary(plan: ExtractionPlan) -> str:
     parts = [words.format(members=count(number, "member")) for words, number in troubles if number]
     counted = f"{', '.join(parts)}." if parts else ""
     return " ".join(filter(None, (said, counted, plan.unfinished, *plan.warnings)))
+
+
+class ExtractedDialog(QDialog):
+    """Lists the troubles of a result; it can stay open beside the window."""
+
+    def __init__(self, parent: QWidget, result: ExtractionResult, sentence: str) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Extraction Result")
+        self.sentence = SelectableLabel()
+        self.sentence.setAccessibleName("Extraction result")
+        self.sentence.setText(" ".join((sentence, *result.warnings)))
+        self.troubles = ProblemTable()
+        self.troubles.show_troubles(result)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.sentence)
+        layout.addWidget(self.troubles, 1)
+        layout.addWidget(buttons)
+        self.resize(*SIZE)
+
+
+class ProblemTable(QWidget):
+    """Shows the troubles of a plan or of a result; hidden where there are none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.model = FixedTable(("What", "Member", "Why"), parent=self)
+        self.table = table_view(self.model, {WHAT: 145, MEMBER: 200, WHY: 250}, "Members with problems")
+        self.details = Details("The selected problem in full")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.table, 1)
+        layout.addWidget(self.details)
+        self.table.selectionModel().currentRowChanged.connect(self._tell)
+        self.hide()
+
+    def show_troubles(self, found: ExtractionPlan | ExtractionResult) -> None:
+        """Show what is wrong with a plan or a result."""
+        rows: list[FixedRow] = []
+        for name, text, mark in _KINDS:
+            words = text
+            troubles = getattr(found, name, Problems())
+            rows += [FixedRow((words, each.path, _why(each.path, each.sentence)), mark) for each in troubles.told]
+            if troubles.count > len(troubles.told):
+                left = grouped(troubles.count - len(troubles.told))
+                rows.append(FixedRow((words, "…", f"and {left} more"), mark))
+        self.fill(rows)
+
+    def fill(self, rows: Sequence[FixedRow]) -> None:
+        """Show these rows."""
+        self.model.show(rows)
+        self.details.say("")
+        self.setVisible(bool(rows))
+
+    def _tell(self) -> None:
+        row = self.table.currentIndex().row()
+        texts = self.model.texts(row) if row >= 0 else ("", "", "")
+        self.details.say(f"{texts[MEMBER]} {texts[WHY]}".strip())
+
+
+def _why(path: str, sentence: str) -> str:
+    """What a trouble's sentence says behind the name of the member."""
+    return sentence.removeprefix(path).strip()

@@ -14,7 +14,7 @@ from inspector.gui.document.connections import Connections
 from inspector.gui.ipc.client import browse_client
 from inspector.gui.kit.dropping import PathField, leave_drops
 from inspector.gui.kit.widgets import sentence_label
-from inspector.gui.panels.connection_form import ConnectionForm
+from inspector.gui.panels.s3_connection import ConnectionForm
 from inspector.operations.protocol.requests import ProfileRequests
 from inspector.sources.s3.address import SCHEME, is_s3, parse
 

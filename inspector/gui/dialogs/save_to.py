@@ -11,7 +11,7 @@ from inspector.core.source import SourceError
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.widgets import push_button, sentence_label
-from inspector.gui.panels.s3_target import S3Target
+from inspector.gui.panels.s3_connection import S3Target
 from inspector.sources.s3.address import is_s3, parse
 
 WIDTH = 680

@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from inspector.core.names import visible
 from inspector.core.numbers import count
-from inspector.gui.dialogs.extract import ExtractDialog, Wish
-from inspector.gui.dialogs.extracted import ExtractedDialog
+from inspector.gui.dialogs.extract import ExtractDialog, ExtractedDialog, Wish
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Job
 from inspector.gui.panels.banner import Banner

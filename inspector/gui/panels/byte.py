@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont
+from html import escape
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QFont, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QFormLayout, QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from inspector.core.finding import Severity
@@ -12,11 +14,11 @@ from inspector.core.span import Span, Spans, total
 from inspector.gui.document.document import Document
 from inspector.gui.document.selection import Selection
 from inspector.gui.kit.icons import Picture, severity_icon
-from inspector.gui.kit.text import path_text
+from inspector.gui.kit.line_breaks import breakable
+from inspector.gui.kit.text import path_text, short
 from inspector.gui.kit.widgets import SelectableLabel, sentence_label
-from inspector.gui.panels.references import ReferenceLinks
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.operations.protocol.views import Explanation, MemberRow
+from inspector.operations.protocol.views import Explanation, MemberRow, Reference
 
 MOST_SPANS = 6
 """The most pieces of a field that are written out."""
@@ -185,3 +187,71 @@ class BytePanel(QScrollArea):
             self.findings.addWidget(line)
         if len(findings) > MOST_FINDINGS:
             self.findings.addWidget(sentence_label(f"and {len(findings) - MOST_FINDINGS} more"))
+
+
+def _link_colour() -> str:
+    return QGuiApplication.palette().link().color().name()
+
+
+class ReferenceLinks(QLabel):
+    """Links to what the selected field leads to; hidden where it leads nowhere."""
+
+    def __init__(self, document: Document, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._asking = False
+        self._again = False
+        self._colour = ""
+        self.references: tuple[Reference, ...] = ()
+        self.setAccessibleName("Points to")
+        self.setTextFormat(Qt.TextFormat.RichText)
+        self.setWordWrap(True)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.LinksAccessibleByMouse | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
+        )
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.hide()
+        self.linkActivated.connect(self._go)
+        document.explained.connect(self._ask)
+
+    def _ask(self, _: Explanation | None = None) -> None:
+        """One question at a time: a held key asks no more than can be answered."""
+        if self._asking:
+            self._again = True
+            return
+        self._asking, self._again = True, False
+        here = self._document.selection
+        self._document.client.ask(ArchiveRequests.references, here.layer, here.caret, here.field).then(
+            self._take, lambda _: self._take(())
+        )
+
+    def _take(self, references: tuple[Reference, ...]) -> None:
+        self._asking = False
+        if self._again:
+            self._ask()
+            return
+        self.references = references
+        links = [f'<a href="{at}">{escape(breakable(short(each.words)))}</a>' for at, each in enumerate(references)]
+        self.setText("<br>".join(("Points to (F12):", *links)))
+        self._colour = _link_colour()
+        self.setVisible(bool(links))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._colour_anew()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
+            self._colour_anew()
+
+    def _colour_anew(self) -> None:
+        """Qt colours links when a text is set; one that is hidden hears nothing of another theme."""
+        if self.text() and self._colour != _link_colour():
+            self._colour = _link_colour()
+            text = self.text()
+            self.setText("")
+            self.setText(text)
+
+    def _go(self, link: str) -> None:
+        self._document.select_checksum(self.references[int(link)], "reference")

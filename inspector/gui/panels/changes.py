@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
+from typing import Any
+
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from inspector.core.numbers import count, plural
+from inspector.core.edit import Edit
+from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, plural
+from inspector.core.span import Span
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing, named
+from inspector.gui.kit.fonts import fixed_font
+from inspector.gui.kit.model_titled_table import Index, TitledTable
+from inspector.gui.kit.text import plain
 from inspector.gui.kit.widgets import ElidedLabel, Emptiable, push_button, table_view
-from inspector.gui.panels.models.changes import BYTES, Changes
+
+TITLES = ("Bytes", "The old bytes and the new ones")
+BYTES, BOTH = range(len(TITLES))
+_SHOWN = 64
+"""Bytes of one write that are shown; there is more in the hex view."""
+_BEFORE = 4
+"""Bytes shown before the first that differs."""
 
 ORIGIN = "changes"
 WIDTHS = {BYTES: 190}
@@ -122,3 +135,60 @@ class ChangesPanel(QWidget):
         span = self.model.place(index.row())
         if span is not None and span.start < self._document.size:
             self._document.go_to(0, span.start, min(span.stop, self._document.size), ORIGIN)
+
+
+class Changes(TitledTable):
+    """The writes of an edit in their order; a cut at the end is the last row."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(TITLES, parent)
+        self._rows: list[tuple[Span, bytes | None, bytes | None]] = []
+
+    def show(self, edit: Edit | None) -> None:
+        """Show the writes of another edit, or none."""
+        self.beginResetModel()
+        self._rows = []
+        if edit is not None:
+            self._rows = [(patch.span, patch.old, patch.new) for patch in edit.patches]
+            if edit.dropped.size:
+                self._rows.append((edit.dropped, None, None))
+        self.endResetModel()
+
+    def place(self, row: int) -> Span | None:
+        """The bytes of a row."""
+        return self._rows[row][0] if 0 <= row < len(self._rows) else None
+
+    # ---- Qt overrides ------------------------------------------------------------------------------------------
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Qt override."""
+        if not index.isValid():
+            return None
+        if role == Qt.ItemDataRole.FontRole and index.column() != BYTES:
+            return fixed_font()
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            row = self._rows[index.row()]
+            text = _place(row[0]) if index.column() == BYTES else _both(*row)
+            return text if role == Qt.ItemDataRole.DisplayRole else plain(text)
+        return None
+
+
+def _place(span: Span) -> str:
+    return f"{hexadecimal(span.start)} ({in_bytes(span.size)})"
+
+
+def _both(span: Span, old: bytes | None, new: bytes | None) -> str:
+    """What stands there over what is to stand there, byte under byte."""
+    if old is None or new is None:
+        return f"Cut off {in_bytes(span.size)} at {grouped(span.start)}"
+    first = next((at for at in range(len(old)) if old[at] != new[at]), len(old))
+    start = max(0, first - _BEFORE) if len(new) > _SHOWN else 0
+    if not old:
+        appended = f"Append {in_bytes(len(new))} at {grouped(span.start)}"
+        return f"{appended}\n+ {_piece(new, start)}"
+    return f"\N{MINUS SIGN} {_piece(old, start)}\n+ {_piece(new, start)}"
+
+
+def _piece(data: bytes, start: int) -> str:
+    piece = data[start : start + _SHOWN]
+    return f"{'… ' if start else ''}{piece.hex(' ').upper()}{' …' if start + _SHOWN < len(data) else ''}"

@@ -3,37 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from PySide6.QtCore import QModelIndex
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
     QLabel,
+    QLineEdit,
     QPushButton,
     QSpinBox,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
 
 from inspector.core.edit import Edit
-from inspector.core.numbers import hexadecimal, in_bytes
+from inspector.core.finding import Severity
+from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span, Spans
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.document.selection import Selection
+from inspector.gui.hex.painting import scheme_for
 from inspector.gui.kit.flow_layout import FlowLayout
-from inspector.gui.kit.text import not_there_yet
+from inspector.gui.kit.icons import severity_icon
+from inspector.gui.kit.model_titled_table import Index, TitledTable
+from inspector.gui.kit.palette import COLOURS
+from inspector.gui.kit.text import not_there_yet, plain, short
 from inspector.gui.kit.widgets import Details, Emptiable, table_view
-from inspector.gui.panels.header_entries import LENGTH, OFFSET, TARGET, HeaderEntries
-from inspector.gui.panels.number_editor import NumberEditor
 from inspector.operations.jobs.operation_error import Refused
 from inspector.operations.protocol.header_draft import (
     MOST_ENTRIES,
+    EntryView,
     HeaderDraft,
     HeaderView,
     add,
     clear,
     move,
+    parse_number,
     remove,
     set_count,
     set_entry,
@@ -42,6 +52,10 @@ from inspector.operations.protocol.header_draft import (
     span_target,
 )
 from inspector.operations.protocol.requests import ArchiveRequests
+
+TITLES = ("Entry", "Offset", "Length", "Points to")
+ENTRY, OFFSET, LENGTH, TARGET = range(len(TITLES))
+EDITABLE = (OFFSET, LENGTH)
 
 ORIGIN = "header"
 WIDTHS = {0: 84, OFFSET: 190, LENGTH: 190, TARGET: 300}
@@ -308,3 +322,150 @@ class HeaderPanel(QWidget):
         self._draft = draft
         self._document.client.ask(ArchiveRequests.header, draft).then(self._show)
         self._document.client.ask(ArchiveRequests.header_edit, draft).then(self._add, self._say)
+
+
+class HeaderEntries(TitledTable):
+    """Shows a HeaderView. It changes nothing itself.
+
+    Signals:
+        typed(int entry, int column, object number): a number was typed into OFFSET or LENGTH of an entry.
+        refused(str): what was typed is no such number.
+    """
+
+    typed = Signal(int, int, object)
+    refused = Signal(str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(TITLES, parent)
+        self.view: HeaderView | None = None
+        self._hexadecimal = False
+
+    def show(self, view: HeaderView | None) -> None:
+        """Show another header, or none."""
+        if view is not None and self.view is not None:
+            self.view, self._rows = view, view.entries
+            self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, TARGET))
+            return
+        self.beginResetModel()
+        self.view = view
+        self._rows = view.entries if view is not None else ()
+        self.endResetModel()
+
+    def set_hexadecimal(self, on: bool) -> None:
+        """Show numbers in hexadecimal, or in decimal."""
+        self._hexadecimal = on
+        if self.view is not None:
+            self.dataChanged.emit(self.index(0, OFFSET), self.index(self.rowCount() - 1, LENGTH))
+
+    def entry(self, row: int) -> EntryView | None:
+        """The entry in a row."""
+        return self.view.entries[row] if self.view is not None and 0 <= row < len(self.view.entries) else None
+
+    # ---- Qt overrides ------------------------------------------------------------------------------------------
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Qt override."""
+        flags = super().flags(index)
+        if index.column() in EDITABLE and self.view is not None and not self.view.why_not:
+            flags |= Qt.ItemFlag.ItemIsEditable
+        return flags
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Qt override."""
+        entry = self.entry(index.row())
+        if entry is None:
+            return None
+        column = index.column()
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
+            return self._text(entry, column, role == Qt.ItemDataRole.EditRole)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain(self._tip(entry))
+        if role == Qt.ItemDataRole.DecorationRole and column == TARGET and entry.doubtful:
+            return severity_icon(Severity.WARNING)
+        if role == Qt.ItemDataRole.FontRole:
+            return self._font(entry, column)
+        return None
+
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        """Qt override: says what was typed."""
+        if role != Qt.ItemDataRole.EditRole or index.column() not in EDITABLE:
+            return False
+        try:
+            number = parse_number(str(value))
+        except Refused as error:
+            self.refused.emit(str(error))
+            return False
+        self.typed.emit(index.row(), index.column(), number)
+        return True
+
+    # ---- what cells say ----------------------------------------------------------------------------------------
+
+    def _text(self, entry: EntryView, column: int, editing: bool) -> str:
+        if column == ENTRY:
+            return f"{entry.index}" if entry.used else f"{entry.index} (unused)"
+        if column == TARGET:
+            return short(entry.words)
+        number = entry.offset if column == OFFSET else entry.length
+        if self._hexadecimal:
+            return f"0x{number:X}"
+        return f"{number}" if editing else f"{number:,}"
+
+    def _tip(self, entry: EntryView) -> str:
+        offset, length = (f"{grouped(number)} ({hexadecimal(number)})" for number in (entry.offset, entry.length))
+        where = f"Offset {offset}, length {length}: {short(entry.words)}."
+        use = "" if entry.used else "Not in use: readers ignore it."
+        doubt = "Readers cannot follow it." if entry.doubtful else ""
+        return " ".join(filter(None, (where, use, doubt)))
+
+    def _is_changed(self, entry: EntryView, column: int) -> bool:
+        """Whether a cell holds another number than the file."""
+        if self.view is None or not self.view.stood:
+            return False
+        offset, length = self.view.stood[entry.index]
+        return (column == OFFSET and entry.offset != offset) or (column == LENGTH and entry.length != length)
+
+    def _font(self, entry: EntryView, column: int) -> QFont | None:
+        changed = self._is_changed(entry, column)
+        if entry.used and not changed:
+            return None
+        font = QFont()
+        font.setItalic(not entry.used)
+        font.setUnderline(changed)
+        return font
+
+
+class NumberEditor(QStyledItemDelegate):
+    """Marks what is wrong while it is typed.
+
+    ``judge(row, column, number)`` says what is wrong with a number, or nothing; ``say`` is told that.
+    """
+
+    def __init__(self, parent: QWidget, judge: Callable[[int, int, int], str], say: Callable[[str], None]) -> None:
+        super().__init__(parent)
+        self._say = say
+        self._wrong = judge
+
+    def createEditor(
+        self,
+        parent: QWidget,
+        option: QStyleOptionViewItem,  # noqa: ARG002 - Qt's signature
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> QWidget:
+        """Qt override."""
+        editor = QLineEdit(parent)
+        editor.setAccessibleName("Offset" if index.column() == OFFSET else "Length")
+        editor.addAction(severity_icon(Severity.ERROR), QLineEdit.ActionPosition.TrailingPosition).setVisible(False)
+        place = (index.row(), index.column())
+        editor.textChanged.connect(lambda text: self._judge(editor, place, text))
+        return editor
+
+    def _judge(self, editor: QLineEdit, place: tuple[int, int], text: str) -> None:
+        try:
+            why = self._wrong(*place, parse_number(text))
+        except Refused as error:
+            why = str(error)
+        damage = COLOURS[scheme_for(editor.palette())].damage
+        editor.setStyleSheet(f"border: 2px solid {damage};" if why else "")
+        for mark in editor.actions():
+            mark.setVisible(bool(why))
+        self._say(why)

@@ -3,38 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
-from PySide6.QtCore import QMimeData, QModelIndex, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QMimeData, QModelIndex, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
-from inspector.core.verdict import State
+from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, rounded
+from inspector.core.verdict import State, Verdict
 from inspector.gui.document.document import Document
 from inspector.gui.document.selection import Selection
+from inspector.gui.ipc.client import Client, Job
 from inspector.gui.kit.column_widths import FirstColumnFits
+from inspector.gui.kit.icons import icon, severity_icon, verdict_icon
 from inspector.gui.kit.model_paged_table import PagedTable
 from inspector.gui.kit.model_paged_tree import PagedTree
 from inspector.gui.kit.selected_members import chosen_in
 from inspector.gui.kit.staying_open import StaysOpen, by_names
-from inspector.gui.kit.text import not_there_yet
+from inspector.gui.kit.text import not_there_yet, plain, short
 from inspector.gui.kit.widgets import Emptiable, select_row, table_view, tree_view
-from inspector.gui.panels.models.members import (
-    CODEC,
-    DIGEST,
-    MARK,
-    NAME,
-    OFFSET,
-    SIZE,
-    SORT_KEYS,
-    STORED,
-    VERDICT,
-    MemberColumns,
-    MemberPaths,
-    renamed,
-)
-from inspector.gui.panels.models.naming import LazyNames
 from inspector.operations.protocol.requests import ArchiveRequests
-from inspector.operations.protocol.views import Chosen, MemberPlace, MemberRow, SortKey, Stage, TreeRow
+from inspector.operations.protocol.views import Chosen, MemberPlace, MemberRow, Page, SortKey, Stage, TreeRow
+
+TITLES = (
+    "Name",
+    "Verdict",
+    "Size",
+    "Mark",
+    "Stored",
+    "Codec",
+    "Digest",
+    "Offset",
+)
+SORT_KEYS: tuple[SortKey | None, ...] = (
+    SortKey.NAME,
+    None,
+    SortKey.SIZE,
+    None,
+    SortKey.STORED,
+    SortKey.CODEC,
+    SortKey.DIGEST,
+    SortKey.OFFSET,
+)
+NAME, VERDICT, SIZE, MARK, STORED, CODEC, DIGEST, OFFSET = range(len(TITLES))
+_VERDICTS = {
+    Verdict.VERIFIED: "Its bytes match a recorded checksum.",
+    Verdict.MISMATCH: "Its bytes do not match the recorded checksum.",
+    Verdict.DOUBTFUL: "A checksum over it and others does not match, or is lost: it may be whole or not.",
+    Verdict.NOT_CHECKABLE: "No checksum is recorded for it.",
+    Verdict.NOT_CHECKED: "Its bytes have not been checked yet.",
+}
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+MOST = 200
+"""Names asked for at a time."""
+SETTLING = 60
+"""Milliseconds from the first wish to asking: what is in view arrives together."""
 
 ORIGIN = "members"
 DEBOUNCE = 150
@@ -295,3 +320,175 @@ class MembersPanel(QWidget):
         if not index.isValid():
             self.view.clearSelection()
         self._navigation = False
+
+
+def member_data(row: MemberRow, name: str, column: int, role: int) -> Any:
+    """What a model says of a member that is shown as ``name``."""
+    if role == Qt.ItemDataRole.DisplayRole:
+        return _text(row, name, column)
+    if role == Qt.ItemDataRole.TextAlignmentRole and column in (SIZE, STORED, OFFSET):
+        return _RIGHT
+    if role == Qt.ItemDataRole.DecorationRole:
+        if row.wrong is not None and column in (NAME, MARK):
+            return severity_icon(row.wrong)
+        if column == VERDICT:
+            return verdict_icon(row.verdict)
+        return icon("folder" if row.folder else "file") if column == NAME else None
+    if role == Qt.ItemDataRole.ToolTipRole:
+        return _tip(row, column)
+    return None
+
+
+def _text(row: MemberRow, name: str, column: int) -> str:
+    texts: dict[int, Callable[[], str]] = {
+        NAME: lambda: short(name) if row.read else f"{short(name)}…",
+        SIZE: lambda: "…" if not row.read else "" if row.folder and not row.size else grouped(row.size),
+        VERDICT: lambda: row.verdict.value,
+        MARK: lambda: row.wrong.value if row.wrong is not None else "",
+        STORED: lambda: "…" if not row.read else "" if row.folder and not row.stored else grouped(row.stored),
+        CODEC: lambda: row.codec,
+        DIGEST: lambda: row.digest,
+        OFFSET: lambda: hexadecimal(row.offset, 8) if row.offset >= 0 else "",
+    }
+    return texts[column]()
+
+
+def _tip(row: MemberRow, column: int) -> str | None:
+    if not row.read and column in (NAME, SIZE, STORED):
+        return "Its header has not been read yet; the metadata beside the archive locates it."
+    if column == NAME:
+        return plain(short(row.name))
+    if column in (SIZE, STORED):
+        size = row.size if column == SIZE else row.stored
+        return f"{in_bytes(size)} ({rounded(size)})" if size >= 1024 else in_bytes(size)
+    if column == OFFSET and row.offset >= 0:
+        return f"byte {grouped(row.offset)} of the file"
+    if column == VERDICT:
+        return _VERDICTS[row.verdict]
+    if column == DIGEST:
+        return row.digest
+    return None
+
+
+def renamed(named: dict[int, MemberRow], row: MemberRow | TreeRow) -> MemberRow | TreeRow:
+    """A row with the name of its member, where that is among those named; else the row as it is."""
+    if isinstance(row, MemberRow):
+        return named.get(row.index, row)
+    was = row.member
+    if was is None or was.index not in named:
+        return row
+    now = named[was.index]
+    name = now.name[len(was.name) - len(row.name) :] if was.name.endswith(row.name) else row.name
+    return replace(row, member=now, name=name)
+
+
+class MemberColumns:
+    """The flat table."""
+
+    titles: tuple[str, ...] = TITLES
+
+    def __init__(self, client: Client[ArchiveRequests], naming: LazyNames) -> None:
+        self._client = client
+        self._naming = naming
+
+    def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
+        """See Columns."""
+        self._client.ask(ArchiveRequests.member_rows, first, count).then(deliver)
+
+    def data(self, row: MemberRow, column: int, role: int) -> Any:
+        """See Columns."""
+        self._naming.want(row)
+        return member_data(row, row.name, column, role)
+
+    def header(self, column: int, role: int) -> Any:
+        """See Columns."""
+        return _RIGHT if role == Qt.ItemDataRole.TextAlignmentRole and column in (SIZE, STORED, OFFSET) else None
+
+
+class MemberPaths:
+    """The tree of paths: folders first."""
+
+    titles: tuple[str, ...] = TITLES
+    root: Any = 0
+
+    def __init__(self, client: Client[ArchiveRequests], naming: LazyNames) -> None:
+        self._client = client
+        self._naming = naming
+
+    def fetch(self, key: Any, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
+        """See Rows."""
+        self._client.ask(ArchiveRequests.tree_rows, key, first, count).then(deliver)
+
+    def key(self, row: TreeRow) -> Any | None:
+        """See Rows."""
+        return row.node if row.node >= 0 else None
+
+    def data(self, row: TreeRow, column: int, role: int) -> Any:
+        """See Rows."""
+        if row.node < 0 and row.member is not None:
+            self._naming.want(row.member)
+            return member_data(row.member, row.name, column, role)
+        if role == Qt.ItemDataRole.DisplayRole:
+            return {NAME: short(row.name), SIZE: count(row.members, "member")}.get(column, "")
+        if role == Qt.ItemDataRole.DecorationRole and column == NAME:
+            return icon("folder")
+        if role == Qt.ItemDataRole.ToolTipRole and column == NAME:
+            return plain(short(row.name))
+        if role == Qt.ItemDataRole.TextAlignmentRole and column == SIZE:
+            return _RIGHT
+        return None
+
+    def range_text(self, first: int, stop: int) -> str:
+        """See Rows."""
+        return f"{first + 1:,} – {stop:,}"
+
+
+class LazyNames(QObject):
+    """Wishes of what is painted, those of one moment together. Older ones are dropped: painting repeats them.
+
+    Signals:
+        named(object): members have names now: rows by their numbers.
+    """
+
+    named = Signal(object)
+
+    def __init__(self, client: Client[ArchiveRequests], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._client = client
+        self._wanted: dict[int, None] = {}
+        self._asked: set[int] = set()
+        self._job: Job[tuple[MemberRow, ...]] | None = None
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(SETTLING)
+        self._timer.timeout.connect(self._ask)
+
+    def want(self, row: MemberRow) -> None:
+        """A member is in view."""
+        if not row.read and row.index not in self._asked:
+            self._wanted.pop(row.index, None)
+            self._wanted[row.index] = None
+            if not self._timer.isActive():  # beginning anew with each wish, it would never end while much is painted
+                self._timer.start()
+
+    def forget(self) -> None:
+        """The members are others now: what could not be had before is asked for again."""
+        self._wanted.clear()
+        self._asked.clear()
+
+    def _ask(self) -> None:
+        if self._job is not None or not self._wanted:
+            return
+        numbers = sorted(list(self._wanted)[-MOST:])
+        self._wanted.clear()
+        self._asked.update(numbers)
+        self._job = self._client.start(ArchiveRequests.name_members, tuple(numbers)).then(self._came)
+        self._job.finished.connect(self._over)
+
+    def _came(self, rows: Any) -> None:
+        self.named.emit({row.index: row for row in rows})
+
+    def _over(self) -> None:
+        self._job = None
+        if self._wanted:
+            self._timer.start()

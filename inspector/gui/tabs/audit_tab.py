@@ -17,7 +17,6 @@ from inspector.gui.kit.message_bar import Message
 from inspector.gui.kit.row_table import RowTable
 from inspector.gui.kit.widgets import Details, Emptiable, SelectableLabel
 from inspector.gui.panels.status_line import STEPS
-from inspector.gui.tabs.audit_filters import Filters
 from inspector.gui.tabs.audit_model import (
     ERRORS,
     FORMAT,
@@ -32,7 +31,7 @@ from inspector.gui.tabs.audit_model import (
     line,
     state_words,
 )
-from inspector.gui.tabs.audit_options import AuditOptions
+from inspector.gui.tabs.audit_options import AuditOptions, Filters
 from inspector.gui.tabs.side_tab import SideTab
 from inspector.operations.protocol.audit_views import ExportKind, Result, Standing
 from inspector.operations.protocol.requests import AuditRequests

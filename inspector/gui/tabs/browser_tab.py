@@ -20,7 +20,7 @@ from inspector.gui.kit.eta import Eta
 from inspector.gui.kit.file_dialogs import ask_for_folder
 from inspector.gui.kit.message_bar import Message
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel, push_button, tree_view
-from inspector.gui.panels.connect import ConnectDialog
+from inspector.gui.panels.s3_connection import ConnectDialog
 from inspector.gui.tabs.browser_model import BUCKETS, CHANGED, NAME, SIZE, BrowserModel
 from inspector.gui.tabs.side_tab import SideTab
 from inspector.operations.protocol.browse_views import Downloaded, EntryKind, RemoteEntry, RemotePage

@@ -33,7 +33,7 @@ from inspector.gui.kit.message_bar import Message
 from inspector.gui.kit.widgets import ElidedLabel, label_of
 from inspector.gui.panels.archive_options import ArchiveOptions, OptionError
 from inspector.gui.panels.inputs import InputsPanel
-from inspector.gui.panels.s3_target import S3Target
+from inspector.gui.panels.s3_connection import S3Target
 from inspector.gui.panels.status_line import STEPS
 from inspector.gui.tabs.side_tab import SideTab
 from inspector.operations.protocol.requests import CreateRequests

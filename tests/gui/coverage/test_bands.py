@@ -7,8 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.gui.panels.coverage.bands import GAP, ORPHAN, OVERLAP, Band, Stretches, bit, states_in
-from inspector.gui.panels.coverage.keys import Keys, limits_of
+from inspector.gui.panels.coverage.bands import GAP, ORPHAN, OVERLAP, Band, Keys, Stretches, bit, limits_of, states_in
 from inspector.operations.protocol.coverage_views import RANGE_STATES, RangeState
 
 FAR = 10**20 - 1
@@ -75,17 +74,17 @@ def test_what_100_000_ranges_cost_depends_on_the_columns_alone() -> None:
     band = Band(firsts, [first + 9 for first in firsts])
     band.firsts = asked
     band.runs(limits_of(0, 1_000_000, 500))
-    assert 0 < asked.appearance <= 500 * 18  # a bisection each
+    assert 0 < asked.lookups <= 500 * 18  # a bisection each
     assert band.edges(limits_of(0, 1_000_000, 500), 5) == []
 
 
 class Counting(list[int]):
-    """Counts how often it is looked at."""
+    """Counts lookups by index."""
 
-    looks = 0
+    lookups = 0
 
     def __getitem__(self, at):  # type: ignore[no-untyped-def, override]  # as list's
-        self.appearance += 1
+        self.lookups += 1
         return super().__getitem__(at)
 
 

@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QGroupBox, QLineEdit, QSizePolicy
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QGroupBox,
+    QHBoxLayout,
+    QLineEdit,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from inspector.core.names import visible
+from inspector.core.source import SourceError
+from inspector.gui.document.connections import Connections
+from inspector.gui.ipc.client import Client
+from inspector.gui.kit.dropping import leave_drops
 from inspector.gui.kit.text import plain
-from inspector.gui.kit.widgets import sentence_label
-from inspector.sources.s3.connection import Connection
+from inspector.gui.kit.widgets import ElidedLabel, push_button, sentence_label
+from inspector.operations.protocol.requests import ProfileRequests
+from inspector.sources.s3.address import is_s3, parse
+from inspector.sources.s3.connection import DEFAULT, Connection
 
 if TYPE_CHECKING:
     from inspector.sources.s3.profiles import Profile
+
+
+WIDTH = 560
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 NO_URL = "The endpoint is the address of a server, such as https://s3.example.org."
@@ -160,3 +181,137 @@ def _offer(box: QComboBox, texts: Sequence[str]) -> None:
     box.addItems([visible(text) for text in texts])
     box.setCurrentIndex(-1)
     box.setEditText(kept)
+
+
+class ConnectDialog(QDialog):
+    """Shows a connection and asks for another one; ``client`` is that of a browser.
+
+    Signals:
+        chosen(object): the Connection to be used from now on.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(
+        self, parent: QWidget, client: Client[ProfileRequests], connections: Connections, connection: Connection
+    ) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Connection")
+        self.form = ConnectionForm()
+        self.form.offer_endpoints(connections.endpoints())
+        self.form.show_connection(connection)
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.use = self.buttons.addButton("&Use It", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.use.setDefault(True)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.form)
+        layout.addStretch(1)
+        layout.addWidget(self.buttons)
+        self.form.changed.connect(self._enable)
+        self.form.endpointChosen.connect(lambda endpoint: self.form.show_connection(connections.at(endpoint)))
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        asked = client.start(ProfileRequests.profiles).then(self.form.offer_profiles)
+        self.finished.connect(asked.forget)
+        leave_drops(self)
+        self.resize(WIDTH, self.sizeHint().height())
+        self._enable()
+
+    def accept(self) -> None:
+        if self.use.isEnabled():
+            self.chosen.emit(self.form.connection())
+            super().accept()
+
+    def _enable(self) -> None:
+        self.use.setEnabled(not self.form.trouble())
+
+
+class S3Target(QWidget):
+    """Follows a location that is typed; hidden while that is on this computer.
+
+    ``client`` knows the profiles. Buckets that were never reached are reached as ``usual``; without that it is asked.
+    """
+
+    def __init__(
+        self, client: Client[ProfileRequests], connections: Connections, usual: Connection | None = None
+    ) -> None:
+        super().__init__()
+        self._usual = usual
+        self._client = client
+        self._connections = connections
+        self._location = ""
+        self._chosen: Connection | None = None
+        self.text = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
+        self.text.setAccessibleName("How S3 is reached")
+        self.button = push_button("Connectio&n…", "Choose profile, region and endpoint")
+        self.button.clicked.connect(lambda _: self.ask())
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.text, 1)
+        layout.addWidget(self.button)
+        self.hide()
+
+    def follow(self, location: str) -> None:
+        """Say how the bucket of this location is reached: as before, unless another connection was chosen here."""
+        if _bucket(location) != _bucket(self._location):
+            self._chosen = None
+        self._location = location
+        self.setVisible(is_s3(location))
+        self._tell()
+
+    @property
+    def connection(self) -> Connection:
+        """How the bucket is reached; what it is for a location on this computer does not matter."""
+        if not is_s3(self._location):
+            return DEFAULT
+        if self._chosen is None and self._usual is not None and not self._connections.has(self._location):
+            return self._usual
+        return self._chosen or self._connections.known(self._location)
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it need not be asked: the bucket was reached before, or it has been asked."""
+        chosen = self._chosen or self._usual
+        return not is_s3(self._location) or chosen is not None or self._connections.has(self._location)
+
+    def ask(self, then: Callable[[], object] | None = None) -> None:
+        """Ask for another connection and use it from now on, and ``then`` go on."""
+
+        def take(connection: Connection) -> None:
+            self._chosen = connection
+            self._tell()
+            if then is not None:
+                then()
+
+        dialog = ConnectDialog(self, self._client, self._connections, self.connection)
+        dialog.chosen.connect(take)
+        dialog.open()
+
+    def remember(self) -> None:
+        """Reach the bucket so from now on, everywhere."""
+        if is_s3(self._location):
+            self._connections.remember(self._location, self.connection)
+
+    def _tell(self) -> None:
+        told = f"S3 is accessed {words(self.connection)}."
+        sure = "" if self.is_sure else "This bucket is new: you will be asked how to reach it."
+        self.text.setText(f"{told} {sure}".strip())
+
+
+def words(connection: Connection) -> str:
+    """A connection in words."""
+    who = "with the usual credentials"
+    if connection.profile:
+        who = f"with the profile {visible(connection.profile)}"
+    parts = ["without signing" if connection.anonymous else who]
+    parts += [f"at {visible(connection.endpoint)}"] if connection.endpoint else []
+    parts += [f"in the region {visible(connection.region)}"] if connection.region else []
+    return ", ".join(parts)
+
+
+def _bucket(location: str) -> str:
+    try:
+        return parse(location).bucket
+    except SourceError:
+        return ""
