@@ -81,7 +81,7 @@ def test_a_folder_is_audited_into_a_table(
     assert rows(tab, FORMAT) == ["rca", "caf", "rca"]
     assert rows(tab, ERRORS)[0] == "2"
     assert "The blob at byte 280 cannot be decoded" in rows(tab, SENTENCE)[0]
-    assert tab.sentence.text() == "3 archives: 2 sound, 1 damaged. 1 other file left out."
+    assert tab.sentence.text() == "3 archives: 2 sound, 1 damaged. 1 other file was skipped."
     assert not tab.bar.isVisible()
     qtmodeltester.check(tab.model)
     done(qtbot, tab)
@@ -151,7 +151,7 @@ def test_an_audit_goes_on_where_it_was_stopped(tab: AuditTab, qtbot: QtBot, fold
     tab.begin.click()
     done(qtbot, tab)
     assert "4 archives: 3 sound, 1 damaged." in tab.sentence.text()
-    assert "4 files finished earlier." in tab.sentence.text()
+    assert "4 files were finished earlier." in tab.sentence.text()
 
 
 def test_it_is_paused_goes_on_and_is_cancelled(tab: AuditTab, qtbot: QtBot, large: Path, tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ def test_a_checksum_lights_up_what_it_covers(
 def test_what_records_no_checksums_says_so(checked: Show) -> None:
     tab = checked("journey.caf")
     assert tab.digests.empty_sentence() == (
-        "The format records no checksums. A digest manifest beside the archive would be compared."
+        "The format records no checksums. A digest manifest next to the archive would be compared."
     )
 
 

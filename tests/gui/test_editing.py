@@ -104,7 +104,7 @@ def test_what_is_typed_is_shown_and_underlined_but_not_on_disk(edited: tuple[Tab
     assert model.bytes_at(PADDING, PADDING + 2) == [(PADDING, b"\xab\xcd")]
     assert before[PADDING : PADDING + 2] == b"\0\0"
     assert "changed, not written" in tab.hex_pane.legend.words()
-    assert "With the pending changes, which are not written: Damaged" in tab.banner.sentence.text()
+    assert "With the pending changes (not written yet): Damaged" in tab.banner.sentence.text()
     press(window, "discard")
     assert model.bytes_at(PADDING, PADDING + 2) == [(PADDING, b"\0\0")]
     assert "changed, not written" not in tab.hex_pane.legend.words()

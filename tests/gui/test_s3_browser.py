@@ -125,7 +125,7 @@ def test_all_beneath_a_prefix_is_checked(window: Window, qtbot: QtBot, store: St
     checks = window.tabs.currentWidget()
     assert isinstance(checks, CheckTab)
     qtbot.waitUntil(lambda: checks.settled, timeout=WAIT)
-    assert checks.sentence.text() == "1 archive checked: 1 sound; 1 other file is no archive."
+    assert checks.sentence.text() == "1 archive checked: 1 sound; 1 other file is not an archive."
 
 
 def test_objects_and_prefixes_are_downloaded(window: Window, qtbot: QtBot, store: Store, tmp_path: Path) -> None:

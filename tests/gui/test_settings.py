@@ -192,7 +192,7 @@ def test_the_font_can_be_the_systems_again(dialog: SettingsDialog, settings: Set
     assert box.currentText() == "DejaVu Sans Mono"
     field.system.click()  # type: ignore[attr-defined]
     assert settings.get(preferences.FONT) == ""
-    assert box.currentText() == "As the system"
+    assert box.currentText() == "System font"
 
 
 def test_a_page_is_reset_and_so_is_all(dialog: SettingsDialog, settings: Settings) -> None:

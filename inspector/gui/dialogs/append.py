@@ -1,4 +1,4 @@
-"""Asking what is to be added to an RCA archive, and how."""
+"""The dialog that adds members to an RCA archive."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SIZE = (720, 460)
 
 
 class AppendDialog(QDialog):
-    """Lists what will be added to the archive at ``location``; ``then`` gets what is agreed to."""
+    """Lists what will be added to the archive at ``location``; ``then`` gets the accepted Draft."""
 
     def __init__(self, parent: QWidget, name: str, location: str, then: Callable[[Draft], object]) -> None:
         super().__init__(parent)
@@ -42,12 +42,12 @@ class AppendDialog(QDialog):
         self._enable()
 
     def draft(self) -> Draft:
-        """What is asked for."""
+        """The Draft of the current fields."""
         draft = Draft(ArchiveKind.RCA, self._location, tuple(self.inputs.locations), grows=True)
         return self.options.apply(draft)
 
     def accept(self) -> None:
-        """See QDialog: only what was looked at is added."""
+        """Accept only contents that have been read."""
         if self.add.isEnabled():
             self._then(self.draft())
             super().accept()

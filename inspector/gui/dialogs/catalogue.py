@@ -1,4 +1,4 @@
-"""Searching a catalogue: in which archive a member is, and where."""
+"""The dialog that searches a catalogue for the archive that contains a member."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ TITLES = ("Name", "Archive", "Offset", "Length")
 
 
 class CatalogueDialog(QDialog):
-    """Searches while it is open, without being in the way of the window.
+    """Searches a catalogue; the window stays usable.
 
     Signals:
-        chosen(object): a Place is to be shown.
-        used(str): the catalogue at this path has been searched.
+        chosen(object): show this Place.
+        used(str): the catalogue at this path was searched.
     """
 
     chosen = Signal(object)
@@ -55,7 +55,7 @@ class CatalogueDialog(QDialog):
         self.browse = QPushButton("&Browse…")
         self.name = QLineEdit()
         self.name.setAccessibleName("Name")
-        self.name.setPlaceholderText("a whole name, or a prefix and *")
+        self.name.setPlaceholderText("a full name, or a prefix and *")
         self.search = QPushButton("&Search")
         self.search.setDefault(True)
         self.browse.setAutoDefault(False)
@@ -102,7 +102,7 @@ class CatalogueDialog(QDialog):
 
     @property
     def settled(self) -> bool:
-        """Whether it does not search."""
+        """Whether no search is running."""
         return self._job is None
 
     def _ask_path(self) -> None:
@@ -114,7 +114,7 @@ class CatalogueDialog(QDialog):
         dialog.open()
 
     def seek(self) -> None:
-        """Search."""
+        """Search the catalogue for the name."""
         if not self.path.text().strip() or not self.name.text():
             self.stack.show_sentence("Choose a catalogue and type a name.")
             return
@@ -138,7 +138,7 @@ class CatalogueDialog(QDialog):
             self.stack.show_sentence(f"No member is named {visible(self.name.text())}.")
             return
         self.stack.show_view(self.table)
-        more = " There are more: type more of the name." if found.more else ""
+        more = " There are more; type more of the name." if found.more else ""
         self.sentence.setText(f"{count(len(found.places), 'member')}.{more}")
         self.table.selectRow(0)
         self.table.setFocus()

@@ -1,4 +1,4 @@
-"""A mistake in the program: what is said of it, a report to copy, and going on."""
+"""The dialog for internal errors: a sentence, and a report to copy."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ SIZE = (640, 420)
 
 
 class CrashReportDialog(QDialog):
-    """Beside the window, which can be worked in as before.
+    """Shows crash reports; the window stays usable.
 
     Signals:
-        saveWanted(): what is unfinished is to be kept.
+        saveWanted(): save the session and pending changes.
     """
 
     saveWanted = Signal()
@@ -55,7 +55,7 @@ class CrashReportDialog(QDialog):
         layout.addWidget(buttons)
 
     def show_reports(self, reports: list[str], happened: int) -> None:
-        """Show reports of so many mistakes; those that were alike have one report together."""
+        """Show the reports of ``happened`` errors; equal errors share one report."""
         times = plural("It happened {number} time.", "It happened {number} times.", happened) if happened > 1 else ""
         self.sentence.setText(f"{SENTENCE} {times}".rstrip())
         text = "\n\n".join(reports)

@@ -1,4 +1,4 @@
-"""Asking where members are to be extracted, with what that would do, before anything is written."""
+"""The dialogs of an extraction: its plan before anything is written, and its result."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ WHAT, MEMBER, WHY = range(3)
 _KINDS = (
     ("refused", "refused", Severity.ERROR),
     ("damaged", "damaged", Severity.ERROR),
-    ("unproved", "nothing proves it", Severity.WARNING),
+    ("unproved", "no proof", Severity.WARNING),
     ("doubtful", "needs confirmation", Severity.WARNING),
     ("conflicts", "file exists", Severity.WARNING),
 )
 
 LOOKING = "Checking names, existing files and free space…"
 DEBOUNCE = 200
-"""Milliseconds without a change before a new plan is asked for."""
+"""Milliseconds without a change before a new plan is requested."""
 WIDTH, HEIGHT = 640, 300
 TALL = 520
-"""Pixels of height from when there is trouble to show."""
+"""Pixels: the height once there are problems to list."""
 WAYS = {
     OnConflict.SKIP: "Keep the existing file, skip the member",
     OnConflict.RENAME: "Rename the member: name (2).txt",
@@ -56,7 +56,7 @@ WAYS = {
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What is to be extracted and how; ``members`` None for all of them."""
+    """What to extract and how; ``members`` is None for all."""
 
     members: tuple[int, ...] | None
     folder: str
@@ -67,13 +67,13 @@ class Wish:
 
 
 Plan = Callable[[Wish], Job[ExtractionPlan]]
-"""Starts planning."""
+"""Starts a job that plans an extraction."""
 
 
 class ExtractDialog(QDialog):
-    """Plans with ``plan`` whenever the wish changes; ``then`` gets the wish that is agreed to.
+    """Makes a new plan with ``plan`` after each change; ``then`` gets the accepted choices.
 
-    ``are_meant`` says whether it begins with the selected members rather than all.
+    ``are_meant`` preselects the selected members instead of all.
     """
 
     def __init__(
@@ -106,9 +106,9 @@ class ExtractDialog(QDialog):
         for way, words in WAYS.items():
             self.ways.addItem(words, way)
         self.ways.setAccessibleName("What to do with existing files")
-        self.doubtful = QCheckBox("Also &doubtful members: odd names, over 64 GiB, content that nothing proves")
+        self.doubtful = QCheckBox("Also &doubtful members: unusual names, over 64 GiB, content that no checksum proves")
         self.doubtful.setToolTip(
-            "Odd names contain characters that are invisible or change the writing direction. ZIP members that "
+            "Unusual names contain characters that are invisible or change the writing direction. ZIP members that "
             "claim the same bytes are doubtful too."
         )
         self.keep_damaged = QCheckBox("&Keep damaged members, as NAME.damaged")
@@ -153,7 +153,7 @@ class ExtractDialog(QDialog):
         layout.addStretch(0)
         layout.addWidget(self.buttons)
         policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        policy.setHeightForWidth(True)  # else what it wraps to is cut off
+        policy.setHeightForWidth(True)  # otherwise wrapped lines are cut off
         self.summary.setSizePolicy(policy)
 
     def _connect(self) -> None:
@@ -170,7 +170,7 @@ class ExtractDialog(QDialog):
         self.folder.setText(found[0])
 
     def wish(self) -> Wish:
-        """What is asked for now."""
+        """The current choices."""
         return Wish(
             None if self.all.isChecked() else self._selected,
             absolute(self.folder.text().strip()) if self.folder.text().strip() else "",
@@ -225,14 +225,14 @@ class ExtractDialog(QDialog):
         self.extract.setEnabled(not plan.obstacle and bool(plan.files or plan.folders))
 
     def accept(self) -> None:
-        """See QDialog: only what was planned is extracted."""
+        """Accept only what was planned."""
         if self.plan is not None and self.extract.isEnabled():
             self._then(self.wish())
             super().accept()
 
 
 def summary(plan: ExtractionPlan) -> str:
-    """What a plan comes to, in sentences."""
+    """The plan in sentences."""
     if plan.obstacle:
         return plan.obstacle
     if not plan.files and not plan.folders:
@@ -254,7 +254,7 @@ def summary(plan: ExtractionPlan) -> str:
 
 
 class ExtractedDialog(QDialog):
-    """Lists the troubles of a result; it can stay open beside the window."""
+    """Lists the problems of a finished extraction; the window stays usable."""
 
     def __init__(self, parent: QWidget, result: ExtractionResult, sentence: str) -> None:
         super().__init__(parent)
@@ -275,7 +275,7 @@ class ExtractedDialog(QDialog):
 
 
 class ProblemTable(QWidget):
-    """Shows the troubles of a plan or of a result; hidden where there are none."""
+    """Lists the problems of a plan or a result, with the selected one in full; hidden if there are none."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -291,7 +291,7 @@ class ProblemTable(QWidget):
         self.hide()
 
     def show_troubles(self, found: ExtractionPlan | ExtractionResult) -> None:
-        """Show what is wrong with a plan or a result."""
+        """List the problems of a plan or a result."""
         rows: list[FixedRow] = []
         for name, text, mark in _KINDS:
             words = text
@@ -315,5 +315,5 @@ class ProblemTable(QWidget):
 
 
 def _why(path: str, sentence: str) -> str:
-    """What a trouble's sentence says behind the name of the member."""
+    """The sentence without the member name it starts with."""
     return sentence.removeprefix(path).strip()

@@ -1,4 +1,4 @@
-"""Asking for a path or an address on S3, and how S3 is to be reached."""
+"""The dialog that opens a path or an S3 address."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ BEHIND = "This is taken as the path {path} on this computer."
 
 
 class OpenLocationDialog(QDialog):
-    """Asks for a location; ``connections`` says how its bucket was reached before.
+    """Asks for a location; ``connections`` remembers the connection of each bucket.
 
     Signals:
-        chosen(str, object): a location is to be opened, with a Connection.
-        browseWanted(str, object): what lies at a location is to be listed.
+        chosen(str, object): open this location with this Connection.
+        browseWanted(str, object): list this location with this Connection.
     """
 
     chosen = Signal(str, object)
@@ -57,7 +57,7 @@ class OpenLocationDialog(QDialog):
         self.form.offer_endpoints(connections.endpoints())
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.browse = self.buttons.addButton("&Browse", QDialogButtonBox.ButtonRole.ActionRole)
-        self.browse.setToolTip("List the contents instead of opening it")
+        self.browse.setToolTip("List the contents instead of opening the location")
         self.open_ = self.buttons.addButton("&Open", QDialogButtonBox.ButtonRole.AcceptRole)
         self.open_.setDefault(True)
         self._lay_out()
@@ -65,7 +65,7 @@ class OpenLocationDialog(QDialog):
         self._fill(connections.latest())
         self.location.setText(location)
         if location == SCHEME:
-            self.location.selectAll()  # who types a path or a whole address has it replaced
+            self.location.selectAll()  # typing a path or a full address replaces it
         self.client.start(ProfileRequests.profiles).then(self.form.offer_profiles)
         leave_drops(self)
         self.resize(*SIZE)
@@ -90,14 +90,14 @@ class OpenLocationDialog(QDialog):
         self.buttons.rejected.connect(self.reject)
         self.finished.connect(lambda _: self.client.close())
 
-    # ---- what is entered ---------------------------------------------------------------------------------------
+    # ---- fields ------------------------------------------------------------------------------------------------
 
     def text(self) -> str:
-        """The location as it is entered, without what lets others in."""
+        """The entered location without credentials."""
         return strip_credentials(_location(self.location.text().strip().strip("'\"")))
 
     def show_connection(self, connection: Connection) -> None:
-        """Enter a connection instead of the one that is remembered, and move the keyboard to it."""
+        """Fill in a connection instead of the remembered one, and move the focus to it."""
         self._fill(connection)
         self._touched = True
         self.form.profile.setFocus()
@@ -113,7 +113,7 @@ class OpenLocationDialog(QDialog):
         self._enable()
 
     def _change_location(self) -> None:
-        """Another bucket is reached as it was before, unless something else has been entered."""
+        """Use the remembered connection of a new bucket unless the user has edited the connection."""
         bucket = self._address()
         if bucket and bucket != self._bucket and not self._touched:
             self._bucket = bucket
@@ -121,7 +121,7 @@ class OpenLocationDialog(QDialog):
         self._enable()
 
     def _address(self) -> str:
-        """The bucket that is entered, empty while there is none."""
+        """The entered bucket, "" if there is none."""
         try:
             return parse(self.text()).bucket
         except SourceError:
@@ -139,7 +139,7 @@ class OpenLocationDialog(QDialog):
         self.browse.setEnabled(remote and not self.form.trouble())
 
     def _remark(self) -> str:
-        """What is said of the location: what it is taken as, or why it cannot be opened."""
+        """How the location is interpreted, or why it cannot be opened."""
         text = self.text()
         if not is_s3(text):
             behind = is_s3(self.location.text().strip())
@@ -150,10 +150,10 @@ class OpenLocationDialog(QDialog):
             return NOTHING if text == SCHEME else str(error)
         return ""
 
-    # ---- what is done ------------------------------------------------------------------------------------------
+    # ---- actions -----------------------------------------------------------------------------------------------
 
     def accept(self) -> None:
-        """See QDialog: only what can be tried is opened."""
+        """Accept only a valid location."""
         if self.open_.isEnabled():
             self.chosen.emit(self.text(), self.form.connection())
             super().accept()
@@ -164,7 +164,7 @@ class OpenLocationDialog(QDialog):
 
 
 def _location(typed: str) -> str:
-    """What was typed, or the path or the whole address that was typed behind the scheme."""
+    """The typed text, or the path or full address typed after the preset ``s3://``."""
     rest = typed[len(SCHEME) :]
     if is_s3(typed) and (rest.startswith(("/", "~", "./", "../", "\\")) or rest[1:3] in (":\\", ":/") or is_s3(rest)):
         return rest

@@ -1,4 +1,4 @@
-"""Asking where a copy of an archive is to be written: to a file here, or to an object on S3."""
+"""The dialog that asks for the target of a copy: a local file or an S3 object."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from inspector.gui.panels.s3_connection import S3Target
 from inspector.sources.s3.address import is_s3, parse
 
 WIDTH = 680
-PLACES = "A path here, or s3://bucket/key."
+PLACES = "A local path, or s3://bucket/key."
 TAKEN = "The file exists already: choose another name, or replace it."
 NO_KEY = "An object needs a key: s3://bucket/key."
 
 
 class SaveToDialog(QDialog):
-    """``target`` is what is offered at first, ``reach`` how S3 is reached.
+    """Asks for a target; ``target`` is the first suggestion, ``reach`` shows the S3 connection.
 
     Signals:
-        chosen(str, bool, object): a path or an address, whether what is there is replaced, and the Connection.
+        chosen(str, bool, object): the path or address, whether to replace an existing file, and the Connection.
     """
 
     chosen = Signal(str, bool, object)
@@ -63,12 +63,12 @@ class SaveToDialog(QDialog):
         self._enable()
 
     def text(self) -> str:
-        """The place as it is entered, whole and without what lets others in."""
+        """The absolute target, without credentials."""
         typed = self.target.text().strip().strip("'\"")
         return absolute(typed) if typed else ""
 
     def _trouble(self) -> str:
-        """Why nothing can be written there, whatever is there; empty where it may be possible."""
+        """Why the target is invalid, "" if it is valid."""
         text = self.text()
         if not is_s3(text):
             return "" if text else "Choose where to write it."
@@ -87,13 +87,13 @@ class SaveToDialog(QDialog):
         dialog = QFileDialog(self, self.windowTitle())
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        # Whether something is replaced is for the box in this dialog to say, once.
+        # The check box of this dialog decides whether to replace; do not ask twice.
         dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)
         dialog.fileSelected.connect(self.target.setText)
         dialog.open()
 
     def accept(self) -> None:
-        """See QDialog: only what can be tried; how a bucket is reached that is new is asked first."""
+        """Accept a valid target; ask for the connection of an unknown bucket first."""
         if not self.save.isEnabled():
             return
         if not is_s3(self.text()) and not self.overwrite.isChecked() and Path(self.text()).exists():

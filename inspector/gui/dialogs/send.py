@@ -1,4 +1,4 @@
-"""What will be sent to S3, before it is."""
+"""The dialog that confirms an upload to S3."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEAVES = (
 
 
 class SendDialog(QDialog):
-    """Shows what is about to be sent, as ``lines``, and is accepted where that is wanted."""
+    """Shows the planned upload as ``lines``."""
 
     def __init__(self, parent: QWidget, location: str, dispatch: Dispatch, lines: tuple[str, ...]) -> None:
         super().__init__(parent)
@@ -34,7 +34,7 @@ class SendDialog(QDialog):
         words = "&Send All of It" if dispatch.whole else "&Send"
         self.send = self.buttons.addButton(words, QDialogButtonBox.ButtonRole.AcceptRole)
         cancel = self.buttons.button(QDialogButtonBox.StandardButton.Cancel)
-        # What costs much more than what was asked for is not for Enter to begin.
+        # Enter must not start an upload that costs much more than was requested.
         (cancel if dispatch.whole else self.send).setDefault(True)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
@@ -48,10 +48,10 @@ class SendDialog(QDialog):
 
 
 def _told(location: str, dispatch: Dispatch) -> str:
-    """What is to be changed, and why it is asked for again where it is."""
+    """What will change, after the reason for asking again if there is one."""
     edit, what = dispatch.edit, visible(location)
     if edit is None:
-        return f"Beside {what} will be written:"
+        return f"Files that will be written next to {what}:"
     text = "{label}: {bytes} in {places}. A new object will replace {object}."
     if edit.dropped.size:
         text = "{label}: {bytes} in {places}, {cut} cut off. A new object will replace {object}."
@@ -66,4 +66,4 @@ def _told(location: str, dispatch: Dispatch) -> str:
 
 
 def _beside(dispatch: Dispatch) -> tuple[str, ...]:
-    return tuple(f"{name}: written beside it" for name in dispatch.beside)
+    return tuple(f"{name}: written next to it" for name in dispatch.beside)

@@ -1,4 +1,4 @@
-"""The dialog of all settings: what is changed in it holds at once."""
+"""The settings dialog. Changes apply at once."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from inspector.gui.kit.widgets import push_button, sentence_label
 
 Make = Callable[[Any, Settings], QWidget]
 WIDEST = 320
-"""Pixels that a field has at most."""
+"""Pixels: the maximum width of a field."""
 SPACE = 10
-"""Pixels around a number, as much as around a text."""
+"""Pixels around a number, as around a text."""
 
 SIZE = (560, 460)
 NOTES = {
@@ -48,7 +48,7 @@ NOTES = {
 
 
 class SettingsDialog(QDialog):
-    """All settings, a page for each subject."""
+    """All settings, one page per topic."""
 
     def __init__(self, parent: QWidget, settings: Settings) -> None:
         super().__init__(parent)
@@ -74,7 +74,7 @@ class SettingsDialog(QDialog):
         layout.addWidget(buttons)
 
     def go_to(self, key: str) -> None:
-        """Show the page of a setting and move the keyboard to its field; to the first page where there is none."""
+        """Show the page of a setting and focus its field; an unknown key means the first setting."""
         setting = next((one for one in preferences.EVERY if one.key == key), preferences.EVERY[0])
         self.pages.setCurrentIndex(list(Page).index(setting.page))
         self.fields[setting.key].setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -126,7 +126,7 @@ def _quiet(text: str) -> QLabel:
 
 
 def field_for(setting: Setting[Any], settings: Settings) -> QWidget:
-    """The field of a setting, named and explained."""
+    """The field of a setting, with its label and tooltip."""
     field = _made(setting, settings)
     field.setObjectName(setting.key)
     field.setAccessibleName(setting.label)
@@ -145,7 +145,7 @@ def _made(setting: Setting[Any], settings: Settings) -> QWidget:
 
 
 class _Following(QObject):
-    """Shows the setting now and whenever it is another one, as long as the field is there; that sets nothing."""
+    """Keeps a field in step with its setting while the field exists."""
 
     def __init__(
         self, setting: Setting[Any], settings: Settings, field: QObject, show: Callable[[Any], object]
@@ -185,7 +185,7 @@ def _number(setting: Number, settings: Settings) -> QWidget:
     field.setMinimumHeight(field.fontMetrics().height() + SPACE)
     field.setSpecialValueText(setting.special)
     field.setGroupSeparatorShown(True)
-    field.setKeyboardTracking(False)  # a number is set when it has been typed, not with every digit
+    field.setKeyboardTracking(False)  # set the number when it is complete, not with each digit
     _Following(setting, settings, field, field.setValue)
     field.valueChanged.connect(lambda number: settings.put(setting, number))
     return field
@@ -201,14 +201,14 @@ def _text(setting: Text, settings: Settings) -> QWidget:
 
 
 class _Family(QWidget):
-    """The fonts whose letters are of one width, and a button for the system's own."""
+    """The monospaced fonts, and a button for the system's font."""
 
     def __init__(self, setting: FontFamily, settings: Settings) -> None:
         super().__init__()
         self.fonts = QFontComboBox()
         self.fonts.setFontFilters(QFontComboBox.FontFilter.MonospacedFonts)
         self.fonts.setAccessibleName(setting.label)
-        self.system = push_button("System", f"Use the other font: {setting.hint}")
+        self.system = push_button("System", f"Use the default font: {setting.hint}")
         self.setFocusProxy(self.fonts)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -223,4 +223,4 @@ class _Family(QWidget):
             self.fonts.setCurrentFont(QFont(family))
         else:
             self.fonts.setCurrentIndex(-1)
-            self.fonts.setEditText("As the system")
+            self.fonts.setEditText("System font")

@@ -1,4 +1,4 @@
-"""The state of a document in words, above everything else about it."""
+"""The banner above a document: its state as text, and messages."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from inspector.operations.protocol.views import Stage, Status
 
 _SEPARATOR = "  ·  "
 MARK = 20
-"""Pixels of the mark before the state."""
+"""Pixels: the size of the state icon."""
 GAP = 8
 WRONG = (State.WARNING, State.TORN, State.DAMAGED)
-"""States in which there may be something to repair."""
+"""States in which the Repair button is shown."""
 
 
 def state_text(status: Status) -> str:
-    """What it is, in words."""
+    """Title, size, members and counts of findings, as one line."""
     if status.stage is Stage.OPENING:
         return "Opening…"
     if status.stage is Stage.FAILED:
@@ -52,11 +52,11 @@ def _counts(status: Status) -> list[str]:
 
 
 class Banner(QFrame):
-    """The state in words, and beneath it, when there is one, a message that can be closed.
+    """The state as text, and below it a message that can be closed.
 
     Signals:
-        reopen(): the user wants the location read again.
-        repairWanted(): the user wants to know how the archive can be repaired.
+        reopen(): read the location again.
+        repairWanted(): plan repairs.
     """
 
     reopen = Signal()
@@ -94,20 +94,20 @@ class Banner(QFrame):
         self.refresh()
 
     def set_pending(self, pending: bool) -> None:
-        """What is said is of the archive as it would be with changes that are not on disk, or not."""
+        """Say whether the status describes the archive with its pending changes."""
         self._pending = pending
         self.refresh()
 
     def refresh(self) -> None:
-        """Say how it stands now."""
+        """Show the current status."""
         status = self._document.status
         self.mark.show_icon(self._icon(status))
         self.state.setText(state_text(status))
-        # What was decoded is said above; the sentence adds to it what is known of whether it is right.
+        # The first line shows what was decoded; this sentence adds the judgement.
         is_plain = status.stage is Stage.READY and status.format == "bytes"
         more = status.sentence if is_plain else status.judgement
         if self._pending:
-            more = f"With the pending changes, which are not written: {more}"
+            more = f"With the pending changes (not written yet): {more}"
         can = status.stage is Stage.READY and not status.collection and not self._pending
         self.repair.setVisible(can and status.state in WRONG)
         self.sentence.setText(more)
@@ -130,7 +130,7 @@ class Banner(QFrame):
             self.ask(f"{sentence} Everything read so far is still shown.", "Reopen", self.reopen.emit)
 
     def ask(self, sentence: str, action: str, then: Callable[[], object]) -> None:
-        """Show a sentence with a button, which does ``then`` when it is pressed."""
+        """Show a sentence with a button that calls ``then``."""
         self._then = then
         self.message.say(sentence, action)
 

@@ -1,4 +1,4 @@
-"""The byte at the caret: what it is, where in the specification, what is wrong with it, and what it is as a number."""
+"""The panel about the byte at the caret: its field, value, specification, findings and references."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Explanation, MemberRow, Reference
 
 MOST_SPANS = 6
-"""The most pieces of a field that are written out."""
+"""Spans of a field that are listed."""
 MOST_FINDINGS = 8
 NARROWEST = 160
-"""Pixels in which each word can be read."""
+"""Pixels: narrow enough to dock, wide enough to read each word."""
 LONGEST = 4_000
-"""The most characters of a value that are written out."""
+"""Characters of a value that are shown."""
 
 FACTS = (
     *("Value", "Meaning", "Kind", "Bytes"),
     *("Size", "Member", "Specification"),
 )
-"""What is said of a field, by what it is called."""
+"""The captions of the form, in their order."""
 
 
 def spans_text(spans: Spans) -> str:
-    """Where bytes are, half-open, in hex and decimal."""
+    """Half-open spans in hexadecimal and decimal, one per line."""
     shown = [
         f"{hexadecimal(start)}..{hexadecimal(stop)}\n{grouped(start)}..{grouped(stop)}"
         for start, stop in spans[:MOST_SPANS]
@@ -47,7 +47,7 @@ def spans_text(spans: Spans) -> str:
 
 
 class BytePanel(QScrollArea):
-    """Says of the selected field, or the field of the byte at the caret, all that is known."""
+    """Describes the selected field, or the field of the byte at the caret."""
 
     def __init__(self, document: Document, inspector: QWidget) -> None:
         super().__init__()
@@ -118,7 +118,7 @@ class BytePanel(QScrollArea):
             self._say(name, "")
         self._show_findings(())
 
-    # ---- following ---------------------------------------------------------------------------------------------
+    # ---- selection ---------------------------------------------------------------------------------------------
 
     def _selected(self, selection: Selection) -> None:
         if self._document.explanation is not None:
@@ -167,7 +167,7 @@ class BytePanel(QScrollArea):
         self._show_findings(explanation.findings)
 
     def finding_sentences(self) -> tuple[str, ...]:
-        """What is said to be wrong."""
+        """The findings about this byte, as sentences."""
         return self._sentences
 
     def _show_findings(self, findings: tuple[tuple[Severity, str], ...]) -> None:
@@ -194,7 +194,7 @@ def _link_colour() -> str:
 
 
 class ReferenceLinks(QLabel):
-    """Links to what the selected field leads to; hidden where it leads nowhere."""
+    """Links to the targets of the selected field; hidden if it has none."""
 
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -215,7 +215,7 @@ class ReferenceLinks(QLabel):
         document.explained.connect(self._ask)
 
     def _ask(self, _: Explanation | None = None) -> None:
-        """One question at a time: a held key asks no more than can be answered."""
+        """Send one request at a time, so that holding a key does not queue requests."""
         if self._asking:
             self._again = True
             return
@@ -246,7 +246,7 @@ class ReferenceLinks(QLabel):
             self._colour_anew()
 
     def _colour_anew(self) -> None:
-        """Qt colours links when a text is set; one that is hidden hears nothing of another theme."""
+        """Set the text again after a theme change: Qt colours links only then, and hidden labels get no event."""
         if self.text() and self._colour != _link_colour():
             self._colour = _link_colour()
             text = self.text()

@@ -1,4 +1,4 @@
-"""What is pending: the writes that would be made, and what can be done with them."""
+"""The pending changes of a document, and the buttons to write, export or discard them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from inspector.gui.kit.model_titled_table import Index, TitledTable
 from inspector.gui.kit.text import plain
 from inspector.gui.kit.widgets import ElidedLabel, Emptiable, push_button, table_view
 
-TITLES = ("Bytes", "The old bytes and the new ones")
+TITLES = ("Bytes", "Old and new bytes")
 BYTES, BOTH = range(len(TITLES))
 _SHOWN = 64
-"""Bytes of one write that are shown; there is more in the hex view."""
+"""Bytes of one write that are shown; the hex view shows all."""
 _BEFORE = 4
-"""Bytes shown before the first that differs."""
+"""Bytes shown before the first difference."""
 
 ORIGIN = "changes"
 WIDTHS = {BYTES: 190}
@@ -38,8 +38,8 @@ class ChangesPanel(QWidget):
     """Shows the pending changes of a document.
 
     Signals:
-        copyWanted(): the changed archive is to be saved as another file.
-        exportWanted(): the changes are to be saved as a patch.
+        copyWanted(): save the changed archive as another file.
+        exportWanted(): save the changes as a patch file.
     """
 
     copyWanted = Signal()
@@ -95,7 +95,7 @@ class ChangesPanel(QWidget):
         self.table.activated.connect(self._show_bytes)
 
     def empty_sentence(self) -> str:
-        """Why there is nothing to see, empty where there is."""
+        """Why the panel is empty; "" if it is not."""
         return self._stack.shown_sentence()
 
     def _refresh(self) -> None:
@@ -114,7 +114,7 @@ class ChangesPanel(QWidget):
             self._stack.show_view(self.table)
 
     def _tell_broken(self) -> None:
-        """Say how much is pending, and which checksums it breaks."""
+        """Show how many changes are pending and which checksums they break."""
         broken = self._editing.broken
         if self._editing.pending is None:
             return
@@ -138,14 +138,14 @@ class ChangesPanel(QWidget):
 
 
 class Changes(TitledTable):
-    """The writes of an edit in their order; a cut at the end is the last row."""
+    """The writes of an edit in order; a truncation is the last row."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(TITLES, parent)
         self._rows: list[tuple[Span, bytes | None, bytes | None]] = []
 
     def show(self, edit: Edit | None) -> None:
-        """Show the writes of another edit, or none."""
+        """Show the writes of an edit, or none."""
         self.beginResetModel()
         self._rows = []
         if edit is not None:
@@ -155,13 +155,12 @@ class Changes(TitledTable):
         self.endResetModel()
 
     def place(self, row: int) -> Span | None:
-        """The bytes of a row."""
+        """The span of a row, None if there is no such row."""
         return self._rows[row][0] if 0 <= row < len(self._rows) else None
 
-    # ---- Qt overrides ------------------------------------------------------------------------------------------
+    # ---- overrides ---------------------------------------------------------------------------------------------
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Qt override."""
         if not index.isValid():
             return None
         if role == Qt.ItemDataRole.FontRole and index.column() != BYTES:
@@ -178,7 +177,7 @@ def _place(span: Span) -> str:
 
 
 def _both(span: Span, old: bytes | None, new: bytes | None) -> str:
-    """What stands there over what is to stand there, byte under byte."""
+    """The old bytes above the new bytes, aligned."""
     if old is None or new is None:
         return f"Cut off {in_bytes(span.size)} at {grouped(span.start)}"
     first = next((at for at in range(len(old)) if old[at] != new[at]), len(old))

@@ -1,4 +1,4 @@
-"""The checksums that an archive records, which bytes each covers, and which it leaves out."""
+"""The checksums that an archive records, and the bytes that each covers or leaves out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from inspector.core.span import Spans, total
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import verdict_icon
-from inspector.gui.kit.model_paged_table import PagedTable
+from inspector.gui.kit.model_paged_table import Columns, PagedTable
 from inspector.gui.kit.row_table import RowTable
 from inspector.gui.kit.text import not_there_yet, plain, short
 from inspector.gui.kit.widgets import Details, Emptiable
@@ -36,7 +36,7 @@ WIDTHS = {NAME: 260, STATE: 118, ALGORITHM: 120, STORED: 150, COMPUTED: 150}
 
 
 class ChecksumsPanel(QWidget):
-    """Shows the checksums of a document; choosing one lights up its bytes, double-click goes to the stored value."""
+    """Lists the checksums of a document. Selecting one highlights its bytes; double-click goes to the stored value."""
 
     def __init__(self, document: Document) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class ChecksumsPanel(QWidget):
         self._choose_view()
 
     def empty_sentence(self) -> str:
-        """Why there is nothing to see, empty where there is."""
+        """Why the panel is empty; "" if it is not."""
         return self._stack.shown_sentence()
 
     def _choose_view(self, *_: object) -> None:
@@ -93,7 +93,7 @@ class ChecksumsPanel(QWidget):
             self.about.say(described(row))
 
     def _go_on(self, *_: object) -> None:
-        """What is said about a checksum goes when something else is selected."""
+        """Hide the details when something else is selected."""
         if self._document.selection.origin != ORIGIN:
             self.about.hide()
 
@@ -112,16 +112,16 @@ def _why_empty(status: Status) -> str:
     if early := not_there_yet(status.stage):
         return early
     if status.format == "caf":
-        return "The format records no checksums. A digest manifest beside the archive would be compared."
+        return "The format records no checksums. A digest manifest next to the archive would be compared."
     if status.format == "bytes":
         return "The format is unknown, so no checksums are known."
     if status.checked:
-        return "No checksum is recorded here."
-    return "The structure records no checksum. A check (Ctrl+K) looks further."
+        return "The archive records no checksum."
+    return "The structure records no checksum. A check (Ctrl+K) also looks in the members."
 
 
-class ChecksumColumns:
-    """The ledger of checksums, in the order of the archive."""
+class ChecksumColumns(Columns):
+    """Checksums in archive order."""
 
     titles: tuple[str, ...] = TITLES
 
@@ -129,11 +129,9 @@ class ChecksumColumns:
         self._client = client
 
     def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
-        """See Columns."""
         self._client.ask(ArchiveRequests.checksums, first, count).then(deliver)
 
     def data(self, row: ChecksumRow, column: int, role: int) -> Any:
-        """See Columns."""
         if role == Qt.ItemDataRole.DisplayRole:
             return _text(row, column)
         if role == Qt.ItemDataRole.DecorationRole and column == STATE:
@@ -143,7 +141,6 @@ class ChecksumColumns:
         return None
 
     def header(self, column: int, role: int) -> Any:  # noqa: ARG002 - nothing but the titles
-        """See Columns."""
         return None
 
 
@@ -161,14 +158,14 @@ def _text(row: ChecksumRow, column: int) -> str:
 
 
 def line(row: ChecksumRow) -> str:
-    """A checksum as a line of text."""
+    """A checksum as one line for the clipboard."""
     computed = f"computed {row.computed}" if row.computed else "not computed"
     stored = f"stored {row.stored}"
     return f"{row.verdict.value}: {row.name}, {row.algorithm}: {stored}, {computed}. {described(row)}"
 
 
 def described(row: ChecksumRow) -> str:
-    """All about a checksum in sentences: how it compares, what it covers, leaves out, and where it stands."""
+    """A checksum in full: the bytes it covers and leaves out, where it is stored, and its note."""
     stored = "The stored value is in another file."
     if row.place:
         stored = f"The stored value is in {_stretches(row.place)}."
@@ -178,7 +175,7 @@ def described(row: ChecksumRow) -> str:
 
 
 def covered(row: ChecksumRow) -> str:
-    """What a checksum is computed over, in a sentence."""
+    """The bytes that a checksum covers, as a sentence."""
     if not row.covers:
         return "It covers bytes that are not in this file."
     size = f" ({in_bytes(total(row.covers))})" if len(row.covers) > 1 else ""
@@ -188,10 +185,10 @@ def covered(row: ChecksumRow) -> str:
 def _stretches(spans: Spans) -> str:
     told = [f"{hexadecimal(start)} to {hexadecimal(stop)}" for start, stop in spans[:TOLD]]
     if len(spans) > TOLD:
-        told.append(f"{grouped(len(spans) - TOLD)} stretches more")
+        told.append(f"{grouped(len(spans) - TOLD)} more ranges")
     size = f" ({in_bytes(spans[0].size)})" if len(spans) == 1 else ""
     return f"bytes {' and '.join(told)}" + size
 
 
 TOLD = 4
-"""Stretches that are told one by one."""
+"""Byte ranges that are listed before the rest is only counted."""

@@ -1,4 +1,4 @@
-"""The findings: what is wrong, where, and so what."""
+"""The findings of a document, with filters by severity, export and repair."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.flow_layout import FlowLayout
 from inspector.gui.kit.icons import icon, severity_icon
-from inspector.gui.kit.model_paged_table import PagedTable
+from inspector.gui.kit.model_paged_table import Columns, PagedTable
 from inspector.gui.kit.row_table import RowTable
 from inspector.gui.kit.text import not_there_yet, plain, short
 from inspector.gui.kit.widgets import Details, Emptiable
@@ -26,21 +26,21 @@ from inspector.operations.protocol.views import FindingRow, Page, Stage
 TITLES = ("Severity", "What was found", "Bytes", "Member", "Code")
 SEVERITY, MESSAGE, BYTES, MEMBER, CODE = range(len(TITLES))
 MOST_PLACES = 8
-"""The most stretches of bytes named in full."""
+"""Spans that are listed in full."""
 
 ORIGIN = "findings"
 WIDTHS = {SEVERITY: 80, BYTES: 140, MEMBER: 110, CODE: 130}
 LEAST = 240
-"""Pixels of what was found before other columns are shown; what is in them is said of the selected finding too."""
+"""Pixels for the message before other columns are shown; the details of the selected finding contain them too."""
 _WORDS = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.INFO: "Information"}
 
 
 class FindingsPanel(QWidget):
-    """Shows the findings of a document; choosing one shows its bytes.
+    """Lists the findings of a document; selecting one shows its bytes.
 
     Signals:
-        exportWanted(): a report is to be written to a file.
-        repairWanted(str code): a finding is to be repaired: the code of its repair, or its own where that is not known.
+        exportWanted(): write a report to a file.
+        repairWanted(str code): plan a repair: its code, or the code of the finding while the repair is unknown.
     """
 
     exportWanted = Signal()
@@ -122,7 +122,7 @@ class FindingsPanel(QWidget):
             self._chosen(index)
 
     def empty_sentence(self) -> str:
-        """Why there is nothing to see, empty where there is."""
+        """Why the panel is empty; "" if it is not."""
         return self._stack.shown_sentence()
 
     def _filter(self, *_: object) -> None:
@@ -153,16 +153,16 @@ class FindingsPanel(QWidget):
         return status.judgement or "Nothing wrong was found before reading was cancelled."
 
     def _describe(self, *_: object) -> None:
-        """The cell of a finding is often too narrow for what it says."""
+        """Show the selected finding in full, as its cell is often too narrow."""
         row = self.model.row(self.table.currentIndex())
         self.about.say(described(row) if isinstance(row, FindingRow) else "")
         self.repairing.setEnabled(bool(self._repair()))
 
     def _repair(self) -> str:
-        """The code of the repair that answers the current finding, empty where there is none.
+        """The code of the repair for the current finding, "" if there is none.
 
-        Which repair that is comes out when the archive is checked. Before that the code of the finding stands for it:
-        planning checks the archive.
+        Only a check determines the repair. Before that, the code of the finding is used instead, because
+        planning repairs checks the archive.
         """
         row = self.model.row(self.table.currentIndex())
         if not isinstance(row, FindingRow):
@@ -177,7 +177,7 @@ class FindingsPanel(QWidget):
             menu.addSeparator()
 
     def repair(self) -> None:
-        """Plan the repair that answers the current finding."""
+        """Plan the repair of the current finding."""
         if code := self._repair():
             self.repairWanted.emit(code)
 
@@ -196,8 +196,8 @@ def _button(text: str, tip: str) -> QToolButton:
     return button
 
 
-class FindingColumns:
-    """The table of findings, in the order in which they were found."""
+class FindingColumns(Columns):
+    """Findings in the order in which they were found."""
 
     titles: tuple[str, ...] = TITLES
 
@@ -206,11 +206,9 @@ class FindingColumns:
         self.severities: tuple[Severity, ...] = tuple(Severity)
 
     def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
-        """See Columns."""
         self._client.ask(ArchiveRequests.findings, first, count, self.severities).then(deliver)
 
     def data(self, row: FindingRow, column: int, role: int) -> Any:
-        """See Columns."""
         if role == Qt.ItemDataRole.DisplayRole:
             return _text(row, column)
         if role == Qt.ItemDataRole.DecorationRole and column == SEVERITY:
@@ -220,7 +218,6 @@ class FindingColumns:
         return None
 
     def header(self, column: int, role: int) -> Any:  # noqa: ARG002 - nothing but the titles
-        """See Columns."""
         return None
 
 
@@ -232,7 +229,7 @@ def _text(row: FindingRow, column: int) -> str:
 
 
 def described(row: FindingRow) -> str:
-    """A finding in full: what it says, and beneath that its bytes, its member and its code."""
+    """A finding in full: the message, and below it the bytes, the member and the code."""
     places = [f"{_range(span, hexadecimal)} ({_range(span, grouped)})" for span in row.spans[:MOST_PLACES]]
     if len(row.spans) > MOST_PLACES:
         places.append(f"and {grouped(len(row.spans) - MOST_PLACES)} more")
@@ -240,7 +237,7 @@ def described(row: FindingRow) -> str:
 
 
 def _whose(row: FindingRow, places: Sequence[str]) -> tuple[str, str]:
-    """Which bytes, and which member: each empty where there is none."""
+    """The bytes and the member, each "" if there is none."""
     bytes_ = f"bytes {', '.join(places)}" if places else ""
     return bytes_, f"member {row.member_name}" if row.member_name else ""
 
@@ -250,13 +247,13 @@ def _range(span: Span, written: Callable[[int], str]) -> str:
 
 
 def line(row: FindingRow) -> str:
-    """A finding as a line of text."""
+    """A finding as one line for the clipboard."""
     details = (row.code, *_whose(row, [_range(span, hexadecimal) for span in row.spans]))
     return f"{row.severity.value}: {row.message} [{', '.join(filter(None, details))}]"
 
 
 def where(spans: Spans) -> str:
-    """Bytes in few words: where the first of them are, and how many other stretches there are."""
+    """The first span, and how many more there are."""
     if not spans:
         return ""
     start, stop = spans[0]

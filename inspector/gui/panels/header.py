@@ -1,4 +1,4 @@
-"""The editor of a TACO header: seven entries, where each leads, and what is typed checked while it is typed."""
+"""The editor of a TACO header: seven entries with their targets, validated while the user types."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ Change = Callable[[HeaderDraft], HeaderDraft]
 
 
 class HeaderPanel(QWidget):
-    """Shows the TACO header of a document with all that is pending, and makes changes of it pending."""
+    """Shows the TACO header with the pending changes, and turns edits into pending changes."""
 
     def __init__(self, document: Document, editing: Editing) -> None:
         super().__init__()
@@ -158,14 +158,14 @@ class HeaderPanel(QWidget):
         self.buttons["member"].clicked.connect(self.point_to_member)
         self.buttons["bytes"].clicked.connect(self.point_to_bytes)
 
-    # ---- what is shown -----------------------------------------------------------------------------------------
+    # ---- display -----------------------------------------------------------------------------------------------
 
     def empty_sentence(self) -> str:
-        """Why there is nothing to see, empty where there is."""
+        """Why the panel is empty; "" if it is not."""
         return self._stack.shown_sentence()
 
     def _refresh(self) -> None:
-        """Ask for the header as it is with all that is pending."""
+        """Request the header with all pending changes applied."""
         status = self._document.status
         if (early := not_there_yet(status.stage)) or status.format != "taco" or status.collection:
             self._show_none(early or "Only TACO archives have an editable header.")
@@ -180,7 +180,7 @@ class HeaderPanel(QWidget):
 
     def _take(self, view: HeaderView) -> None:
         if self._editing.previewing:
-            return  # what is shown here already is newer
+            return  # the panel already shows a newer header
         entries = tuple((entry.offset, entry.length) for entry in view.entries)
         self._draft = HeaderDraft(min(view.count, MOST_ENTRIES), entries)
         self._show(view)
@@ -190,7 +190,7 @@ class HeaderPanel(QWidget):
             self._change(change)
 
     def _pending_changed(self) -> None:
-        """Unless this panel has changed the header, it does not know what it is now before it has been read."""
+        """Mark the draft as stale unless this panel itself made the change."""
         self._stale = self._stale or not self._adding
 
     def _add(self, edit: Edit) -> None:
@@ -243,7 +243,7 @@ class HeaderPanel(QWidget):
         self._light_up(index.row())
 
     def _light_up(self, row: int) -> None:
-        """Mark the bytes the entry in a row points to, without taking the keyboard away."""
+        """Highlight the bytes an entry points to; the keyboard focus stays in the table."""
         entry, size = self.model.entry(row), self._document.size
         if entry is None or not self.table.hasFocus():
             return
@@ -253,7 +253,7 @@ class HeaderPanel(QWidget):
             self._document.go_to(0, *self._lit, ORIGIN)
 
     def _wrong(self, row: int, column: int, number: int) -> str:
-        """What is wrong with a number for an entry, empty for nothing."""
+        """Why a number is invalid for an entry, "" if it is valid."""
         entry, size = self.model.entry(row), self._editing.size
         if entry is None:
             return ""
@@ -263,7 +263,7 @@ class HeaderPanel(QWidget):
         text = "This points to {offset}, beyond the end of the file at {size}."
         return text.format(offset=hexadecimal(offset + length), size=hexadecimal(size))
 
-    # ---- changing ----------------------------------------------------------------------------------------------
+    # ---- editing -----------------------------------------------------------------------------------------------
 
     def _typed(self, row: int, column: int, number: int) -> None:
         setter = set_offset if column == OFFSET else set_length
@@ -272,10 +272,10 @@ class HeaderPanel(QWidget):
     def _set_count(self, count: int) -> None:
         self._change(lambda draft: set_count(draft, count))
 
-    # What an entry can point to was chosen elsewhere: what goes through the entries itself lights up does not count.
+    # The target of an entry is selected elsewhere: what the panel itself highlights does not count.
 
     def set_marked(self, start: int, stop: int) -> None:
-        """The bytes ``[start, stop)`` of the layer shown are selected in the hex view."""
+        """Remember that ``[start, stop)`` of the shown layer is selected in the hex view."""
         if Span(start, stop) != self._lit:
             self._marked = Span(start, stop) if stop > start and self._document.layer == 0 else None
             self._enable()
@@ -288,17 +288,17 @@ class HeaderPanel(QWidget):
             self._enable()
 
     def _chosen(self) -> Span | None:
-        """The stretch of the file that an entry could point to: the bytes selected, or else the field or member."""
+        """The span an entry could point to: the selected bytes, else the selected field or member."""
         return self._marked or (self._spans[0] if self._spans else None)
 
     def point_to_bytes(self) -> None:
-        """Let the current entry point to the selected bytes."""
+        """Point the current entry to the selected bytes."""
         span, row = self._chosen(), self._row()
         if span is not None:
             self._change(lambda draft: set_entry(draft, row, span_target(span)))
 
     def point_to_member(self) -> None:
-        """Let the current entry point to the data of the selected member."""
+        """Point the current entry to the data of the selected member."""
         member, row = self._member, self._row()
         if member is not None:
             self._document.client.ask(ArchiveRequests.header_target, member).then(
@@ -306,7 +306,7 @@ class HeaderPanel(QWidget):
             )
 
     def _change(self, change: Change) -> None:
-        """Make a change pending; a wrong one is said and leaves all as it is."""
+        """Make a change pending; an invalid one only shows a message."""
         if self._draft is None:
             return
         if self._stale:
@@ -325,11 +325,11 @@ class HeaderPanel(QWidget):
 
 
 class HeaderEntries(TitledTable):
-    """Shows a HeaderView. It changes nothing itself.
+    """The rows of a HeaderView. The model changes nothing itself.
 
     Signals:
-        typed(int entry, int column, object number): a number was typed into OFFSET or LENGTH of an entry.
-        refused(str): what was typed is no such number.
+        typed(int entry, int column, object number): a number was entered in OFFSET or LENGTH.
+        refused(str): the text is not a valid number.
     """
 
     typed = Signal(int, int, object)
@@ -341,7 +341,7 @@ class HeaderEntries(TitledTable):
         self._hexadecimal = False
 
     def show(self, view: HeaderView | None) -> None:
-        """Show another header, or none."""
+        """Show a header, or none."""
         if view is not None and self.view is not None:
             self.view, self._rows = view, view.entries
             self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, TARGET))
@@ -358,20 +358,18 @@ class HeaderEntries(TitledTable):
             self.dataChanged.emit(self.index(0, OFFSET), self.index(self.rowCount() - 1, LENGTH))
 
     def entry(self, row: int) -> EntryView | None:
-        """The entry in a row."""
+        """The entry in a row, None if there is no such row."""
         return self.view.entries[row] if self.view is not None and 0 <= row < len(self.view.entries) else None
 
-    # ---- Qt overrides ------------------------------------------------------------------------------------------
+    # ---- overrides ---------------------------------------------------------------------------------------------
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Qt override."""
         flags = super().flags(index)
         if index.column() in EDITABLE and self.view is not None and not self.view.why_not:
             flags |= Qt.ItemFlag.ItemIsEditable
         return flags
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Qt override."""
         entry = self.entry(index.row())
         if entry is None:
             return None
@@ -387,7 +385,7 @@ class HeaderEntries(TitledTable):
         return None
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Qt override: says what was typed."""
+        """Emit ``typed`` or ``refused``; the cell changes with the next HeaderView."""
         if role != Qt.ItemDataRole.EditRole or index.column() not in EDITABLE:
             return False
         try:
@@ -398,7 +396,7 @@ class HeaderEntries(TitledTable):
         self.typed.emit(index.row(), index.column(), number)
         return True
 
-    # ---- what cells say ----------------------------------------------------------------------------------------
+    # ---- cell texts --------------------------------------------------------------------------------------------
 
     def _text(self, entry: EntryView, column: int, editing: bool) -> str:
         if column == ENTRY:
@@ -418,7 +416,7 @@ class HeaderEntries(TitledTable):
         return " ".join(filter(None, (where, use, doubt)))
 
     def _is_changed(self, entry: EntryView, column: int) -> bool:
-        """Whether a cell holds another number than the file."""
+        """Whether a cell differs from the file."""
         if self.view is None or not self.view.stood:
             return False
         offset, length = self.view.stood[entry.index]
@@ -435,9 +433,9 @@ class HeaderEntries(TitledTable):
 
 
 class NumberEditor(QStyledItemDelegate):
-    """Marks what is wrong while it is typed.
+    """Edits a number in a cell and marks invalid text at once.
 
-    ``judge(row, column, number)`` says what is wrong with a number, or nothing; ``say`` is told that.
+    ``judge(row, column, number)`` gives the problem with a number or ""; ``say`` shows it.
     """
 
     def __init__(self, parent: QWidget, judge: Callable[[int, int, int], str], say: Callable[[str], None]) -> None:
@@ -451,7 +449,6 @@ class NumberEditor(QStyledItemDelegate):
         option: QStyleOptionViewItem,  # noqa: ARG002 - Qt's signature
         index: QModelIndex | QPersistentModelIndex,
     ) -> QWidget:
-        """Qt override."""
         editor = QLineEdit(parent)
         editor.setAccessibleName("Offset" if index.column() == OFFSET else "Length")
         editor.addAction(severity_icon(Severity.ERROR), QLineEdit.ActionPosition.TrailingPosition).setVisible(False)

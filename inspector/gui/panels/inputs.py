@@ -1,4 +1,4 @@
-"""What is to be put into an archive: files and folders that are dropped or added, and the members they become."""
+"""The inputs of a new archive: files and folders that were added or dropped, and the members they become."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from inspector.operations.protocol.workshop_views import Contents, Draft, InputR
 
 NAME, SIZE, FROM, REMARK = range(4)
 DEBOUNCE = 200
-"""Milliseconds without a change before the files are looked at again."""
+"""Milliseconds without a change before the inputs are read again."""
 TITLES = ("Name in the archive", "Size", "From", "Remark")
 NOTHING = "Drop files and folders here, or add them with the buttons above."
 
 
 class InputsPanel(QWidget):
-    """Lists what an archive would hold; ``draft`` says what is to be made of it.
+    """Lists what the archive would contain; ``draft`` gives the current Draft.
 
     Signals:
-        looked(): what it would hold is known, or has to be found out again.
+        looked(): the contents are known, or have become unknown.
     """
 
     looked = Signal()
@@ -90,35 +90,35 @@ class InputsPanel(QWidget):
 
     @property
     def settled(self) -> bool:
-        """Whether it is known what the archive would hold."""
+        """Whether the contents are up to date."""
         return self._job is None and not self._timer.isActive()
 
-    # ---- what is in it -----------------------------------------------------------------------------------------
+    # ---- contents ----------------------------------------------------------------------------------------------
 
     def add(self, locations: list[str]) -> None:
-        """Add files and folders that are not there yet."""
+        """Add files and folders; those already added are ignored."""
         self.locations += [each for each in dict.fromkeys(locations) if each not in self.locations]
         self.look_again()
 
     def take_out(self) -> None:
-        """Take out what is selected, with all that was added with it."""
+        """Remove the inputs that contain the selected rows."""
         places = [self.model.texts(index.row())[FROM] for index in self.table.selectionModel().selectedRows()]
         self.locations = [each for each in self.locations if not _holds(visible(each), places)]
         self.look_again()
 
     def take_all_out(self) -> None:
-        """Begin again."""
+        """Remove all inputs."""
         self.locations = []
         self.look_again()
 
     def look_again(self) -> None:
-        """Contents of the new archive has to be found out anew, soon."""
+        """Discard the contents and read the inputs again soon."""
         self.contents = None
         self._timer.start()
         self.looked.emit()
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop reading the inputs."""
         self._timer.stop()
         job, self._job = self._job, None
         if job is not None:
@@ -167,7 +167,7 @@ class InputsPanel(QWidget):
         take_copy(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """See QWidget: dropping adds."""
+        """Add the dropped files and folders."""
         found = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
         if found and take_copy(event):
             self.add(found)

@@ -1,4 +1,4 @@
-"""The members: a tree of paths, the same as a flat table, and a filter."""
+"""The members of a document as a tree and as a table, with a filter by name."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from inspector.gui.document.selection import Selection
 from inspector.gui.ipc.client import Client, Job
 from inspector.gui.kit.column_widths import FirstColumnFits
 from inspector.gui.kit.icons import icon, severity_icon, verdict_icon
-from inspector.gui.kit.model_paged_table import PagedTable
-from inspector.gui.kit.model_paged_tree import PagedTree
+from inspector.gui.kit.model_paged_table import Columns, PagedTable
+from inspector.gui.kit.model_paged_tree import PagedTree, Rows
 from inspector.gui.kit.selected_members import chosen_in
 from inspector.gui.kit.staying_open import StaysOpen, by_names
 from inspector.gui.kit.text import not_there_yet, plain, short
@@ -50,31 +50,31 @@ NAME, VERDICT, SIZE, MARK, STORED, CODEC, DIGEST, OFFSET = range(len(TITLES))
 _VERDICTS = {
     Verdict.VERIFIED: "Its bytes match a recorded checksum.",
     Verdict.MISMATCH: "Its bytes do not match the recorded checksum.",
-    Verdict.DOUBTFUL: "A checksum over it and others does not match, or is lost: it may be whole or not.",
+    Verdict.DOUBTFUL: "A checksum over this and other members does not match or is lost: it may be intact or not.",
     Verdict.NOT_CHECKABLE: "No checksum is recorded for it.",
     Verdict.NOT_CHECKED: "Its bytes have not been checked yet.",
 }
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 MOST = 200
-"""Names asked for at a time."""
+"""Names per request."""
 SETTLING = 60
-"""Milliseconds from the first wish to asking: what is in view arrives together."""
+"""Milliseconds to collect rows in view before their names are requested."""
 
 ORIGIN = "members"
 DEBOUNCE = 150
-"""Milliseconds without a key before the filter is applied."""
+"""Milliseconds after the last key before the filter is applied."""
 WIDTHS = {NAME: 190, VERDICT: 122, SIZE: 98, MARK: 80, STORED: 80, CODEC: 70, DIGEST: 150, OFFSET: 90}
 
 BROKEN = (State.TORN, State.DAMAGED)
-"""States in which an archive may have members that are not seen."""
+"""States in which members may be missing from the list."""
 
 
 class MembersPanel(QWidget):
     """Shows the members of a document and follows its selection.
 
     Signals:
-        menuWanted(QPoint): the menu of the selected members is wanted at a place of the screen.
+        menuWanted(QPoint): show the context menu of the selected members at this point of the screen.
     """
 
     menuWanted = Signal(QPoint)
@@ -165,20 +165,20 @@ class MembersPanel(QWidget):
             view.activated.connect(self._open)
             view.customContextMenuRequested.connect(self._want_menu)
 
-    # ---- choosing what to show ---------------------------------------------------------------------------------
+    # ---- tree or table -----------------------------------------------------------------------------------------
 
     @property
     def view(self) -> QAbstractItemView:
-        """The view that is wanted; while members are still coming in it is the table, which can grow."""
+        """The current view; while members are still being read it is the table, which can grow."""
         decoding = self._document.status.stage in (Stage.OPENING, Stage.DECODING)
         return self.table if self.as_table.isChecked() or decoding else self.tree
 
     def empty_sentence(self) -> str:
-        """Why there is nothing to see, empty where there is."""
+        """Why the panel is empty; "" if it is not."""
         return self._stack.shown_sentence()
 
     def _show_verdicts(self) -> None:
-        """There are verdicts from when a check has come to the first one."""
+        """Show the verdict column from the first verdict on."""
         status = self._document.status
         if status.judged != self._judged:
             self._judged = status.judged
@@ -214,8 +214,8 @@ class MembersPanel(QWidget):
             return "No member's name contains this text."
         if status.state in BROKEN:
             return (
-                "No member was found: the archive is damaged before the first one. Repair… (Ctrl+M) shows what "
-                "may help."
+                "No member was found: the archive is damaged before the first one. Repair… (Ctrl+M) shows possible "
+                "repairs."
             )
         return "These bytes have no members." if status.format == "bytes" else "The archive has no members."
 
@@ -231,7 +231,7 @@ class MembersPanel(QWidget):
         header = self.table.horizontalHeader()
         old, descending = self._document.sort
         if key is None or (key is old and descending):
-            # The third click brings back the order of the archive.
+            # The third click restores archive order.
             header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
             self._document.arrange(self._document.filter, SortKey.ARCHIVE, False)
             return
@@ -253,16 +253,16 @@ class MembersPanel(QWidget):
             self._document.select_member(member.index, ORIGIN)
 
     def chosen(self) -> Chosen:
-        """The members and folders that are selected."""
+        """The selected members and folders."""
         return chosen_in(self.view)
 
     @property
     def has_keyboard(self) -> bool:
-        """Whether the keyboard is in the list of members."""
+        """Whether the member list has the keyboard focus."""
         return self.view.hasFocus()
 
     def drag_with(self, files: Callable[[Chosen], QMimeData | None]) -> None:
-        """Let what is selected be dragged out of the window, as ``files`` makes it."""
+        """Let the selection be dragged out of the window as the data that ``files`` creates."""
         for view, model in ((self.tree, self.tree_model), (self.table, self.table_model)):
             model.give = lambda view=view: files(chosen_in(view))
             view.setDragEnabled(True)
@@ -271,7 +271,7 @@ class MembersPanel(QWidget):
     def _want_menu(self, place: QPoint) -> None:
         view = self.view
         if not view.indexAt(place).isValid() and view.hasFocus() and view.currentIndex().isValid():
-            place = view.visualRect(view.currentIndex()).center()  # asked for with the keyboard
+            place = view.visualRect(view.currentIndex()).center()  # opened with the keyboard
         if view.indexAt(place).isValid():
             self.menuWanted.emit(view.viewport().mapToGlobal(place))
 
@@ -323,7 +323,7 @@ class MembersPanel(QWidget):
 
 
 def member_data(row: MemberRow, name: str, column: int, role: int) -> Any:
-    """What a model says of a member that is shown as ``name``."""
+    """The data of a member's row, shown as ``name``."""
     if role == Qt.ItemDataRole.DisplayRole:
         return _text(row, name, column)
     if role == Qt.ItemDataRole.TextAlignmentRole and column in (SIZE, STORED, OFFSET):
@@ -355,7 +355,7 @@ def _text(row: MemberRow, name: str, column: int) -> str:
 
 def _tip(row: MemberRow, column: int) -> str | None:
     if not row.read and column in (NAME, SIZE, STORED):
-        return "Its header has not been read yet; the metadata beside the archive locates it."
+        return "Its header has not been read yet; the metadata file next to the archive locates it."
     if column == NAME:
         return plain(short(row.name))
     if column in (SIZE, STORED):
@@ -371,7 +371,7 @@ def _tip(row: MemberRow, column: int) -> str | None:
 
 
 def renamed(named: dict[int, MemberRow], row: MemberRow | TreeRow) -> MemberRow | TreeRow:
-    """A row with the name of its member, where that is among those named; else the row as it is."""
+    """The row with its member replaced by the one in ``named``, or the same row if it is not there."""
     if isinstance(row, MemberRow):
         return named.get(row.index, row)
     was = row.member
@@ -382,8 +382,8 @@ def renamed(named: dict[int, MemberRow], row: MemberRow | TreeRow) -> MemberRow 
     return replace(row, member=now, name=name)
 
 
-class MemberColumns:
-    """The flat table."""
+class MemberColumns(Columns):
+    """Members as a flat table."""
 
     titles: tuple[str, ...] = TITLES
 
@@ -392,21 +392,18 @@ class MemberColumns:
         self._naming = naming
 
     def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
-        """See Columns."""
         self._client.ask(ArchiveRequests.member_rows, first, count).then(deliver)
 
     def data(self, row: MemberRow, column: int, role: int) -> Any:
-        """See Columns."""
         self._naming.want(row)
         return member_data(row, row.name, column, role)
 
     def header(self, column: int, role: int) -> Any:
-        """See Columns."""
         return _RIGHT if role == Qt.ItemDataRole.TextAlignmentRole and column in (SIZE, STORED, OFFSET) else None
 
 
-class MemberPaths:
-    """The tree of paths: folders first."""
+class MemberPaths(Rows):
+    """Members as a tree of paths, folders first."""
 
     titles: tuple[str, ...] = TITLES
     root: Any = 0
@@ -416,15 +413,12 @@ class MemberPaths:
         self._naming = naming
 
     def fetch(self, key: Any, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
-        """See Rows."""
         self._client.ask(ArchiveRequests.tree_rows, key, first, count).then(deliver)
 
     def key(self, row: TreeRow) -> Any | None:
-        """See Rows."""
         return row.node if row.node >= 0 else None
 
     def data(self, row: TreeRow, column: int, role: int) -> Any:
-        """See Rows."""
         if row.node < 0 and row.member is not None:
             self._naming.want(row.member)
             return member_data(row.member, row.name, column, role)
@@ -439,15 +433,14 @@ class MemberPaths:
         return None
 
     def range_text(self, first: int, stop: int) -> str:
-        """See Rows."""
         return f"{first + 1:,} – {stop:,}"
 
 
 class LazyNames(QObject):
-    """Wishes of what is painted, those of one moment together. Older ones are dropped: painting repeats them.
+    """Requests names of members that are painted, in batches. Old requests are dropped: painting repeats them.
 
     Signals:
-        named(object): members have names now: rows by their numbers.
+        named(object): rows that now have names, as a dict by member index.
     """
 
     named = Signal(object)
@@ -464,15 +457,15 @@ class LazyNames(QObject):
         self._timer.timeout.connect(self._ask)
 
     def want(self, row: MemberRow) -> None:
-        """A member is in view."""
+        """Request the name of a member in view unless it is known."""
         if not row.read and row.index not in self._asked:
             self._wanted.pop(row.index, None)
             self._wanted[row.index] = None
-            if not self._timer.isActive():  # beginning anew with each wish, it would never end while much is painted
+            if not self._timer.isActive():  # restarting it with each row would postpone it as long as rows are painted
                 self._timer.start()
 
     def forget(self) -> None:
-        """The members are others now: what could not be had before is asked for again."""
+        """Forget all requests: the members have changed."""
         self._wanted.clear()
         self._asked.clear()
 

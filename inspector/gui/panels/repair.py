@@ -1,4 +1,4 @@
-"""The plan of repairing an archive: what would be done, to which bytes, what would be lost; then the repairing."""
+"""The repair plan of an archive: what each repair changes and loses, and the buttons to apply it."""
 
 from __future__ import annotations
 
@@ -17,23 +17,21 @@ from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Stage
 
 ORIGIN = "repair"
-UNASKED = (
-    "Repair (Ctrl+M) makes a plan first: what would change, in which bytes, and what would be lost. Nothing is written."
-)
-FOLDER = "These are several files; each is repaired by itself. Open the one that a finding is about."
+UNASKED = "Repair (Ctrl+M) first makes a plan: which bytes would change, and what would be lost. Nothing is written."
+FOLDER = "These are several files, and each is repaired separately. Open the file that the finding is about."
 NOTHING = "There is nothing to repair."
 SALVAGED = "Salvage writes a new archive; this one stays as it is."
 _ROLE = Qt.ItemDataRole.UserRole
 
 
 class RepairPanel(QWidget):
-    """Shows the plan of repairing a document's archive, and has it carried out.
+    """Shows the repair plan of a document and applies it.
 
     Signals:
-        planned(): a plan is there to be seen.
-        changesWanted(): the repairs are pending changes now, which are to be seen.
-        copyWanted(object): a repaired copy is to be written; the codes of repairs accepted on the user's word.
-        salvageWanted(object): what is whole is to be written to a new archive; the same codes.
+        planned(): a plan is shown.
+        changesWanted(): show the pending changes; the repairs are among them now.
+        copyWanted(object): write a repaired copy; the codes of the confirmed repairs.
+        salvageWanted(object): write everything intact to a new archive; the codes of the confirmed repairs.
     """
 
     planned = Signal()
@@ -60,7 +58,7 @@ class RepairPanel(QWidget):
             "Sh&ow Changes", "Show the repairs as pending changes, byte by byte, before anything is written"
         )
         self.copy_ = push_button("Repair a &Copy…", "Write a repaired copy; the file stays as it is")
-        self.salvage = push_button("&Salvage…", "Write everything that is provably whole to a new archive")
+        self.salvage = push_button("&Salvage…", "Write everything that is provably intact to a new archive")
         self._page = self._lay_out()
         self._stack = Emptiable(self._page)
         layout = QVBoxLayout(self)
@@ -90,7 +88,7 @@ class RepairPanel(QWidget):
         layout.setSpacing(4)
         layout.addLayout(buttons)
         layout.addWidget(self.sentence)
-        # Side by side: panels at the foot are wide and low.
+        # Side by side, because panels at the bottom are wide and low.
         plan = QHBoxLayout()
         plan.addWidget(self.list, 3)
         plan.addWidget(self.about, 2)
@@ -101,7 +99,7 @@ class RepairPanel(QWidget):
     # ---- the plan ----------------------------------------------------------------------------------------------
 
     def ask(self, code: str = "") -> None:
-        """Make a plan, and select the repair of that code in it, or the first that fixes findings of that code."""
+        """Make a plan and select the repair with this code, or the first that fixes findings with this code."""
         if self._document.status.stage is not Stage.READY:
             self._document.said.emit("The archive has not been read yet.")
             return
@@ -110,16 +108,16 @@ class RepairPanel(QWidget):
         wanted = code or self._selected()
         job = self._document.start(ArchiveRequests.plan_repairs, self.accepted())
         job.then(lambda plan: self._take(plan, wanted))
-        job.finished.connect(self._stop_waiting)  # comes before the plan, and also where there will be none
+        job.finished.connect(self._stop_waiting)  # emitted before the plan arrives, and also if there will be none
 
     def forget(self) -> None:
-        """There is no plan for what is shown now."""
+        """Discard the plan."""
         self.plan = None
         self.list.clear()
         self._say_why()
 
     def _say_why(self) -> None:
-        """Say why there is no plan, where there is none and none is being made."""
+        """Show why there is no plan, unless there is one or one is being made."""
         if self.plan is not None or self._asking:
             return
         status = self._document.status
@@ -127,12 +125,12 @@ class RepairPanel(QWidget):
         self._stack.show_sentence(why)
 
     def accepted(self) -> tuple[str, ...]:
-        """The codes of repairs that the user has taken the responsibility for."""
+        """The codes of the repairs that the user has confirmed."""
         ticked = (item for item in self._items() if item.checkState() is Qt.CheckState.Checked)
         return tuple(dict.fromkeys(item.data(_ROLE).code for item in ticked))
 
     def _items(self) -> list[QListWidgetItem]:
-        """The repairs of the plan; what it leaves as it is stands beneath them."""
+        """The items that are repairs; problems that stay follow them in the list."""
         items = (self.list.item(row) for row in range(self.list.count()))
         return [item for item in items if item.data(_ROLE) is not None]
 
@@ -208,13 +206,13 @@ class RepairPanel(QWidget):
             self._document.go_to(0, spans[0].start, min(spans[0].stop, size), ORIGIN)
 
     def _accept(self, _: QListWidgetItem) -> None:
-        """What rests on an assumption was accepted, or not any more: that is another plan."""
+        """Make a new plan: a repair was confirmed, or no longer is."""
         self.ask()
 
-    # ---- carrying it out ---------------------------------------------------------------------------------------
+    # ---- repair ------------------------------------------------------------------------------------------------
 
     def repair_in_place(self) -> None:
-        """Write the repairs into the file."""
+        """Write the repairs to the archive itself."""
         if self.plan is None or not self.plan.repairs:
             return
         if self._editing.pending is not None:

@@ -1,4 +1,4 @@
-"""Every request that was made to S3 for a document, and what they cost together."""
+"""The S3 requests of a document as a log, and their totals."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def totals_text(state: RemoteState) -> str:
 
 
 def told(state: RemoteState) -> str:
-    """The same exactly, with the time that was waited."""
+    """The exact totals, with the time spent waiting."""
     text = "{requests}, {received} received, {time} ms waited"
     if state.size:
         text = "{requests}, {received} received of {size}, {time} ms waited"
@@ -62,7 +62,7 @@ def told(state: RemoteState) -> str:
 
 
 class RequestTable(QTableView):
-    """The table, of which rows can be copied."""
+    """The table of requests; rows can be copied."""
 
     def __init__(self, model: RequestsModel) -> None:
         super().__init__()
@@ -71,13 +71,13 @@ class RequestTable(QTableView):
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
 
     def copy(self) -> None:
-        """Copy the rows that are selected."""
+        """Copy the selected rows."""
         rows = sorted(index.row() for index in self.selectionModel().selectedRows())
         QGuiApplication.clipboard().setText("\n".join(map(self._rows.line, rows)))
 
 
 class RequestsPanel(QWidget):
-    """Lists the requests while it is seen; those that were made meanwhile come when it is shown again."""
+    """Lists the requests. The list is updated only while it is visible."""
 
     def __init__(self, watch: RequestWatch) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ class RequestsPanel(QWidget):
         self.table = RequestTable(self.model)
         self.sentence = SelectableLabel()
         self.sentence.setContentsMargins(8, 4, 8, 4)
-        self.sentence.setAccessibleName("What the requests cost together")
+        self.sentence.setAccessibleName("Totals of the requests")
         self.sentence.hide()
         self.stack = Emptiable(self.table)
         self.setFocusProxy(self.stack)
@@ -121,7 +121,7 @@ class RequestsPanel(QWidget):
 
 
 class RequestTotals(QLabel):
-    """What the requests of the tab that is shown have cost, for the foot of the window."""
+    """The request totals of the current tab, for the status bar."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -131,7 +131,7 @@ class RequestTotals(QLabel):
         self.hide()
 
     def follow(self, watch: RequestWatch | None) -> None:
-        """Tell those of another document, or none."""
+        """Show the totals of another document, or none."""
         if self._watch is not None:
             self._watch.changed.disconnect(self._refresh)
         self._watch = watch
@@ -147,20 +147,20 @@ class RequestTotals(QLabel):
 
 
 def range_text(request: Request) -> str:
-    """Which bytes were asked for, half-open."""
+    """The requested bytes, half-open; "last N bytes" for a suffix range."""
     if request.start < 0:
         return f"last {in_bytes(-request.start)}"
     return f"{request.start:,}..{request.stop:,}" if request.stop else ""
 
 
 def status_text(request: Request) -> str:
-    """What the server answered."""
+    """The HTTP status, and the number of tries if there were several."""
     answer = str(request.status) if request.status else "no answer"
     return f"{answer} after {request.attempts} tries" if request.attempts > 1 else answer
 
 
 def texts(request: Request) -> tuple[str, ...]:
-    """What the cells of a row say."""
+    """The texts of a row."""
     when = datetime.fromtimestamp(request.when).astimezone()
     return (
         f"{when:%H:%M:%S}.{when.microsecond // 1000:03}",
@@ -175,7 +175,7 @@ def texts(request: Request) -> tuple[str, ...]:
 
 
 class RequestsModel(TitledTable):
-    """Rows that grow at the end and, when there are very many, go at the head."""
+    """Requests, newest last. When there are very many, the oldest rows go."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(TITLES, parent)
@@ -183,7 +183,7 @@ class RequestsModel(TitledTable):
         self._texts: list[tuple[str, ...]] = []
 
     def take(self, requests: tuple[Request, ...]) -> None:
-        """Show these requests: rows that are there already stay the same rows."""
+        """Show these requests; rows that are already shown are kept."""
         gone = self._gone(requests)
         if gone:
             self.beginRemoveRows(NOWHERE, 0, gone - 1)
@@ -198,7 +198,7 @@ class RequestsModel(TitledTable):
             self.endInsertRows()
 
     def _gone(self, requests: tuple[Request, ...]) -> int:
-        """How many rows at the head are no longer among the requests."""
+        """How many of the first rows are no longer among the requests."""
         if not requests:
             return len(self._rows)
         return next((i for i, row in enumerate(self._rows) if row == requests[0]), len(self._rows))

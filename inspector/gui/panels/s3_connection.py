@@ -1,4 +1,4 @@
-"""How S3 is to be reached: profile, region, endpoint, and whether requests are signed. Never a key."""
+"""S3 connections: the form, the dialog, and the line that shows the connection of a target. None contains a key."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ WIDTH = 560
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 NO_URL = "The endpoint is the address of a server, such as https://s3.example.org."
 NO_SECRETS = "The endpoint must not contain credentials: choose a profile instead."
-PLAIN = "With http:// anybody on the network can read what is sent. Tick the box to use it anyway."
+PLAIN = "With http://, anyone on the network can read what is sent. Tick the box to use it anyway."
 
 
 def endpoint_trouble(endpoint: str) -> str:
-    """What is wrong with an endpoint, empty where it could be one."""
+    """Why an endpoint is invalid, "" if it is valid."""
     try:
         url = urlsplit(endpoint)
         named = bool(url.hostname) and (url.port or True)
@@ -59,7 +59,7 @@ def endpoint_trouble(endpoint: str) -> str:
 
 
 def is_exposed(endpoint: str) -> bool:
-    """Whether what is sent to an endpoint can be read on its way."""
+    """Whether requests to an endpoint would cross the network unencrypted."""
     try:
         url = urlsplit(endpoint)
         return url.scheme == "http" and url.hostname not in LOOPBACK
@@ -68,11 +68,11 @@ def is_exposed(endpoint: str) -> bool:
 
 
 class ConnectionForm(QGroupBox):
-    """Fields for a Connection.
+    """The fields of a Connection.
 
     Signals:
-        changed(): something else was entered.
-        endpointChosen(str): one of the endpoints that were used before was chosen.
+        changed(): a field was edited.
+        endpointChosen(str): a previously used endpoint was selected.
     """
 
     changed = Signal()
@@ -87,7 +87,7 @@ class ConnectionForm(QGroupBox):
         self.region.setPlaceholderText("from the profile or the server")
         self.endpoint = _choice("Endpoint URL", "Amazon S3, or from the profile")
         self.anonymous = QCheckBox("Do not &sign requests (public data)")
-        self.requester_pays = QCheckBox("I accept to be &charged for requests (requester pays)")
+        self.requester_pays = QCheckBox("I agree to be &charged for requests (requester pays)")
         self.exposed = QCheckBox("Send un&encrypted anyway")
         self.note = sentence_label()
         self.note.setAccessibleName("About the connection")
@@ -107,7 +107,7 @@ class ConnectionForm(QGroupBox):
         self._change()
 
     def connection(self) -> Connection:
-        """What is entered."""
+        """The connection that the fields describe."""
         return Connection(
             "" if self.anonymous.isChecked() else self.profile.currentText().strip(),
             self.region.text().strip(),
@@ -117,7 +117,7 @@ class ConnectionForm(QGroupBox):
         )
 
     def show_connection(self, connection: Connection) -> None:
-        """Enter a connection; one that was used before may be exposed again."""
+        """Fill the fields from a connection."""
         self.profile.setEditText(connection.profile)
         self.region.setText(connection.region)
         self.endpoint.setEditText(connection.endpoint)
@@ -125,17 +125,17 @@ class ConnectionForm(QGroupBox):
         self.requester_pays.setChecked(connection.requester_pays)
 
     def offer_profiles(self, profiles: Sequence[Profile]) -> None:
-        """Offer profiles; what is entered stays."""
+        """Suggest profiles; text that was entered stays."""
         self._profiles = {profile.name: profile for profile in profiles}
         _offer(self.profile, [profile.name for profile in profiles])
         self._change()
 
     def offer_endpoints(self, endpoints: Sequence[str]) -> None:
-        """Offer endpoints; what is entered stays."""
+        """Suggest endpoints; text that was entered stays."""
         _offer(self.endpoint, endpoints)
 
     def trouble(self) -> str:
-        """Why it cannot be used as it is, empty where it can."""
+        """Why the connection cannot be used, "" if it can."""
         endpoint = self.endpoint.currentText().strip()
         wrong = endpoint_trouble(endpoint)
         if wrong:
@@ -151,7 +151,7 @@ class ConnectionForm(QGroupBox):
         self.changed.emit()
 
     def _told(self) -> str:
-        """What the profile brings along."""
+        """What the selected profile sets."""
         found = self._profiles.get(self.profile.currentText().strip())
         if found is None or self.anonymous.isChecked():
             return ""
@@ -171,7 +171,7 @@ def _choice(name: str, nothing: str) -> QComboBox:
     line = box.lineEdit()
     assert line is not None
     line.setPlaceholderText(nothing)
-    box.setToolTip(plain(f"{name}: where it is empty, {nothing}"))
+    box.setToolTip(plain(f"{name}; if empty: {nothing}"))
     return box
 
 
@@ -184,10 +184,10 @@ def _offer(box: QComboBox, texts: Sequence[str]) -> None:
 
 
 class ConnectDialog(QDialog):
-    """Shows a connection and asks for another one; ``client`` is that of a browser.
+    """Edits a connection; ``client`` is a browser's client and lists the profiles.
 
     Signals:
-        chosen(object): the Connection to be used from now on.
+        chosen(object): the Connection to use from now on.
     """
 
     chosen = Signal(object)

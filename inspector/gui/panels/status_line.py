@@ -1,4 +1,4 @@
-"""The foot of the window: where the caret is, what is selected, which field; and the work that is going on."""
+"""The status bar: caret, selection and field of the current document, and the running job."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from inspector.gui.kit.icons import icon
 from inspector.gui.kit.text import path_text
 from inspector.gui.kit.widgets import ElidedLabel
 
-if TYPE_CHECKING:  # not for the first paint to wait for
+if TYPE_CHECKING:  # keeps the first paint fast
     from inspector.gui.document.document import Document
     from inspector.gui.ipc.client import Job
     from inspector.operations.protocol.views import Explanation, JobState
 
 PATIENCE = 400
-"""Milliseconds that work may take before it is shown."""
+"""Milliseconds that a job may run before it is shown."""
 STEPS = 1_000
 
 
 class StatusLine(QStatusBar):
-    """Follows one document at a time."""
+    """The status bar. It follows one document at a time."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -71,7 +71,7 @@ class StatusLine(QStatusBar):
         self.show_mode(False)
 
     def show_mode(self, editing: bool) -> None:
-        """Say whether bytes are overwritten."""
+        """Show whether typing overwrites bytes."""
         self.mode.setVisible(editing)
 
     def set_document(self, document: Document | None) -> None:
@@ -93,12 +93,12 @@ class StatusLine(QStatusBar):
         self.refresh()
 
     def show_selection(self, start: int, stop: int) -> None:
-        """Say how much is selected in the hex view."""
+        """Show how many bytes are selected in the hex view."""
         self.selection.setText(f"selection {in_bytes(stop - start)}" if stop > start else "")
         self.selection.setVisible(stop > start)
 
     def refresh(self, *_: object) -> None:
-        """Say where the caret is."""
+        """Show the caret and its field."""
         document = self._document
         if document is None or not document.size:
             for label in (self.offset, self.selection, self.path):
@@ -119,7 +119,7 @@ class StatusLine(QStatusBar):
         offset = hexadecimal(explanation.offset)
         self.path.setText(f"under the pointer {offset}: {field}")
 
-    # ---- work --------------------------------------------------------------------------------------------------
+    # ---- jobs --------------------------------------------------------------------------------------------------
 
     def _jobs_changed(self) -> None:
         jobs = self._document.client.jobs if self._document is not None else []
@@ -159,7 +159,7 @@ class StatusLine(QStatusBar):
             self.bar.setValue(min(STEPS, state.done * STEPS // state.total))
 
     def _judged(self) -> str:
-        """How many members a running check has judged."""
+        """How many members the running check has finished, "" if no check is running."""
         if self._document is None or not _is_check(self._job):
             return ""
         status = self._document.status
@@ -167,7 +167,7 @@ class StatusLine(QStatusBar):
         return f"{grouped(status.judged)} of {members}" if status.judged else ""
 
     def _show_waiting(self) -> None:
-        """A check can be paused: nothing waits for it."""
+        """Only checks can be paused, as nothing waits for them."""
         job = self._job
         self.wait.setVisible(_is_check(job) and not self.bar.isHidden())
         paused = job is not None and job.paused
@@ -186,6 +186,6 @@ class StatusLine(QStatusBar):
 
 
 def _is_check(job: Job[Any] | None) -> bool:
-    from inspector.operations.protocol.requests import ArchiveRequests  # not for the first paint to wait for
+    from inspector.operations.protocol.requests import ArchiveRequests  # keeps the first paint fast
 
     return job is not None and job.request is ArchiveRequests.check

@@ -1,4 +1,4 @@
-"""The structure: the tree of fields of the layer that is shown."""
+"""The structure: the fields of the shown layer as a tree."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from inspector.gui.document.selection import Selection
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.column_widths import FirstColumnFits
 from inspector.gui.kit.icons import severity_icon
-from inspector.gui.kit.model_paged_tree import PagedTree
+from inspector.gui.kit.model_paged_tree import PagedTree, Rows
 from inspector.gui.kit.staying_open import StaysOpen, by_positions
 from inspector.gui.kit.text import plain, short
 from inspector.gui.kit.widgets import Emptiable, select_row, tree_view
@@ -33,7 +33,7 @@ WIDTHS = {NAME: 190, VALUE: 100, OFFSET: 90, SIZE: 70}
 
 
 class StructurePanel(QWidget):
-    """Shows the fields of a document's layer and follows its selection."""
+    """Shows the fields of a layer and follows the selection."""
 
     def __init__(self, document: Document, swatch: Callable[[Role], QColor]) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class StructurePanel(QWidget):
             self._refetch()
 
     def _changed(self) -> None:
-        """Fetch anew; what the user has opened is not closed again and again while decoding goes on."""
+        """Reload, but not while decoding goes on: that would keep closing rows the user expanded."""
         if self._document.status.stage is not Stage.DECODING or not self.model.rowCount():
             self._refetch()
 
@@ -107,8 +107,8 @@ class StructurePanel(QWidget):
         self._navigation = False
 
 
-class FieldTree:
-    """The fields of one layer, in the order of the specification."""
+class FieldTree(Rows):
+    """The fields of one layer in specification order."""
 
     titles: tuple[str, ...] = TITLES
     root: Any = ()
@@ -119,15 +119,12 @@ class FieldTree:
         self._swatch = swatch
 
     def fetch(self, key: Any, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
-        """See Rows."""
         self._client.ask(ArchiveRequests.field_rows, self.layer, key, first, count).then(deliver)
 
     def key(self, row: FieldRow) -> Any | None:
-        """See Rows."""
         return row.path if row.children else None
 
     def data(self, row: FieldRow, column: int, role: int) -> Any:
-        """See Rows."""
         if role == Qt.ItemDataRole.DisplayRole:
             return _text(row, column)
         if role == Qt.ItemDataRole.DecorationRole and column == NAME:
@@ -141,7 +138,6 @@ class FieldTree:
         return None
 
     def range_text(self, first: int, stop: int) -> str:
-        """See Rows."""
         return f"{first + 1:,} – {stop:,}"
 
 
@@ -171,7 +167,7 @@ def _scale() -> float:
 
 @cache
 def _square(colour: str, scale: float) -> QPixmap:
-    """A small square of a role's colour, as in the legend of the hex view."""
+    """A small square in a role's colour, as in the legend of the hex view."""
     picture = QPixmap(QSize(12, 12) * scale)
     picture.setDevicePixelRatio(scale)
     picture.fill(Qt.GlobalColor.transparent)

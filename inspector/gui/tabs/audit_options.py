@@ -1,4 +1,4 @@
-"""What is audited, and how: the fields over the results."""
+"""The fields above the results of an audit: its options and the filters."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 _LATER = 200
-"""Milliseconds after the last key that the text counts."""
+"""Milliseconds after the last key before the text filter applies."""
 
 MOST_WORKERS = 64
 
 
 class AuditOptions(QWidget):
-    """The fields; ``wanted`` is what they say.
+    """The options of an audit.
 
     Signals:
-        changed(): something else is said.
+        changed(): a field was edited.
         submitted(): Enter was pressed in a field.
     """
 
@@ -54,8 +54,8 @@ class AuditOptions(QWidget):
         self.place.setPlaceholderText("a folder, or s3://bucket/prefix/")
         self.results = PathField()
         self.results.setAccessibleName("Results file")
-        self.results.setPlaceholderText("none: results are lost when this tab closes")
-        self.results.setToolTip("With a results file, a stopped audit continues where it stopped")
+        self.results.setPlaceholderText("none (results are lost when this tab closes)")
+        self.results.setToolTip("With a results file, a cancelled audit can be resumed")
         self.quick = QCheckBox("Structure on&ly")
         self.quick.setToolTip("Read the structure but no content: faster, but finds less")
         self.sample = QDoubleSpinBox()
@@ -63,12 +63,12 @@ class AuditOptions(QWidget):
         self.sample.setValue(100.0)
         self.sample.setDecimals(2)
         self.sample.setSuffix(" %")
-        self.sample.setAccessibleName("Sample size in per cent")
+        self.sample.setAccessibleName("Sample size in percent")
         self.sample.setToolTip("Audit only this share of the archives, the same ones every time")
         self.workers = QSpinBox()
         self.workers.setRange(0, MOST_WORKERS)
         self.workers.setSpecialValueText("one per processor")
-        self.workers.setAccessibleName("Processes at a time")
+        self.workers.setAccessibleName("Number of processes")
         self.workers.setToolTip("The number of archives checked at the same time")
         self._browse = QPushButton("&Browse…")
         self._choose = QPushButton("Choose…")
@@ -105,7 +105,7 @@ class AuditOptions(QWidget):
         grid.addLayout(more, len(rows), 1, 1, 2)
 
     def wanted(self, connection: Connection = DEFAULT) -> Wanted:
-        """What is to be done; ``connection`` says how S3 is reached."""
+        """The audit that the fields describe, with this S3 connection."""
         place = self.place.text().strip()
         results = self.results.text().strip()
         return Wanted(
@@ -121,12 +121,12 @@ class AuditOptions(QWidget):
         return {"results": self.results, "quick": self.quick, "sample": self.sample, "workers": self.workers}
 
     def kept(self) -> OpenTab | None:
-        """What a session keeps, None where nothing was said."""
+        """The fields for the session file, None if all are empty."""
         place = absolute(self.place.text().strip()) if self.place.text().strip() else ""
         return OpenTab(place, side="audit", said=said_in(self._fields())) if place or self.results.text() else None
 
     def take_up(self, kept: OpenTab) -> str:
-        """Say what an earlier session said; gives what starting does then."""
+        """Restore the fields from a session; returns a sentence about what Start will do."""
         self.place.setText(kept.location)
         say_again(self._fields(), kept.said)
         if self.results.text().strip():
@@ -134,7 +134,7 @@ class AuditOptions(QWidget):
         return "Audited in an earlier session. Start audits it again."
 
     def trouble(self) -> str:
-        """Why this cannot be done, empty where it can."""
+        """Why the audit cannot start, "" if it can."""
         return "" if self.place.text().strip() else "Choose a folder or an S3 prefix."
 
     def _ask_place(self) -> None:
@@ -144,9 +144,9 @@ class AuditOptions(QWidget):
         dialog = QFileDialog(self, "Results File")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setFileMode(QFileDialog.FileMode.AnyFile)
-        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # one that is there is taken up
+        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # an existing results file is resumed
         dialog.setLabelText(QFileDialog.DialogLabel.Accept, "Use")
-        dialog.setNameFilters(["Results of audits (*.audit)", "All files (*)"])
+        dialog.setNameFilters(["Audit results (*.audit)", "All files (*)"])
         dialog.setDefaultSuffix("audit")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         known = self.results.text().strip()
@@ -157,10 +157,10 @@ class AuditOptions(QWidget):
 
 
 class Filters(QWidget):
-    """The fields over the table.
+    """The filters above the table: by text, state and format.
 
     Signals:
-        changed(): another choice was made: see ``choice``.
+        changed(): ``choice`` has changed.
     """
 
     changed = Signal()
@@ -195,7 +195,7 @@ class Filters(QWidget):
         self.formats.currentIndexChanged.connect(lambda _: self.changed.emit())
 
     def offer(self, formats: Iterable[str]) -> None:
-        """Let these formats be chosen, beside those that can be already."""
+        """Add formats to the list."""
         known = {self.formats.itemText(at) for at in range(self.formats.count())}
         for name in formats:
             if name not in known:
@@ -203,11 +203,11 @@ class Filters(QWidget):
 
     @property
     def any(self) -> bool:
-        """Whether some results may be left out."""
+        """Whether any filter is set."""
         return bool(self.text.text() or self.states.currentIndex() or self.formats.currentIndex())
 
     def choice(self) -> dict[str, object]:
-        """What a Query says of it."""
+        """The fields of a Query."""
         return {
             "text": self.text.text().strip(),
             "states": self.states.currentData(),

@@ -1,4 +1,4 @@
-"""A tab that audits a folder or a prefix: its options, how far it is, and its results as a table."""
+"""The tab that audits a folder or an S3 prefix: options, progress and a table of results."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ from inspector.sources.s3.connection import DEFAULT, Connection
 
 WIDTHS = {LOCATION: 250, STATE: 120, FORMAT: 65, SIZE: 75, MEMBERS: 75, ERRORS: 60, WARNINGS: 75}
 LOOK = 700
-"""Milliseconds between two looks at the results while the audit runs."""
+"""Milliseconds between two refreshes while the audit runs."""
 BEGIN = "Choose a folder or prefix and press Start: every archive below it is checked."
 NOTHING = "No archive was found."
 NONE_CHOSEN = "No results match the filters."
 
 
 class AuditTab(SideTab):
-    """One audit at a time. ``connection_of`` says how a location on S3 is reached.
+    """Runs one audit at a time; ``connection_of`` gives the connection of an S3 location.
 
     Signals:
-        chosen(str): a location is to be opened.
+        chosen(str): open this location.
     """
 
     chosen = Signal(str)
@@ -139,11 +139,11 @@ class AuditTab(SideTab):
         self._looking.timeout.connect(self._look)
         self.client.lost.connect(self._lose)
 
-    # ---- the work ----------------------------------------------------------------------------------------------
+    # ---- job ---------------------------------------------------------------------------------------------------
 
     @property
     def running(self) -> bool:
-        """Whether an audit is under way, be it paused."""
+        """Whether an audit is running or paused."""
         return self._job is not None and self._job.running
 
     @property
@@ -155,11 +155,11 @@ class AuditTab(SideTab):
         return self.options.kept()
 
     def take_up(self, kept: OpenTab) -> None:
-        """Show what an earlier session audited; it goes on when that is wanted."""
+        """Restore the fields of an earlier session; Start resumes the audit."""
         self.message.say(self.options.take_up(kept))
 
     def start(self) -> None:
-        """Begin, or go on with what the results file has not got yet."""
+        """Start the audit, or resume it from the results file."""
         if self.running:
             return
         trouble = self.options.trouble()
@@ -206,7 +206,7 @@ class AuditTab(SideTab):
         self.sentence.setText(self._pace.tell(state, monotonic(), files))
 
     def _look(self) -> None:
-        """Ask for what has come since; not twice, so that a slow answer does not pile up."""
+        """Refresh the results unless the last answer is still outstanding."""
         if self.client.outstanding <= 1:
             self.client.ask(AuditRequests.standing).then(self._take)
             self.model.refetch()
@@ -232,7 +232,7 @@ class AuditTab(SideTab):
         self.message.say(" ".join(filter(None, (sentence, kept, "Close this tab and start the audit again."))))
         self._refresh()
 
-    # ---- words -------------------------------------------------------------------------------------------------
+    # ---- display -----------------------------------------------------------------------------------------------
 
     def _summary(self) -> str:
         known = self.standing
@@ -242,19 +242,19 @@ class AuditTab(SideTab):
         archives, nothing = count(sum(number for _, number in known.states), "archive"), "nothing was audited"
         words = [f"{archives}: {told or nothing}."]
         if known.others:
-            words.append(plural("{number} other file left out.", "{number} other files left out.", known.others))
+            words.append(plural("{number} other file was skipped.", "{number} other files were skipped.", known.others))
         if known.earlier.files:
-            words.append(f"{count(known.earlier.files, 'file')} finished earlier.")
+            words.append(f"{count(known.earlier.files, 'file')} were finished earlier.")
         if known.left.files:
-            text = "{files} not audited yet; Start continues."
+            text = "{files} not audited yet; Start resumes."
             if not self._keeps:
-                text = "{files} not audited yet; Start begins again, as there is no results file."
+                text = "{files} not audited yet; without a results file, Start begins from scratch."
             words.append(text.format(files=count(known.left.files, "file")))
         return " ".join(words)
 
     @property
     def _keeps(self) -> bool:
-        """Whether results are kept in a file."""
+        """Whether results are stored in a file."""
         return bool(self.options.results.text().strip())
 
     def _refresh(self, *_: object) -> None:
@@ -289,10 +289,10 @@ class AuditTab(SideTab):
         if text != self.about.text():
             self.about.say(text)
 
-    # ---- what can be done with results -------------------------------------------------------------------------
+    # ---- actions -----------------------------------------------------------------------------------------------
 
     def _offer(self, menu: QMenu) -> None:
-        """What the menu of the table has beside copying; sorting too, which titles offer to the pointer alone."""
+        """Add Open and Sort By to the context menu: column titles sort by mouse only."""
         opening = menu.addAction("Open")
         opening.setEnabled(self._selected() is not None)
         opening.triggered.connect(self._open_selected)
@@ -302,7 +302,7 @@ class AuditTab(SideTab):
         menu.addSeparator()
 
     def _sort(self, column: int, _: bool = False) -> None:
-        """Sort by a column, the other way round where that was done already."""
+        """Sort by a column, or reverse the order if it is the current one."""
         header = self.table.horizontalHeader()
         up = header.sortIndicatorSection() != column or header.sortIndicatorOrder() is Qt.SortOrder.DescendingOrder
         self.table.sortByColumn(column, Qt.SortOrder.AscendingOrder if up else Qt.SortOrder.DescendingOrder)
@@ -325,10 +325,10 @@ class AuditTab(SideTab):
         dialog.open()
 
     def export(self, path: str, kind: ExportKind) -> None:
-        """Write all results to a file; what came of it is said."""
+        """Write all results to a file and show the outcome."""
         self.client.start(AuditRequests.export, path, kind).then(self.message.say, self.message.say)
 
 
 def _folder(place: str) -> str:
-    """What locations beneath a place begin with."""
+    """The prefix of all locations below a place."""
     return place if place.endswith("/") else f"{place}/"

@@ -1,4 +1,4 @@
-"""Buckets, prefixes and objects as a tree that is listed page by page, each page only when it is asked for."""
+"""Buckets, prefixes and objects as a tree; each page is listed only on request."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from inspector.operations.protocol.browse_views import EntryKind, RemoteEntry, R
 TITLES = ("Name", "Size", "Last changed (UTC)")
 NAME, SIZE, CHANGED = range(len(TITLES))
 BUCKETS = ""
-"""The location that stands for all buckets."""
+"""The location that means all buckets."""
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _ICONS = {EntryKind.BUCKET: "folder", EntryKind.PREFIX: "folder", EntryKind.OBJECT: "file"}
 Index = QModelIndex | QPersistentModelIndex
 NOWHERE = QModelIndex()
 
 List = Callable[[str, str, Callable[[RemotePage], None], Callable[[str], None]], object]
-"""Asks for the page of a location that a token leads to; one of the two others gets the page, or a sentence."""
+"""Requests a page: location, page token, callback for the page, callback for an error sentence."""
 
 
 class Note(StrEnum):
-    """A last row that is no entry: why there is nothing, or not all."""
+    """The kind of a last row that is not an entry: why the listing is empty or incomplete."""
 
     LOADING = "loading"
     NOTHING = "nothing"
@@ -53,11 +53,11 @@ class _Node:
 
 
 class BrowserModel(QAbstractItemModel):
-    """The tree. ``begin`` says where it starts; what lies in a prefix is asked for when that is expanded.
+    """The tree. ``begin`` sets its root; a prefix is listed when it is expanded.
 
     Signals:
-        listed(object): a page has arrived, a RemotePage.
-        refused(str): a page could not be had.
+        listed(object): a RemotePage has arrived.
+        refused(str): a page could not be listed; the reason.
     """
 
     listed = Signal(object)
@@ -71,7 +71,7 @@ class BrowserModel(QAbstractItemModel):
         self._nodes = [_Node(-1, 0)]
 
     def begin(self, location: str) -> None:
-        """List a location anew: a bucket or a prefix, or BUCKETS."""
+        """List a bucket, a prefix or BUCKETS from scratch."""
         self.beginResetModel()
         self._generation += 1
         self._start = location
@@ -80,15 +80,15 @@ class BrowserModel(QAbstractItemModel):
         self._ask(0)
 
     def entry(self, index: Index) -> RemoteEntry | None:
-        """The entry of a row, None for a note and for the root."""
+        """The entry of a row, None for notes and the root."""
         return self._at(index).entry
 
     def goes_on(self, index: Index) -> bool:
-        """Whether a row stands for more that can be asked for."""
+        """Whether activating a row lists more, or tries again."""
         return self._at(index).note in (Note.MORE, Note.FAILED)
 
     def go_on(self, index: Index) -> None:
-        """Ask for what comes next, or again for what failed, where a row says that."""
+        """List the next page, or retry the failed one, if the row stands for it."""
         if self.goes_on(index):
             self._ask(self._at(index).parent)
 
@@ -98,7 +98,7 @@ class BrowserModel(QAbstractItemModel):
         node, generation = self._nodes[number], self._generation
         node.asked = node.waiting = True
         if self._note(node) is None:
-            # Views ask in the middle of taking up other rows, where further ones must not appear.
+            # Views call this while they insert other rows; no rows may be added at that moment.
             QTimer.singleShot(0, self, lambda: self._say_loading(number, generation))
         else:
             self._say_loading(number, generation)
@@ -111,7 +111,7 @@ class BrowserModel(QAbstractItemModel):
         def fail(sentence: str) -> None:
             if generation == self._generation:
                 node.waiting = False
-                self._set_note(number, Note.FAILED, f"{sentence} (Activate this row to ask again.)")
+                self._set_note(number, Note.FAILED, f"{sentence} (Activate this row to retry.)")
                 self.refused.emit(sentence)
 
         self._list(node.entry.location if node.entry is not None else self._start, node.following, take, fail)
@@ -121,7 +121,7 @@ class BrowserModel(QAbstractItemModel):
             self._set_note(number, Note.LOADING, "Listing…")
 
     def _note(self, node: _Node) -> Note | None:
-        """What the last row beneath a node says where that is no entry."""
+        """The note in the last row below a node, None if that is an entry."""
         return self._nodes[node.children[-1]].note if node.children else None
 
     def _take(self, number: int, page: RemotePage) -> None:
@@ -147,7 +147,7 @@ class BrowserModel(QAbstractItemModel):
         self.listed.emit(page)
 
     def _set_note(self, number: int, note: Note | None, text: str = "") -> None:
-        """Let the last row under a node say something, or nothing."""
+        """Set or remove the note below a node."""
         node, index = self._nodes[number], self._index(number)
         if self._note(node) is not None:
             last = len(node.children) - 1
@@ -181,7 +181,7 @@ class BrowserModel(QAbstractItemModel):
         return parent.column() <= 0 and (bool(self._at(parent).children) or self._is_folder(parent))
 
     def canFetchMore(self, parent: Index) -> bool:
-        """See QAbstractItemModel: further pages have a row of their own, since each is a request."""
+        """Only the first page is fetched automatically; each further page costs a request and has a row of its own."""
         return not self._at(parent).asked and self._is_folder(parent)
 
     def fetchMore(self, parent: Index) -> None:

@@ -1,4 +1,4 @@
-"""The tab that lists buckets and prefixes, and takes from them what is chosen."""
+"""The tab that browses S3: lists buckets and prefixes; opens, checks, extracts and downloads from them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from inspector.sources.s3.connection import Connection
 WIDTHS = {NAME: 520, SIZE: 110, CHANGED: 170}
 STEPS = 1_000
 CANCELLED = "The listing was cancelled."
-NOT_LISTED = "The listing did not come."
+NOT_LISTED = "The listing failed: the worker has stopped."
 WELCOME = (
     "Type a bucket or a prefix above and press List. Buckets are listed only on request, since many "
     "credentials may not list them."
@@ -40,12 +40,12 @@ WELCOME = (
 
 
 class BrowserTab(SideTab):
-    """What lies on S3. ``location`` is listed at once where it names a bucket.
+    """Browses S3; a non-empty ``location`` is listed at once.
 
     Signals:
-        openWanted(str, object): a location is to be opened with a Connection.
-        extractWanted(str, object): the members of the archive there are to be extracted.
-        checkWanted(list, object): the archives at these locations are to be checked.
+        openWanted(str, object): open this location with this Connection.
+        extractWanted(str, object): extract the members of the archive at this location.
+        checkWanted(list, object): check the archives at these locations.
     """
 
     openWanted = Signal(str, object)
@@ -63,7 +63,7 @@ class BrowserTab(SideTab):
         self.model = BrowserModel(self._list, self)
         self.tree = tree_view(self.model, WIDTHS, "Buckets, prefixes and objects")
         self.tree.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.tree.setExpandsOnDoubleClick(False)  # activating a row does it, with the keyboard too
+        self.tree.setExpandsOnDoubleClick(False)  # activating a row does it, also by keyboard
         self.location = PathField()
         self.location.setAccessibleName("Bucket or prefix")
         self.location.setPlaceholderText("s3://bucket/prefix/")
@@ -145,7 +145,7 @@ class BrowserTab(SideTab):
         self.message.say(sentence)
 
     def _open_client(self) -> Client[BrowseRequests]:
-        """A client to ask: another one where the process of the last has gone."""
+        """The client, or a new one if the process of the last has ended."""
         if not self._client.is_open:
             self._client = self._new_client()
         return self._client
@@ -164,7 +164,7 @@ class BrowserTab(SideTab):
     # ---- listing -----------------------------------------------------------------------------------------------
 
     def list_location(self) -> None:
-        """List the bucket or the prefix that is entered."""
+        """List the entered bucket or prefix."""
         text = strip_credentials(self.location.text().strip())
         if text and "://" not in text:
             text = f"s3://{text}"
@@ -210,7 +210,7 @@ class BrowserTab(SideTab):
             self.tree.setCurrentIndex(self.model.index(0, 0))
 
     def _give_room(self, parent: QModelIndex, first: int, last: int) -> None:
-        """What a row says that is no entry may take the room of all columns."""
+        """Let notes span all columns."""
         for row in range(first, last + 1):
             if self.model.entry(self.model.index(row, 0, parent)) is None:
                 self.tree.setFirstColumnSpanned(row, parent, True)
@@ -224,16 +224,16 @@ class BrowserTab(SideTab):
         dialog.open()
 
     def use(self, connection: Connection) -> None:
-        """Reach S3 in another way from now on; what is listed is listed anew."""
+        """Use another connection from now on, and list the location again."""
         self.connection = connection
         self._connections.remember(self.location.text(), connection)
         if self.location.text().strip() not in ("", "s3://"):
             self.list_location()
 
-    # ---- what is selected --------------------------------------------------------------------------------------
+    # ---- selection ---------------------------------------------------------------------------------------------
 
     def selected(self) -> list[RemoteEntry]:
-        """The entries that are selected, from the top."""
+        """The selected entries."""
         rows = self.tree.selectionModel().selectedRows()
         return [entry for index in rows if (entry := self.model.entry(index)) is not None]
 
@@ -266,7 +266,7 @@ class BrowserTab(SideTab):
     def _check(self) -> None:
         self.checkWanted.emit([entry.location for entry in self.selected()], self.connection)
 
-    # ---- downloading -------------------------------------------------------------------------------------------
+    # ---- download ----------------------------------------------------------------------------------------------
 
     def _download_to(self, folders: list[str]) -> None:
         locations = tuple(entry.location for entry in self.selected())

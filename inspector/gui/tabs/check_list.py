@@ -1,4 +1,4 @@
-"""A tab that checks many archives and lists what each came to."""
+"""The tab that checks many archives and lists the result of each."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _COUNTED = {ERRORS: Severity.ERROR, WARNINGS: Severity.WARNING}
 
 WIDTHS = {LOCATION: 320, STATE: 130, ERRORS: 70, WARNINGS: 80, SENTENCE: 500}
 TOLD = 100
-"""Milliseconds between two sentences about how far it is."""
+"""Milliseconds between two updates of the progress sentence."""
 
 
 class CheckTab(SideTab):
-    """The check of many locations: what is in them is found out when it begins.
+    """Checks many locations; the archives below them are searched when the check starts.
 
     Signals:
-        chosen(str): a location is to be opened.
+        chosen(str): open this location.
     """
 
     chosen = Signal(str)
@@ -62,7 +62,7 @@ class CheckTab(SideTab):
         self.bar.setRange(0, 0)
         self.stop = QPushButton("Cancel")
         self.stop.setToolTip("Stop checking; finished results stay (Esc)")
-        self.again = push_button("Check &Again", "Find and check all archives there")
+        self.again = push_button("Check &Again", "Search for archives again and check all of them")
         self._stack = Emptiable(self.table)
         self.setFocusProxy(self._stack)
         self._told = QTimer(self)
@@ -105,11 +105,11 @@ class CheckTab(SideTab):
         return OpenTab(next(iter(places), ""), side="check", places=places)
 
     def show_places(self) -> None:
-        """Show what was checked in an earlier session, and wait until the user wants it checked again."""
+        """List the locations of an earlier session without checking them again."""
         self.model.fill([Wanted(each) for each in self._locations])
         self.model.cancel()
         self._stack.show_view(self.table)
-        self.sentence.setText("Checked in an earlier session, and not checked again automatically.")
+        self.sentence.setText("These archives were checked in an earlier session. Check Again repeats the check.")
 
     def cancel(self) -> None:
         self.checks.cancel()
@@ -173,7 +173,7 @@ class CheckTab(SideTab):
 
 
 def _common_start(locations: list[str]) -> str:
-    """The folder that all locations are in, with the separator at its end."""
+    """The common folder of all locations, with a trailing separator."""
     folders = {os.path.dirname(location) for location in locations}  # noqa: PTH120 - text, not a place on the disk
     if not folders:
         return ""
@@ -189,7 +189,7 @@ class _Row:
 
 
 class CheckListModel(TitledTable):
-    """All locations, in their order; ``start`` is the path that they are told relative to."""
+    """All locations in order."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(TITLES, parent)
@@ -197,25 +197,25 @@ class CheckListModel(TitledTable):
         self._start = ""
 
     def fill(self, wanted: list[Wanted], start: str = "") -> None:
-        """Show these locations, about which nothing is known yet."""
+        """Show these locations as waiting, relative to ``start``."""
         self.beginResetModel()
         self._rows = [_Row(each.location) for each in wanted]
         self._start = start
         self.endResetModel()
 
     def begin(self, at: int) -> None:
-        """Say that one is being checked."""
+        """Mark a row as being checked."""
         self._rows[at].doing = CHECKING
         self._changed(at, at)
 
     def take(self, at: int, outcome: Outcome) -> None:
-        """Say what one came to."""
+        """Show the outcome of a row."""
         self._rows[at].outcome = outcome
         self._rows[at].doing = LEFT_OUT if outcome.left_out else ""
         self._changed(at, at)
 
     def cancel(self) -> None:
-        """Say that the rest is not checked."""
+        """Mark all rows without an outcome as not checked."""
         for row in self._rows:
             row.doing = CANCELLED if row.outcome is None else row.doing
         if self._rows:
@@ -225,16 +225,16 @@ class CheckListModel(TitledTable):
         self.dataChanged.emit(self.index(first, 0), self.index(last, len(TITLES) - 1))
 
     def location(self, index: Index) -> str:
-        """The location in a row."""
+        """The location of a row."""
         return self._rows[index.row()].location
 
     @property
     def done(self) -> int:
-        """How many have been checked."""
+        """How many locations have an outcome."""
         return sum(row.outcome is not None for row in self._rows)
 
     def summary(self) -> str:
-        """What is known, in a sentence."""
+        """The counts of all outcomes, as a sentence."""
         outcomes = [row.outcome for row in self._rows if row.outcome is not None]
         states = Counter(outcome.state for outcome in outcomes if not outcome.left_out)
         parts = [f"{grouped(states[state])} {_told(state)}" for state in State if states[state]]
@@ -243,7 +243,7 @@ class CheckListModel(TitledTable):
         left_out = sum(outcome.left_out for outcome in outcomes)
         rest = len(self._rows) - len(outcomes)
         if left_out:
-            words += "; " + count(left_out, "other file is no archive", "other files are no archives")
+            words += "; " + count(left_out, "other file is not an archive", "other files are not archives")
         return f"{words}; " + f"{grouped(rest)} not checked." if rest else f"{words}."
 
     # ---- overrides ---------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""A tab in which an archive is made: its kind, its place, what goes into it, its options."""
+"""The tab that creates an archive: its format, target, inputs and options."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ KINDS = {
 }
 SUFFIXES = {ArchiveKind.CAF: ".caf", ArchiveKind.RCA: ".rca", ArchiveKind.TACO: ".tacozip"}
 OFFERED = 1_000
-"""The most members that an entry of a TACO header is offered."""
+"""Members that are suggested for a TACO header entry."""
 
 
 class NewArchiveTab(SideTab):
-    """Makes archives, one after another if that is wanted.
+    """Creates one archive after another.
 
     Signals:
-        chosen(str): an archive that was made is to be opened.
+        chosen(str): open this new archive.
     """
 
     chosen = Signal(str)
@@ -142,7 +142,7 @@ class NewArchiveTab(SideTab):
         return self._job is None and self.inputs.settled
 
     def _fields(self) -> dict[str, QWidget]:
-        # What agrees to a loss, such as replacing what is there, is agreed to anew in every session.
+        # Agreement to a loss, such as replacing a file, is not stored: it is asked for in every session.
         return {"kind": self.kind, **self.options.fields()}
 
     @property
@@ -152,25 +152,25 @@ class NewArchiveTab(SideTab):
         return draft if text or draft.places or said != self._unsaid else None
 
     def take_up(self, kept: OpenTab) -> None:
-        """Say what an earlier session said, and look at the files as they are now."""
+        """Restore the fields from a session, and read the inputs as they are now."""
         say_again(self._fields(), kept.said)
         self.target.setText(kept.location)
         self._look_beside()
         self.inputs.add(list(kept.places))
 
     def cancel(self) -> None:
-        """See SideTab: the worker goes, and takes away first what is half made."""
+        """Stop the worker; it removes partial files first."""
         self.inputs.stop()
         self.client.close()
 
     def escape(self) -> None:
-        """See SideTab: what is said of the archive stays."""
+        """Stop creating the archive; the fields stay."""
         self.cancel_making()
 
-    # ---- what is to be made ------------------------------------------------------------------------------------
+    # ---- fields ------------------------------------------------------------------------------------------------
 
     def draft(self) -> Draft:
-        """What is asked for; raises OptionError."""
+        """The Draft of the current fields; raises OptionError."""
         text = self.target.text().strip()
         draft = Draft(
             ArchiveKind(self.kind.currentData()),
@@ -182,7 +182,7 @@ class NewArchiveTab(SideTab):
         return replace(self.options.apply(draft), remove_unfinished=self.remove_unfinished.isChecked())
 
     def _draft_as_far(self) -> Draft:
-        """What is asked for, as far as it can be meant: enough to look at the files."""
+        """The Draft of the current fields, or without options if those are invalid: enough to read the inputs."""
         try:
             return self.draft()
         except OptionError:
@@ -209,11 +209,11 @@ class NewArchiveTab(SideTab):
         was_remote = not self.reach.isHidden()
         self.reach.follow(location)
         if is_s3(location) or was_remote:
-            self.inputs.look_again()  # which says, too, what is wrong with an address
+            self.inputs.look_again()  # this also validates the address
         self._enable()
 
     def ask_target(self) -> None:
-        """Ask where the archive is to be written."""
+        """Ask for the target of the archive."""
         kind = ArchiveKind(self.kind.currentData())
         if kind is ArchiveKind.DATAS3T:
             ask_for_folder(self, "Root of the Bucket", lambda found: self.target.setText(found[0]))
@@ -221,7 +221,7 @@ class NewArchiveTab(SideTab):
         dialog = QFileDialog(self, "New Archive")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        # Whether something is replaced is for the box beside the name to say, once.
+        # The check box of this tab decides whether to replace; do not ask twice.
         dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)
         dialog.setDefaultSuffix(SUFFIXES[kind][1:])
         dialog.fileSelected.connect(self._take_target)
@@ -232,7 +232,7 @@ class NewArchiveTab(SideTab):
         self._look_beside()
 
     def _look_beside(self) -> None:
-        """Find out whether runs that were killed have left anything where the archive is to be."""
+        """Look for unfinished files of killed runs next to the target."""
         self.client.start(CreateRequests.unfinished, self._draft_as_far()).then(self._tell_unfinished)
 
     def _tell_unfinished(self, sentence: str) -> None:
@@ -249,7 +249,7 @@ class NewArchiveTab(SideTab):
         self._enable()
 
     def missing(self) -> str:
-        """What still has to be said or changed before the archive can be made, empty where nothing."""
+        """What is missing before the archive can be created, "" if nothing is."""
         try:
             draft = self.draft()
         except OptionError as error:
@@ -264,7 +264,7 @@ class NewArchiveTab(SideTab):
         return contents.obstacle
 
     def _remark(self) -> str:
-        """What to know of the name of the archive, empty where it is as people expect it."""
+        """A warning about the file name, "" if its suffix is the usual one."""
         suffix = Path(self.target.text().strip()).suffix.lower()
         if not self._suffix or suffix == self._suffix or suffix not in SUFFIXES.values():
             return ""
@@ -276,10 +276,10 @@ class NewArchiveTab(SideTab):
             self.trouble.setText(missing or self._remark())
             self.begin.setEnabled(not missing)
 
-    # ---- making it ---------------------------------------------------------------------------------------------
+    # ---- job ---------------------------------------------------------------------------------------------------
 
     def make(self) -> None:
-        """Make the archive, if nothing is missing; how a bucket is reached that is new is asked first."""
+        """Create the archive if nothing is missing; ask for the connection of an unknown bucket first."""
         if self._job is not None or self.missing():
             return
         if not self.reach.is_sure:
@@ -290,13 +290,13 @@ class NewArchiveTab(SideTab):
         self.message.hide()
         self._pace = Eta(monotonic())
         self._job = job = self.client.start(CreateRequests.create, draft).then(self._take, self._fail)
-        job.binding = True  # what could not be taken away again has to be known
+        job.binding = True  # the user must learn which partial files could not be removed
         job.progressed.connect(self._progressed)
         job.finished.connect(lambda: self._over(job))
         self._show_work(True)
 
     def cancel_making(self) -> None:
-        """Stop; nothing half made stays."""
+        """Cancel the job; it leaves no partial files."""
         if self._job is not None:
             self._job.cancel()
             self.trouble.setText("Stopping…")
@@ -308,7 +308,7 @@ class NewArchiveTab(SideTab):
         self.stop.setVisible(running)
         self.begin.setVisible(not running)
         if running:
-            self.trouble.setText("Beginning…")
+            self.trouble.setText("Starting…")
             self.stop.setFocus()
 
     def _progressed(self, state: JobState) -> None:
@@ -331,10 +331,10 @@ class NewArchiveTab(SideTab):
         self.message.say(" ".join((made.sentence, *made.warnings)), "Open It")
 
     def _fail(self, sentence: str) -> None:
-        if sentence != CANCELLED:  # which has been said
+        if sentence != CANCELLED:  # already shown
             self.message.say(sentence)
 
     def _lose(self, sentence: str) -> None:
         self._form.setEnabled(False)
         self.begin.setEnabled(False)
-        self.message.say(f"{sentence} Close this tab and begin again.")
+        self.message.say(f"{sentence} Close this tab and start again.")

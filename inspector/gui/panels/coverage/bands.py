@@ -1,7 +1,7 @@
-"""What each column of pixels of a band shows: exact for any number of ranges, in time that the columns alone cost.
+"""What each pixel column of a band shows. Exact for any number of ranges; the time depends only on the columns.
 
-Pure: nothing here knows Qt. A column shows a *set*: the states of the ranges that it meets, whether keys between
-ranges are in none of them (a gap), whether keys are in two (an overlap), and whether metadata has lost its archive.
+Pure: no Qt here. A column shows a *set*, as bits: the states of the ranges it intersects, whether it contains keys
+of no range (a gap), keys of two ranges (an overlap), or keys of metadata without an archive (an orphan).
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import numpy as np
 from inspector.operations.protocol.coverage_views import RANGE_STATES, RangeState
 
 LEAST = 4
-"""The fewest keys that a band shows."""
+"""Keys that a band shows at the highest zoom."""
 _TICKS = (1, 2, 5)
 
 GAP, OVERLAP, ORPHAN = (1 << (len(RANGE_STATES) + at) for at in range(3))
-"""What a column may show beside states, as bits of its set."""
+"""Bits of a set that are not states."""
 _BITS = {state: 1 << at for at, state in enumerate(RANGE_STATES)}
 
 
 def bit(state: RangeState) -> int:
-    """The bit of a state in the set of a column."""
+    """The bit of a state in a set."""
     return _BITS[state]
 
 
@@ -36,7 +36,7 @@ def states_in(shown: int) -> list[RangeState]:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The columns of pixels ``[left, right)``, which show the same set."""
+    """Adjacent pixel columns ``[left, right)`` that show the same set."""
 
     left: int
     right: int
@@ -44,7 +44,7 @@ class Run:
 
 
 class Stretches:
-    """Stretches of keys, both ends included, none of which meet: to be asked whether there is one in a column."""
+    """Disjoint intervals of keys, both ends included, for lookups by column."""
 
     def __init__(self, stretches: Iterable[tuple[int, int]]) -> None:
         self.firsts: list[int] = []
@@ -59,19 +59,19 @@ class Stretches:
                 self.lasts[-1] = reached = last
 
     def meet(self, start: int, stop: int) -> bool:
-        """Whether any key of ``[start, stop)`` is in one of them."""
+        """Whether any interval contains a key of ``[start, stop)``."""
         at = bisect_left(self.lasts, start)
         return at < len(self.firsts) and self.firsts[at] < stop
 
     def first(self, start: int, stop: int) -> tuple[int, int] | None:
-        """The first of them that has a key of ``[start, stop)``."""
+        """The first interval that contains a key of ``[start, stop)``, None if none does."""
         at = bisect_left(self.lasts, start)
         found = at < len(self.firsts) and self.firsts[at] < stop
         return (self.firsts[at], self.lasts[at]) if found else None
 
 
 class Band:
-    """The ranges of one dataset, sorted by their first key; both ends are included."""
+    """The ranges of one dataset, sorted by first key; both ends are included."""
 
     def __init__(
         self,
@@ -99,22 +99,22 @@ class Band:
         return len(self.firsts)
 
     def set_states(self, states: bytes) -> None:
-        """What is known of each range, as positions in RANGE_STATES."""
+        """Set the state of each range, as positions in RANGE_STATES."""
         self._begun, self._ended = self._sums(states)
 
     def _sums(self, states: bytes) -> tuple[np.ndarray, np.ndarray]:
-        """For each state how many of the first ``i`` ranges have it: as they begin, and as they end."""
+        """For each state, how many of the first ``i`` ranges have it: in order of first key, and of last key."""
         codes = np.frombuffer(states, np.uint8)
         each = np.arange(len(RANGE_STATES), dtype=np.uint8)[:, None]
         return tuple(
             np.concatenate((np.zeros((len(each), 1), np.int64), np.cumsum(row == each, axis=1)), axis=1)
             for row in (codes, codes[self._order])
-        )  # type: ignore[return-value]  # of two rows come two tables
+        )  # type: ignore[return-value]  # two rows give two tables
 
     # ---- columns -----------------------------------------------------------------------------------------------
 
     def sets(self, keys: Keys) -> list[int]:
-        """The set that each column of pixels shows."""
+        """The set of each pixel column."""
         columns = [keys.column(x) for x in range(keys.width)]
         begun = [bisect_left(self.firsts, stop) for _, stop in columns]
         ended = [bisect_left(self._ends, first) for first, _ in columns]
@@ -127,7 +127,7 @@ class Band:
         return list(found)
 
     def runs(self, keys: Keys) -> list[Run]:
-        """The columns as runs of those that show the same; columns that show nothing are left out."""
+        """Runs of columns with the same set; empty sets are left out."""
         runs, left = [], 0
         for shown, alike in groupby(self.sets(keys)):
             right = left + sum(1 for _ in alike)
@@ -137,9 +137,9 @@ class Band:
         return runs
 
     def edges(self, keys: Keys, apart: int) -> list[int]:
-        """The pixels at which ranges begin, and at which they end within others.
+        """The pixels at which ranges start, and at which they end inside another range.
 
-        None where ranges are narrower than ``apart`` pixels on the whole.
+        Empty if ranges are narrower than ``apart`` pixels on average.
         """
         low = bisect_left(self.firsts, keys.start)
         high = bisect_left(self.firsts, keys.stop)
@@ -151,24 +151,24 @@ class Band:
     # ---- ranges ------------------------------------------------------------------------------------------------
 
     def among(self, first: int, stop: int) -> range:
-        """The numbers of the ranges among which all are that hold a key of ``[first, stop)``."""
+        """Indices that include all ranges with a key of ``[first, stop)``, and maybe others."""
         return range(bisect_left(self._reach, first), bisect_left(self.firsts, stop))
 
     def at(self, first: int, stop: int) -> int | None:
-        """The range that begins last of those that hold a key of ``[first, stop)``; None where no one does."""
+        """The last range to start of those with a key of ``[first, stop)``, None if there is none."""
         return next((each for each in reversed(self.among(first, stop)) if self.lasts[each] >= first), None)
 
     def count(self, first: int, stop: int) -> int:
-        """How many ranges hold a key of ``[first, stop)``."""
+        """How many ranges contain a key of ``[first, stop)``."""
         return bisect_left(self.firsts, stop) - bisect_left(self._ends, first)
 
     def tally(self, first: int, stop: int) -> list[tuple[RangeState, int]]:
-        """How many ranges that hold a key of ``[first, stop)`` have each state."""
+        """How many ranges with a key of ``[first, stop)`` have each state; states without ranges are left out."""
         met = self._begun[:, bisect_left(self.firsts, stop)] - self._ended[:, bisect_left(self._ends, first)]
         return [(state, number) for state, number in zip(RANGE_STATES, met.tolist(), strict=True) if number]
 
     def near(self, key: int) -> int | None:
-        """The range that holds a key, or else the next one before it, or else the first."""
+        """The range that contains a key, else the one before it, else the first."""
         if not self.firsts:
             return None
         return max(0, bisect_right(self.firsts, key) - 1)
@@ -176,7 +176,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """A stretch of the key axis: the keys ``[start, stop)``, across ``width`` pixels."""
+    """The visible part of the key axis: keys ``[start, stop)`` across ``width`` pixels. Keys have up to 20 digits."""
 
     start: int
     stop: int
@@ -184,41 +184,41 @@ class Keys:
 
     @property
     def size(self) -> int:
-        """How many keys there are in it."""
+        """The number of keys."""
         return self.stop - self.start
 
     def column(self, x: int) -> tuple[int, int]:
-        """The keys ``[first, stop)`` that a column of pixels stands for, one at least; columns leave none out."""
+        """The keys ``[first, stop)`` of a pixel column: at least one; together the columns cover all keys."""
         first = self.start + x * self.size // self.width
         return first, max(first + 1, self.start + (x + 1) * self.size // self.width)
 
     def x(self, key: int) -> int:
-        """The pixel at which a key begins; outside of the band where the key is."""
+        """The pixel at which a key starts; outside the band if the key is."""
         return -((self.start - key) * self.width // self.size)
 
     def sized(self, width: int) -> Keys:
-        """The same keys across another width."""
+        """The same keys across ``width`` pixels."""
         return Keys(self.start, self.stop, max(1, width))
 
     def zoomed(self, steps: int, x: int, limits: Keys) -> Keys:
-        """Half as many keys for every step, twice as many for every step below 0; the key at ``x`` stays there."""
+        """Half as many keys per step, or twice as many per negative step; the key at ``x`` stays in place."""
         size = self.size >> steps if steps > 0 else self.size << -steps
         size = max(min(LEAST, limits.size), min(size, limits.size))
         at = self.start + x * self.size // self.width
         return Keys(at - x * size // self.width, at - x * size // self.width + size, self.width).within(limits)
 
     def moved(self, pixels: int, limits: Keys) -> Keys:
-        """So many pixels further to the right."""
+        """Moved right by ``pixels``, within the limits."""
         by = pixels * self.size // self.width
         return Keys(self.start + by, self.stop + by, self.width).within(limits)
 
     def within(self, limits: Keys) -> Keys:
-        """As many keys, moved into the limits."""
+        """The same number of keys, moved into the limits."""
         start = max(limits.start, min(self.start, limits.stop - self.size))
         return Keys(start, start + self.size, self.width)
 
     def showing(self, first: int, last: int, limits: Keys) -> Keys:
-        """Moved as little as need be so that the keys ``first`` to ``last`` are seen, or the first of them at least."""
+        """Moved as little as possible to show the keys ``first`` to ``last``, or at least ``first``."""
         if self.start <= first and last < self.stop:
             return self
         if last - first >= self.size or first < self.start:
@@ -226,7 +226,7 @@ class Keys:
         return Keys(last + 1 - self.size, last + 1, self.width).within(limits)
 
     def ticks(self, apart: int) -> list[int]:
-        """Round keys to be told beneath the band, ``apart`` pixels from each other at least."""
+        """Round keys for the axis labels, at least ``apart`` pixels from each other."""
         least = max(1, apart * self.size // self.width)
         power = 10 ** (len(str(least)) - 1)
         step = next((each * power for each in _TICKS if each * power >= least), 10 * power)
@@ -234,6 +234,6 @@ class Keys:
 
 
 def limits_of(first: int, last: int, width: int) -> Keys:
-    """All keys of a dataset, ``first`` to ``last``, with a little room on both sides."""
+    """All keys of a dataset, ``first`` to ``last``, with a margin of 2 % on both sides."""
     room = max(1, (last + 1 - first) // 50)
     return Keys(max(0, first - room), last + 1 + room, max(1, width))

@@ -1,4 +1,4 @@
-"""The dock of the coverage: there for collections only, and gone where the user has closed it."""
+"""The dock of the coverage panel: shown for collections only, unless the user has closed it."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow
 
 from inspector.gui.document.document import Document
 
-if TYPE_CHECKING:  # it brings numpy, for which only collections wait
+if TYPE_CHECKING:  # it imports numpy, which only collections need
     from inspector.gui.panels.coverage.panel import CoveragePanel
 
 MOST = 3
-"""Datasets for which the dock makes room by itself."""
+"""Datasets that fit into the initial height of the dock."""
 _TITLE = 30
-"""Pixels of the title of a dock."""
+"""Pixels: the height of a dock's title."""
 
 
 class CoverageDock(QDockWidget):
-    """Holds the panel, which is made when there is a collection."""
+    """Contains the panel, which is created with the first collection."""
 
     def __init__(self, document: Document) -> None:
         super().__init__("Coverage")
@@ -35,11 +35,11 @@ class CoverageDock(QDockWidget):
 
     @property
     def settled(self) -> bool:
-        """Whether what is shown is the last there is to show."""
+        """Whether the panel is up to date."""
         return self.panel is None or self.panel.source.settled
 
     def place(self) -> None:
-        """Be shown where there is a collection, unless the user has closed it: also after docks were arranged."""
+        """Show or hide the dock for the current document; call it again after docks were rearranged."""
         collection = self._document.status.collection
         if collection and self.panel is None:
             self._fill()
@@ -55,7 +55,7 @@ class CoverageDock(QDockWidget):
         self.panel.source.found.connect(self.give_room)
 
     def give_room(self) -> None:
-        """Be as high as the first datasets are."""
+        """Resize the dock to the height of the first datasets."""
         window = self.parentWidget()
         if self.panel is None or not isinstance(window, QMainWindow):
             return
@@ -67,6 +67,6 @@ class CoverageDock(QDockWidget):
         self._wanted = wanted
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Qt override: it is the user who closes it."""
+        """Remember that the user closed the dock."""
         self._wanted = False
         super().closeEvent(event)

@@ -1,4 +1,4 @@
-"""How a band is painted: fills, hatching, outlines, icons and words."""
+"""Painting of a band: fills, hatching, outlines, icons and captions; and its legend."""
 
 from __future__ import annotations
 
@@ -42,34 +42,34 @@ _ICONS = {
 _ICON = 14
 _SPACE = 4
 _NARROW = 3
-"""Pixels that a mark of something wrong is wide at least."""
+"""Pixels: the minimum width of an error mark."""
 _TOP = 5
-"""Pixels of the mark of an overlap."""
+"""Pixels: the height of an overlap mark."""
 _FAILED = sum(bit(state) for state in FAILED)
 
 
 def short_word(state: RangeState) -> str:
-    """What a band calls a state: its word, or a shorter one where that is too long."""
+    """The label of a state in a band, shortened where its name is too long."""
     return "sound" if state is RangeState.SOUND else state.value
 
 
 def icon_of(state: RangeState) -> QIcon | None:
-    """The icon of a state; None where it has none."""
+    """The icon of a state, None if it has none."""
     return state_icon(_ICONS[state]) if state in _ICONS else None
 
 
 def fill(state: RangeState, colours: Colours) -> QColor:
-    """The background of a state."""
+    """The background colour of a state."""
     return QColor(colours.fill(*_FILLS[state]))
 
 
 def overlap_brush(colours: Colours) -> QBrush:
-    """The strokes of an overlap, over a range's own colour."""
+    """The pattern of an overlap, painted over the colour of the range."""
     return QBrush(QColor(colours.text), Qt.BrushStyle.Dense4Pattern)
 
 
 class BandPainter:
-    """Paints runs of columns into ``box``."""
+    """Paints runs into ``box``."""
 
     def __init__(self, painter: QPainter, box: QRect, colours: Colours) -> None:
         self._painter = painter
@@ -77,10 +77,10 @@ class BandPainter:
         self._colours = colours
 
     def paint(self, runs: list[Run], edges: Iterable[int]) -> None:
-        """Paint all: what is there, where ranges begin, what is wrong, and words where there is room."""
+        """Paint the fills, the edges of ranges, outlines around failed ranges, and captions where they fit."""
         for run in runs:
             self._fill(run)
-        self._painter.setPen(QPen(QColor(self._colours.quiet), 1))  # also between ranges that are coloured alike
+        self._painter.setPen(QPen(QColor(self._colours.quiet), 1))  # also between ranges of the same colour
         for x in edges:
             left = self._box.left() + x
             self._painter.drawLine(left, self._box.top(), left, self._box.bottom())
@@ -91,7 +91,7 @@ class BandPainter:
         return QRect(self._box.left() + run.left, self._box.top(), run.right - run.left, self._box.height())
 
     def _fill(self, run: Run) -> None:
-        """States that share a column lie above each other, a gap beneath them."""
+        """Stack states that share a column, with a gap below them."""
         place = self._rect(run)
         lanes = len(states := states_in(run.shown)) + bool(run.shown & GAP)
         for at, state in enumerate(states):
@@ -115,7 +115,7 @@ class BandPainter:
             self._painter.drawRect(_widened(self._rect(run)).adjusted(1, 1, -1, -1))
 
     def _say(self, runs: list[Run]) -> None:
-        """Icons of what is wrong come first, also where they reach beyond it; words where they fit."""
+        """Draw captions from left to right; icons of failed ranges may exceed their range, texts must fit."""
         told = self._box.left() - 1
         others = [run for run in _joined(runs, 0) if not run.shown & _FAILED]
         for run in sorted((*_joined(runs, _FAILED), *others), key=lambda run: run.left):
@@ -128,7 +128,7 @@ class BandPainter:
         needed = width + (_ICON + _SPACE if icon is not None else 0)
         if needed + 2 * _SPACE <= place.width():
             left = place.left() + (place.width() - needed) // 2
-            if len(states := states_in(run.shown)) == 1 and not run.shown & GAP:  # no edge runs through the word
+            if len(states := states_in(run.shown)) == 1 and not run.shown & GAP:  # keep edges out of the text
                 behind = QRect(left, place.top(), needed, place.height()).adjusted(-_SPACE, _TOP, _SPACE, -_TOP)
                 self._painter.fillRect(behind, fill(states[0], self._colours))
             if icon is not None:
@@ -151,7 +151,7 @@ class BandPainter:
 
 
 def _caption(shown: int) -> tuple[str, QIcon | None, bool]:
-    """The word for a run, its icon, and whether it is something wrong."""
+    """The text and icon of a run, and whether it is an error."""
     states = states_in(shown)
     failed = [state for state in states if state in FAILED]
     if failed:
@@ -164,7 +164,7 @@ def _caption(shown: int) -> tuple[str, QIcon | None, bool]:
 
 
 def _joined(runs: list[Run], wanted: int) -> list[Run]:
-    """Neighbours whose states are the same, whatever else they show; only those that show any of ``wanted``."""
+    """Merge adjacent runs with equal states, ignoring overlaps; ``wanted`` keeps only runs with one of these bits."""
     joined: list[Run] = []
     for run in runs:
         shown = run.shown & (wanted or ~OVERLAP)
@@ -184,14 +184,14 @@ def _lane(place: QRect, at: int, lanes: int) -> QRect:
 
 
 def _widened(place: QRect) -> QRect:
-    """A mark that is seen although it is about less than a pixel."""
+    """The rectangle, made wide enough to be visible."""
     if place.width() < _NARROW:
         place.setWidth(_NARROW)
     return place
 
 
 class Legend(QWidget):
-    """A line of swatches with words; what does not fit is left out, the tooltip has all."""
+    """A row of colour swatches with labels; what does not fit is left out, the tooltip has all."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -200,7 +200,7 @@ class Legend(QWidget):
         self.setAccessibleName("Meaning of the colours")
 
     def show_bands(self, bands: list[Band], states: bytes) -> None:
-        """Explain what these bands show."""
+        """Show the states and marks that these bands contain."""
         shown = sum(bit(RANGE_STATES[code]) for code in set(states))
         for mark, kinds in ((GAP, "gaps"), (OVERLAP, "overlaps"), (ORPHAN, "orphans")):
             shown |= mark * any(getattr(band, kinds).firsts for band in bands)
@@ -212,7 +212,7 @@ class Legend(QWidget):
             self.update()
 
     def words(self) -> list[str]:
-        """What is explained."""
+        """The labels of the legend."""
         return [text for text, _ in self._entries()]
 
     def _entries(self) -> list[tuple[str, int]]:
@@ -220,17 +220,14 @@ class Legend(QWidget):
         return found + [(text, mark) for mark, text in _MORE.items() if self._shown & mark]
 
     def sizeHint(self) -> QSize:
-        """Qt override."""
         metrics = self.fontMetrics()
         widths = (metrics.horizontalAdvance(text) + _SWATCH + _SPACE + _BETWEEN for text in self.words())
         return QSize(sum(widths), metrics.height() + 2)
 
     def minimumSizeHint(self) -> QSize:
-        """Qt override."""
         return QSize(0, self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - all of it is painted
-        """Qt override."""
         colours = COLOURS[scheme_for(self.palette())]
         painter = QPainter(self)
         try:

@@ -1,4 +1,4 @@
-"""The panel of a collection: a band for each dataset, a legend, and a line that says what is there."""
+"""The coverage panel: a band for each dataset, a legend and a line of text; and the source of its ranges."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import LayerKind, Page
 
 PAGE = 5_000
-"""Ranges asked for at a time."""
+"""Ranges per request."""
 LOOK = 400
-"""Milliseconds between two looks at the states of ranges."""
+"""Milliseconds between two requests for the states of ranges."""
 
 _CHANGING = (ArchiveRequests.decode, ArchiveRequests.check)
-"""Work during which states change."""
+"""Jobs during which states change."""
 
 MOST = 300
-"""Datasets that are shown; the rest is told."""
+"""Datasets that get a band; the rest is only counted."""
 _ORIGIN = "coverage"
 ROOM = 34
-"""Pixels around the text of a button, in any theme."""
+"""Pixels around the text of a button, enough for any theme."""
 
 
 class CoveragePanel(QWidget):
-    """The coverage of all datasets of a collection."""
+    """Shows the coverage of all datasets of a collection."""
 
     def __init__(self, document: Document) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class CoveragePanel(QWidget):
         self.source = RangeSource(document)
         self.bands: list[BandView] = []
         self.said = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
-        self.said.setAccessibleName("What the band shows")
+        self.said.setAccessibleName("Description of the band")
         self.legend = Legend()
         self._list = QWidget()
         self._rows = QVBoxLayout(self._list)
@@ -91,7 +91,7 @@ class CoveragePanel(QWidget):
         return button
 
     def _zoom(self, steps: int) -> None:
-        """Zoom the band that the keyboard was in last, all of them where it was in none."""
+        """Zoom the bands that have a selected range, or all if none has one."""
         shown = [band for band in self.bands if band.at is not None] or self.bands
         for band in shown:
             if steps:
@@ -100,11 +100,11 @@ class CoveragePanel(QWidget):
                 band.show_all()
 
     def height_for(self, bands: int) -> int:
-        """The height in which so many bands are seen with the line beneath them, 0 before there are any."""
+        """The height that shows this many bands and the line below them; 0 before there are any."""
         shown = self.bands[:bands]
         return sum(band.sizeHint().height() for band in shown) + self.said.sizeHint().height() + 12 if shown else 0
 
-    # ---- what has come -----------------------------------------------------------------------------------------
+    # ---- data --------------------------------------------------------------------------------------------------
 
     def _take_datasets(self, datasets: tuple[DatasetRow, ...]) -> None:
         for dataset in datasets[:MOST]:
@@ -117,8 +117,8 @@ class CoveragePanel(QWidget):
             self._rows.addWidget(band)
         if len(datasets) > MOST:
             rest = plural(
-                "{number} more dataset not shown here; the members tree has all.",
-                "{number} more datasets not shown here; the members tree has all.",
+                "{number} more dataset is not shown here; the members tree has all.",
+                "{number} more datasets are not shown here; the members tree has all.",
                 len(datasets) - MOST,
             )
             self._rows.addWidget(sentence_label(rest))
@@ -130,7 +130,7 @@ class CoveragePanel(QWidget):
                 "Click a range or press Enter to open it; arrows move between ranges; the wheel, + and - zoom."
             )
         else:
-            self._stack.show_sentence("No range here.")
+            self._stack.show_sentence("The collection contains no ranges.")
 
     def _take_ranges(self, rows: list[RangeRow]) -> None:
         for band in self.bands:
@@ -143,10 +143,10 @@ class CoveragePanel(QWidget):
             band.set_states(states[start : start + band.dataset.ranges])
         self.legend.show_bands([band.band for band in self.bands if band.band is not None], states)
 
-    # ---- going somewhere ---------------------------------------------------------------------------------------
+    # ---- navigation --------------------------------------------------------------------------------------------
 
     def _open(self, band: BandView, at: int) -> None:
-        """Show a range: its first member, or else its first byte."""
+        """Go to the first member of a range, or to its first byte if it has none."""
 
         def placed(place: RangePlace) -> None:
             if place.member is not None:
@@ -159,7 +159,7 @@ class CoveragePanel(QWidget):
         )
 
     def _mark(self, band: BandView) -> None:
-        """One range is marked in all bands."""
+        """Clear the selection in all other bands."""
         for other in self.bands:
             if other is not band:
                 other.select(None)
@@ -171,7 +171,7 @@ class CoveragePanel(QWidget):
             self._area.ensureWidgetVisible(self.bands[at])
 
     def _follow(self, selection: Selection) -> None:
-        """Mark the range whose bytes are shown; the layers of ranges are numbered as ranges are."""
+        """Select the range whose bytes are shown; the layers of a collection have the numbers of its ranges."""
         info = self._document.layer_info(selection.layer)
         if info is None or info.kind is not LayerKind.FILE:
             return
@@ -181,7 +181,7 @@ class CoveragePanel(QWidget):
             band.select(at if mine else None)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Qt override: the heights follow the font."""
+        """Update the height of the bands after a change of font."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.FontChange:
             for band in self.bands:
@@ -189,13 +189,13 @@ class CoveragePanel(QWidget):
 
 
 class RangeSource(QObject):
-    """The datasets and ranges of a document that is a collection. No method waits.
+    """Fetches the datasets and ranges of a collection page by page, then polls their states. No method blocks.
 
     Signals:
-        found(object): which datasets there are: a tuple of DatasetRow.
-        filled(object): all ranges have come: a list of RangeRow.
-        judged(object): the states of all ranges, as bytes.
-        failed(str): why there is nothing to show.
+        found(object): the datasets, a tuple of DatasetRow.
+        filled(object): all ranges, a list of RangeRow.
+        judged(object): the states of all ranges, as bytes: positions in RANGE_STATES.
+        failed(str): a request failed; the reason.
     """
 
     found = Signal(object)
@@ -221,11 +221,11 @@ class RangeSource(QObject):
 
     @property
     def settled(self) -> bool:
-        """Whether the states that were told are the last there are."""
+        """Whether the last states are final for now."""
         return not (self._asking or self._stale or self._timer.isActive())
 
     def begin(self) -> None:
-        """Ask for all there is."""
+        """Request the datasets and then all ranges."""
         if not self._begun:
             self._begun = True
             self._document.client.ask(ArchiveRequests.datasets).then(self._take_datasets, self.failed.emit)
@@ -250,7 +250,7 @@ class RangeSource(QObject):
             self._timer.start()
 
     def _look(self) -> None:
-        """Ask for all states, one page after another; who asks meanwhile is answered afterwards."""
+        """Request all states page by page; a call during that time repeats it afterwards."""
         self._stale = self._asking
         if self._rows and not self._asking:
             self._asking = True
@@ -274,7 +274,7 @@ class RangeSource(QObject):
             self._want_states()
 
     def _end(self) -> None:
-        """Nothing more will be answered."""
+        """Stop polling: the worker is gone."""
         self._timer.stop()
         self._asking = self._stale = False
 

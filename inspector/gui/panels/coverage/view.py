@@ -1,4 +1,4 @@
-"""One dataset of a collection as a band over its keys, with its name and what is known of it beside."""
+"""One dataset as a band over its keys, with a label to its left; and the texts that describe it."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ from inspector.operations.protocol.coverage_views import RANGE_STATES, Beside, D
 
 _EDGE = 8
 _LABEL = 210
-"""Pixels of the words beside a band; less where the whole is narrow."""
+"""Pixels: the width of the label, or less if the view is narrow."""
 _APART = 5
-"""Pixels that ranges have on the whole where their edges are drawn."""
+"""Pixels: the average width of ranges above which their edges are drawn."""
 _NOTCH = 120
-"""What a wheel says of one step."""
+"""The wheel angle of one step, in eighths of a degree."""
 _PART = 8
-"""Of the width of a band, what a pan by keys goes."""
+"""A pan by keyboard moves by the width of the band divided by this."""
 
 
 class BandView(QWidget):
-    """The band of one dataset; ranges are counted within it, from 0.
+    """The band of one dataset; its ranges are numbered from 0.
 
     Signals:
-        chosen(int at): a range is to be shown.
-        said(str): what is under the pointer, or what the keyboard has come to.
-        marked(): the keyboard has come to another range, or a click.
-        left(int step): the keyboard goes on to the next dataset, or (-1) to the one before.
+        chosen(int at): open this range.
+        said(str): the text for the range under the pointer or the one selected by keyboard.
+        marked(): a range was selected by keyboard or click.
+        left(int step): move the focus to the next (1) or previous (-1) dataset.
     """
 
     chosen = Signal(int)
@@ -71,10 +71,10 @@ class BandView(QWidget):
         self.setAccessibleName(f"Coverage of {visible(dataset.name)}")
         self._describe()
 
-    # ---- what is shown -----------------------------------------------------------------------------------------
+    # ---- data --------------------------------------------------------------------------------------------------
 
     def set_ranges(self, rows: list[RangeRow]) -> None:
-        """Show these ranges, of which nothing is known yet."""
+        """Show these ranges, all in the first state."""
         self._rows = rows
         self._states = bytes(len(rows))
         orphans = [(each.first, each.last) for each in self.dataset.orphans]
@@ -83,7 +83,7 @@ class BandView(QWidget):
         self._forget()
 
     def set_states(self, states: bytes) -> None:
-        """What is known of each range, as positions in RANGE_STATES."""
+        """Set the state of each range, as positions in RANGE_STATES."""
         if self.band is not None and states != self._states and len(states) == len(self.band):
             self._states = states
             self.band.set_states(states)
@@ -92,12 +92,12 @@ class BandView(QWidget):
 
     @property
     def states(self) -> bytes:
-        """What is known of each range."""
+        """The state of each range, as positions in RANGE_STATES."""
         return self._states
 
     @property
     def keys(self) -> Keys:
-        """The keys that are shown."""
+        """The visible keys."""
         width = max(1, self._box().width())
         if self._keys is None:
             self._keys = self._limits()
@@ -126,16 +126,16 @@ class BandView(QWidget):
         return range_words(self._rows[at], RANGE_STATES[self._states[at]], at + 1, len(self._rows))
 
     def words_at(self, place: QPoint) -> str:
-        """What is at a place of this view, in words."""
+        """The text for a point of this view."""
         x = place.x() - self._box().left()
         if self.band is None or not 0 <= x < self.keys.width:
             return dataset_words(self.dataset, self.band)
         return place_words(self.band, self._rows, self._states, self.keys.column(x))
 
-    # ---- what can be done --------------------------------------------------------------------------------------
+    # ---- navigation --------------------------------------------------------------------------------------------
 
     def zoom(self, steps: int, x: int | None = None) -> None:
-        """Show fewer keys (1), or more (-1), around a pixel of the band, else around the range or the middle."""
+        """Zoom in (1) or out (-1) around a pixel of the band, else around the selected range or the middle."""
         keys = self.keys
         if x is None:
             x = keys.width // 2
@@ -148,11 +148,11 @@ class BandView(QWidget):
         self._show_keys(self._limits())
 
     def pan(self, pixels: int) -> None:
-        """Show keys further to the right."""
+        """Move the visible keys right by ``pixels``."""
         self._show_keys(self.keys.moved(pixels, self._limits()))
 
     def select(self, at: int | None) -> None:
-        """Mark a range, and bring it into view."""
+        """Select a range and scroll to it, or clear the selection."""
         if at != self.at:
             self.at = at
             if at is not None:
@@ -171,17 +171,15 @@ class BandView(QWidget):
     # ---- painting ----------------------------------------------------------------------------------------------
 
     def _box(self) -> QRect:
-        """Where the band is."""
+        """The rectangle of the band."""
         line = self.fontMetrics().height()
         label = min(_LABEL, self.width() * 3 // 10)
         return QRect(label + _EDGE, _EDGE // 2, max(1, self.width() - label - 2 * _EDGE), 2 * line - 2)
 
     def sizeHint(self) -> QSize:
-        """Qt override."""
         return QSize(400, 3 * self.fontMetrics().height() + _EDGE)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002 - all of it is painted
-        """Qt override."""
         colours = COLOURS[scheme_for(self.palette())]
         painter = QPainter(self)
         try:
@@ -248,19 +246,18 @@ class BandView(QWidget):
     # ---- pointer and keyboard ----------------------------------------------------------------------------------
 
     def event(self, event: QEvent) -> bool:
-        """Qt override: tooltips."""
+        """Show tooltips."""
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
             QToolTip.showText(event.globalPos(), plain(self.words_at(event.pos())), self)
             return True
         return super().event(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt override."""
         super().resizeEvent(event)
         self._runs = None
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Qt override: zoom around the pointer, sideways pan; beside the band the list scrolls."""
+        """Zoom around the pointer, or pan with a sideways wheel; next to the band, scroll the list."""
         x = round(event.position().x()) - self._box().left()
         turned = event.angleDelta()
         if x < 0:
@@ -274,13 +271,12 @@ class BandView(QWidget):
         event.accept()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Qt override."""
         if event.button() is Qt.MouseButton.LeftButton:
             self._pressed = (round(event.position().x()), self.keys)
             self._dragged = False
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Qt override: dragging pans; else what is under the pointer is told."""
+        """Pan while dragging; otherwise describe the range under the pointer."""
         if self._pressed is None:
             self.said.emit(self.words_at(event.position().toPoint()))
             return
@@ -291,7 +287,7 @@ class BandView(QWidget):
             self._show_keys(keys.moved(moved, self._limits()))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Qt override: a click chooses a range."""
+        """Select and open the clicked range."""
         pressed, self._pressed = self._pressed, None
         x = round(event.position().x()) - self._box().left()
         if pressed is None or self._dragged or self.band is None or not 0 <= x < self.keys.width:
@@ -304,7 +300,7 @@ class BandView(QWidget):
             self.chosen.emit(at)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt override: arrows go from range to range, with Shift they pan; plus, minus and 0 zoom; Enter opens."""
+        """Arrows select ranges, or pan with Shift; plus, minus and 0 zoom; Enter opens."""
         if not self._press(Qt.Key(event.key()), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)):
             super().keyPressEvent(event)
 
@@ -340,7 +336,7 @@ def keys_words(first: int, last: int) -> str:
 
 
 def range_words(row: RangeRow, state: RangeState, number: int, of: int) -> str:
-    """All that is known of one range; ``number`` is counted from 1."""
+    """A sentence about one range; ``number`` counts from 1."""
     return (
         f"Range {grouped(number)} of {grouped(of)}: {keys_words(row.first, row.last)}; {rounded(row.size)}, "
         f"{row.beside.value}; {state.value}."
@@ -348,12 +344,12 @@ def range_words(row: RangeRow, state: RangeState, number: int, of: int) -> str:
 
 
 def summary_words(dataset: DatasetRow) -> str:
-    """How much there is in a dataset."""
+    """The number of ranges and the size of a dataset."""
     return f"{count(dataset.ranges, 'range')}, {rounded(dataset.size)}"
 
 
 def trouble_words(dataset: DatasetRow, band: Band | None) -> str:
-    """What is particular about a dataset: gaps, overlaps, what stands beside its ranges, what has lost its archive."""
+    """The gaps, overlaps and orphans of a dataset, and the metadata its ranges have."""
     found = []
     if band is not None and band.gaps.firsts:
         found.append(count(len(band.gaps.firsts), "gap"))
@@ -374,7 +370,7 @@ def _short(kind: Beside) -> str:
 
 
 def dataset_words(dataset: DatasetRow, band: Band | None) -> str:
-    """A dataset in sentences, for those who do not see the band."""
+    """A dataset in sentences, for tooltips and screen readers."""
     words = (
         f"Dataset {visible(dataset.name)}: {summary_words(dataset)}, "
         f"{keys_words(dataset.first, dataset.last)}; {trouble_words(dataset, band)}."
@@ -389,7 +385,7 @@ def dataset_words(dataset: DatasetRow, band: Band | None) -> str:
 
 
 def place_words(band: Band, rows: list[RangeRow], states: bytes, keys: tuple[int, int]) -> str:
-    """What the keys ``[first, stop)`` are in: one range, several, a gap."""
+    """Sentences about the keys ``[first, stop)``: their ranges, gaps, overlaps and orphans."""
     first, stop = keys
     number = band.count(first, stop)
     sentences = []
@@ -404,5 +400,5 @@ def place_words(band: Band, rows: list[RangeRow], states: bytes, keys: tuple[int
     if (shared := band.overlaps.first(first, stop)) is not None:
         sentences.append(f"Overlap: two ranges share the {keys_words(*shared)}.")
     if (lost := band.orphans.first(first, stop)) is not None:
-        sentences.append(f"Orphan: the archive of the {keys_words(*lost)} is missing, its metadata is there.")
+        sentences.append(f"Orphan: the archive of the {keys_words(*lost)} is missing; only its metadata exists.")
     return " ".join(sentences) or "The dataset has no keys here."
