@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
 from inspector.gui.tabs.audit_model import ERRORS, FORMAT, LOCATION, SENTENCE, STATE
-from inspector.gui.tabs.audit_tab import BEGIN, NONE_CHOSEN, NOTHING, AuditTab
+from inspector.gui.tabs.audit_tab import HINT, NONE_MATCH, NOTHING, AuditTab
 from inspector.operations.protocol.audit_views import ExportKind
 from tests.gui.conftest import WAIT, Sample, dialog_of, press, settle
 
@@ -63,7 +63,7 @@ def rows(tab: AuditTab, column: int) -> list[str]:
 
 
 def test_it_begins_empty_and_asks_for_a_place(tab: AuditTab) -> None:
-    assert tab._stack.shown_sentence() == BEGIN
+    assert tab._stack.shown_sentence() == HINT
     assert tab.options.place.hasFocus()
     tab.begin.click()
     assert "Choose a folder" in tab.message.text.text()
@@ -102,7 +102,7 @@ def test_results_are_sorted_and_filtered(tab: AuditTab, qtbot: QtBot, folder: Pa
     tab.filters.states.setCurrentText("Anything wrong")
     qtbot.waitUntil(lambda: rows(tab, LOCATION) == [f"inner/{DAMAGED}"], timeout=WAIT)
     tab.filters.states.setCurrentText("Torn")
-    qtbot.waitUntil(lambda: tab._stack.shown_sentence() == NONE_CHOSEN, timeout=WAIT)
+    qtbot.waitUntil(lambda: tab._stack.shown_sentence() == NONE_MATCH, timeout=WAIT)
     tab.filters.states.setCurrentIndex(0)
     tab.filters.formats.setCurrentIndex(0)
     qtbot.keyClicks(tab.filters.text, "JOURNEY")

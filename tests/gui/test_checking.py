@@ -80,8 +80,8 @@ def test_findings_are_copied_as_text(checked: Show, window: Window, qtbot: QtBot
     tab.findings.table.setFocus()
     press(window, "copy")
     row = tab.findings.model.row(tab.findings.model.index(0, 0))
-    assert QGuiApplication.clipboard().text() == findings.line(row)
-    assert "rca-zstd" in findings.line(row)
+    assert QGuiApplication.clipboard().text() == findings.line_text(row)
+    assert "rca-zstd" in findings.line_text(row)
     tab.findings.table.copy_all()
     qtbot.waitUntil(lambda: QGuiApplication.clipboard().text().count("\n") == 1, timeout=WAIT)
 
@@ -137,7 +137,7 @@ def test_a_checksum_lights_up_what_it_covers(
     tab.digests.table.activated.emit(tab.digests.model.index(1, 0))
     settle(qtbot, window)
     assert view.selection() == row.place[0]
-    assert checksums.line(row).startswith("verified: hash of segment 2")
+    assert checksums.line_text(row).startswith("verified: hash of segment 2")
 
 
 def test_what_records_no_checksums_says_so(checked: Show) -> None:

@@ -118,7 +118,7 @@ def test_a_check_is_told_range_by_range(shown: Tab, window: Window, qtbot: QtBot
     qtbot.waitUntil(lambda: RangeState.NOT_CHECKED not in states(wind), timeout=WAIT)
     settle(qtbot, window)
     assert {"verified", "damaged", "gap", "orphan"} <= set(panel_of(shown).legend.words())
-    assert "damaged" in rain.words_at(place_of(rain, 12))
+    assert "damaged" in rain.text_at(place_of(rain, 12))
 
 
 def test_what_is_under_the_pointer_is_said(shown: Tab, qtbot: QtBot) -> None:
@@ -126,9 +126,9 @@ def test_what_is_under_the_pointer_is_said(shown: Tab, qtbot: QtBot) -> None:
     qtbot.mouseMove(rain, place_of(rain, 2))
     qtbot.mouseMove(rain, place_of(rain, 5))
     qtbot.waitUntil(lambda: panel_of(shown).said.text().startswith("Range 2 of 3: keys 4 to 6;"), timeout=WAIT)
-    assert "Gap: the keys 7 to 10" in rain.words_at(place_of(rain, 8))
-    assert "Orphan: the archive of the key 9 is missing" in wind.words_at(place_of(wind, 9))
-    assert "without metadata" in wind.words_at(place_of(wind, 3))
+    assert "Gap: the keys 7 to 10" in rain.text_at(place_of(rain, 8))
+    assert "Orphan: the archive of the key 9 is missing" in wind.text_at(place_of(wind, 9))
+    assert "without metadata" in wind.text_at(place_of(wind, 3))
 
 
 def test_a_click_shows_the_first_datapoint_of_a_range(shown: Tab, window: Window, qtbot: QtBot) -> None:

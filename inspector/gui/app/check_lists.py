@@ -57,10 +57,10 @@ class CheckLists(QObject):
     @property
     def sides(self) -> Sides:
         """What shows a check or an audit of an earlier session, which goes on when the user wants that."""
-        return {"check": self._list_again, "audit": lambda kept: self._audit().take_up(kept)}
+        return {"check": self._list_again, "audit": lambda kept: self._audit().restore(kept)}
 
     def _list_again(self, kept: OpenTab) -> None:
-        self._list(list(kept.places), self._connections.known(kept.location)).show_places()
+        self._list(list(kept.places), self._connections.known(kept.location)).show_locations()
 
     def _audit(self) -> AuditTab:
         from inspector.gui.tabs.audit_tab import AuditTab  # the first paint does not wait for it

@@ -102,7 +102,7 @@ class Window(QMainWindow):
     def _connect(self) -> None:
         self.start_page.chosen.connect(self.open_location)
         self.start_page.wanted.connect(self.open_files)
-        self.crash_reports.saveWanted.connect(self._keep_unfinished)
+        self.crash_reports.saveRequested.connect(self._keep_unfinished)
         self.tabs.currentChanged.connect(self._change_tab)
         self.tabs.tabCloseRequested.connect(self._ask_to_close_tab)
 

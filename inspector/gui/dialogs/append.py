@@ -23,7 +23,7 @@ class AppendDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(f"Add to {name}")
         self._location = location
-        self._then = then
+        self._on_accept = then
         self.client = create_client(self)
         self.inputs = InputsPanel(self.client, self.draft)
         self.options = RcaOptionsPage(own=True)
@@ -35,10 +35,10 @@ class AppendDialog(QDialog):
         layout.addWidget(self.options)
         layout.addWidget(self.buttons)
         self.resize(*SIZE)
-        self.inputs.looked.connect(self._enable)
+        self.inputs.contentsChanged.connect(self._enable)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
-        self.finished.connect(self._end)
+        self.finished.connect(self._stop_worker)
         self._enable()
 
     def draft(self) -> Draft:
@@ -49,13 +49,13 @@ class AppendDialog(QDialog):
     def accept(self) -> None:
         """Accept only contents that have been read."""
         if self.add.isEnabled():
-            self._then(self.draft())
+            self._on_accept(self.draft())
             super().accept()
 
     def _enable(self) -> None:
         contents = self.inputs.contents
         self.add.setEnabled(contents is not None and not contents.obstacle and contents.count > 0)
 
-    def _end(self) -> None:
+    def _stop_worker(self) -> None:
         self.inputs.stop()
         self.client.close()

@@ -35,18 +35,18 @@ class CatalogueDialog(QDialog):
 
     Signals:
         chosen(object): show this Place.
-        used(str): the catalogue at this path was searched.
+        searched(str): the catalogue at this path was searched.
     """
 
     chosen = Signal(object)
-    used = Signal(str)
+    searched = Signal(str)
 
     def __init__(self, parent: QWidget, path: str) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Search Catalogue")
         self.client = create_client(self)
-        self.client.lost.connect(self._fail)
+        self.client.lost.connect(self._show_error)
         self._job: Job[FoundPlaces] | None = None
         self._places: tuple[Place, ...] = ()
         self.path = PathField(path)
@@ -92,7 +92,7 @@ class CatalogueDialog(QDialog):
 
     def _connect(self) -> None:
         self.browse.clicked.connect(self._ask_path)
-        self.search.clicked.connect(self.seek)
+        self.search.clicked.connect(self.start_search)
         self.table.activated.connect(self._open)
         self.table.selectionModel().selectionChanged.connect(self._enable)
         self.open_button.clicked.connect(self._open)
@@ -113,7 +113,7 @@ class CatalogueDialog(QDialog):
         dialog.fileSelected.connect(self.path.setText)
         dialog.open()
 
-    def seek(self) -> None:
+    def start_search(self) -> None:
         """Search the catalogue for the name."""
         if not self.path.text().strip() or not self.name.text():
             self.stack.show_sentence("Choose a catalogue and type a name.")
@@ -123,15 +123,16 @@ class CatalogueDialog(QDialog):
         self.stack.show_sentence("Searching…")
         self.sentence.setText("")
         path = absolute(self.path.text().strip())
-        self._job = job = self.client.start(CreateRequests.find, path, self.name.text()).then(self._take, self._fail)
-        job.finished.connect(lambda: self._over(job))
-        self.used.emit(path)
+        job = self.client.start(CreateRequests.find, path, self.name.text())
+        self._job = job.then(self._show_found, self._show_error)
+        job.finished.connect(lambda: self._job_finished(job))
+        self.searched.emit(path)
 
-    def _over(self, job: Job[FoundPlaces]) -> None:
+    def _job_finished(self, job: Job[FoundPlaces]) -> None:
         if self._job is job:
             self._job = None
 
-    def _take(self, found: FoundPlaces) -> None:
+    def _show_found(self, found: FoundPlaces) -> None:
         self._places = found.places
         self.model.show([_row(place) for place in found.places])
         if not found.places:
@@ -143,7 +144,7 @@ class CatalogueDialog(QDialog):
         self.table.selectRow(0)
         self.table.setFocus()
 
-    def _fail(self, sentence: str) -> None:
+    def _show_error(self, sentence: str) -> None:
         self._places = ()
         self.model.show(())
         self.stack.show_sentence(sentence)

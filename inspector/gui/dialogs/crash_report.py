@@ -22,10 +22,10 @@ class CrashReportDialog(QDialog):
     """Shows crash reports; the window stays usable.
 
     Signals:
-        saveWanted(): save the session and pending changes.
+        saveRequested(): save the session and pending changes.
     """
 
-    saveWanted = Signal()
+    saveRequested = Signal()
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -69,5 +69,5 @@ class CrashReportDialog(QDialog):
         QGuiApplication.clipboard().setText(self.report.toPlainText())
 
     def _save(self) -> None:
-        self.saveWanted.emit()
+        self.saveRequested.emit()
         self.accept()

@@ -33,7 +33,7 @@ from inspector.operations.protocol.extraction_views import ExtractionPlan, Extra
 SIZE = (720, 420)
 
 WHAT, MEMBER, WHY = range(3)
-_KINDS = (
+_PROBLEM_KINDS = (
     ("refused", "refused", Severity.ERROR),
     ("damaged", "damaged", Severity.ERROR),
     ("unproved", "no proof", Severity.WARNING),
@@ -41,13 +41,13 @@ _KINDS = (
     ("conflicts", "file exists", Severity.WARNING),
 )
 
-LOOKING = "Checking names, existing files and free space…"
-DEBOUNCE = 200
+PLANNING = "Checking names, existing files and free space…"
+PLAN_DELAY_MS = 200
 """Milliseconds without a change before a new plan is requested."""
 WIDTH, HEIGHT = 640, 300
-TALL = 520
+HEIGHT_WITH_PROBLEMS = 520
 """Pixels: the height once there are problems to list."""
-WAYS = {
+CONFLICT_LABELS = {
     OnConflict.SKIP: "Keep the existing file, skip the member",
     OnConflict.RENAME: "Rename the member: name (2).txt",
     OnConflict.OVERWRITE: "Overwrite the existing file",
@@ -55,7 +55,7 @@ WAYS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ExtractionChoices:
     """What to extract and how; ``members`` is None for all."""
 
     members: tuple[int, ...] | None
@@ -66,14 +66,14 @@ class Wish:
     remove_unfinished: bool = False
 
 
-Plan = Callable[[Wish], Job[ExtractionPlan]]
+StartPlan = Callable[[ExtractionChoices], Job[ExtractionPlan]]
 """Starts a job that plans an extraction."""
 
 
 class ExtractDialog(QDialog):
     """Makes a new plan with ``plan`` after each change; ``then`` gets the accepted choices.
 
-    ``are_meant`` preselects the selected members instead of all.
+    ``preselect`` preselects the selected members instead of all.
     """
 
     def __init__(
@@ -81,31 +81,31 @@ class ExtractDialog(QDialog):
         parent: QWidget,
         total: int,
         selected: tuple[int, ...],
-        are_meant: bool,
+        preselect: bool,
         folder: str,
-        plan: Plan,
-        then: Callable[[Wish], object],
+        plan: StartPlan,
+        then: Callable[[ExtractionChoices], object],
     ) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Extract")
-        self._plan_with = plan
-        self._then = then
+        self._start_plan = plan
+        self._on_accept = then
         self._selected = selected
         self._job: Job[ExtractionPlan] | None = None
         self.plan: ExtractionPlan | None = None
         self.all = QRadioButton(f"&All members ({grouped(total)})")
         self.chosen = QRadioButton(f"The &selected members ({grouped(len(selected))})")
         self.chosen.setEnabled(bool(selected))
-        (self.chosen if selected and are_meant else self.all).setChecked(True)
+        (self.chosen if selected and preselect else self.all).setChecked(True)
         self.folder = PathField(folder)
         self.folder.setAccessibleName("Folder to extract into")
         self.browse = QPushButton("&Browse…")
         self.browse.setAutoDefault(False)
-        self.ways = QComboBox()
-        for way, words in WAYS.items():
-            self.ways.addItem(words, way)
-        self.ways.setAccessibleName("What to do with existing files")
+        self.on_conflict = QComboBox()
+        for choice, label in CONFLICT_LABELS.items():
+            self.on_conflict.addItem(label, choice)
+        self.on_conflict.setAccessibleName("What to do with existing files")
         self.doubtful = QCheckBox("Also &doubtful members: unusual names, over 64 GiB, content that no checksum proves")
         self.doubtful.setToolTip(
             "Unusual names contain characters that are invisible or change the writing direction. ZIP members that "
@@ -116,19 +116,19 @@ class ExtractDialog(QDialog):
         self.remove_unfinished.hide()
         self.summary = SelectableLabel()
         self.summary.setAccessibleName("Extraction plan")
-        self.troubles = ProblemTable()
+        self.problems = ProblemTable()
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.extract = self.buttons.addButton("&Extract", QDialogButtonBox.ButtonRole.AcceptRole)
         self.extract.setDefault(True)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.setInterval(DEBOUNCE)
-        self._timer.timeout.connect(self._ask)
+        self._timer.setInterval(PLAN_DELAY_MS)
+        self._timer.timeout.connect(self._request_plan)
         self._lay_out()
         self._connect()
         leave_drops(self)
         self.resize(WIDTH, HEIGHT)
-        self._ask()
+        self._request_plan()
 
     def _lay_out(self) -> None:
         which = QHBoxLayout()
@@ -139,8 +139,8 @@ class ExtractDialog(QDialog):
         grid.addWidget(label_of("&Into", self.folder), 0, 0)
         grid.addWidget(self.folder, 0, 1)
         grid.addWidget(self.browse, 0, 2)
-        grid.addWidget(label_of("If a &file exists", self.ways), 1, 0)
-        grid.addWidget(self.ways, 1, 1, 1, 2)
+        grid.addWidget(label_of("If a &file exists", self.on_conflict), 1, 0)
+        grid.addWidget(self.on_conflict, 1, 1, 1, 2)
         grid.setColumnStretch(1, 1)
         layout = QVBoxLayout(self)
         layout.addLayout(which)
@@ -149,7 +149,7 @@ class ExtractDialog(QDialog):
         layout.addWidget(self.doubtful)
         layout.addWidget(self.remove_unfinished)
         layout.addWidget(self.summary)
-        layout.addWidget(self.troubles, 1)
+        layout.addWidget(self.problems, 1)
         layout.addStretch(0)
         layout.addWidget(self.buttons)
         policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -160,21 +160,21 @@ class ExtractDialog(QDialog):
         self.browse.clicked.connect(lambda: ask_for_folder(self, "Extract Into", self._take_folder, self.folder.text()))
         self.folder.textChanged.connect(self._changed)
         self.all.toggled.connect(self._changed)
-        self.ways.currentIndexChanged.connect(self._changed)
+        self.on_conflict.currentIndexChanged.connect(self._changed)
         self.doubtful.toggled.connect(self._changed)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
-        self.finished.connect(self._forget)
+        self.finished.connect(self._cancel_plan)
 
     def _take_folder(self, found: list[str]) -> None:
         self.folder.setText(found[0])
 
-    def wish(self) -> Wish:
+    def choices(self) -> ExtractionChoices:
         """The current choices."""
-        return Wish(
+        return ExtractionChoices(
             None if self.all.isChecked() else self._selected,
             absolute(self.folder.text().strip()) if self.folder.text().strip() else "",
-            OnConflict(self.ways.currentData()),
+            OnConflict(self.on_conflict.currentData()),
             self.doubtful.isChecked(),
             self.keep_damaged.isChecked(),
             self.remove_unfinished.isChecked(),
@@ -187,39 +187,39 @@ class ExtractDialog(QDialog):
         self.extract.setEnabled(False)
         self._timer.start()
 
-    def _forget(self) -> None:
+    def _cancel_plan(self) -> None:
         self._timer.stop()
         if self._job is not None:
             self._job.cancel()
             self._job = None
 
-    def _ask(self) -> None:
-        self._forget()
+    def _request_plan(self) -> None:
+        self._cancel_plan()
         self.plan = None
         self.extract.setEnabled(False)
-        wish = self.wish()
-        if not wish.folder:
+        choices = self.choices()
+        if not choices.folder:
             self.summary.setText("Choose a folder.")
             return
-        self.summary.setText(LOOKING)
-        self._job = self._plan_with(wish).then(self._take, self._refuse)
-        self._job.finished.connect(self._over)
+        self.summary.setText(PLANNING)
+        self._job = self._start_plan(choices).then(self._show_plan, self._show_error)
+        self._job.finished.connect(self._job_finished)
 
-    def _over(self) -> None:
+    def _job_finished(self) -> None:
         if self.sender() is self._job:
             self._job = None
-            if self.plan is None and self.summary.text() == LOOKING:
+            if self.plan is None and self.summary.text() == PLANNING:
                 self.summary.setText("Planning the extraction was cancelled.")
 
-    def _refuse(self, sentence: str) -> None:
-        self.troubles.fill(())
+    def _show_error(self, sentence: str) -> None:
+        self.problems.fill(())
         self.summary.setText(sentence)
 
-    def _take(self, plan: ExtractionPlan) -> None:
+    def _show_plan(self, plan: ExtractionPlan) -> None:
         self.plan = plan
-        self.troubles.show_troubles(plan)
-        if self.troubles.model.rowCount() and self.height() < TALL:
-            self.resize(self.width(), TALL)
+        self.problems.show_problems(plan)
+        if self.problems.model.rowCount() and self.height() < HEIGHT_WITH_PROBLEMS:
+            self.resize(self.width(), HEIGHT_WITH_PROBLEMS)
         self.remove_unfinished.setVisible(bool(plan.unfinished))
         self.summary.setText(summary(plan))
         self.extract.setEnabled(not plan.obstacle and bool(plan.files or plan.folders))
@@ -227,7 +227,7 @@ class ExtractDialog(QDialog):
     def accept(self) -> None:
         """Accept only what was planned."""
         if self.plan is not None and self.extract.isEnabled():
-            self._then(self.wish())
+            self._on_accept(self.choices())
             super().accept()
 
 
@@ -236,21 +236,21 @@ def summary(plan: ExtractionPlan) -> str:
     if plan.obstacle:
         return plan.obstacle
     if not plan.files and not plan.folders:
-        said = "Nothing would be extracted."
+        sentence = "Nothing would be extracted."
     else:
         things = count(plan.files, "file")
         if plan.folders:
             things = f"{things} and {count(plan.folders, 'folder')}"
         text = "{things}, {size}; {room} are free."
-        said = text.format(things=things, size=rounded(plan.size), room=rounded(plan.free))
-    troubles = (
+        sentence = text.format(things=things, size=rounded(plan.size), room=rounded(plan.free))
+    problems = (
         ("{members} refused", plan.refused.count),
         ("{members} that need confirmation", plan.doubtful.count),
         ("{members} that exist already", plan.conflicts.count),
     )
-    parts = [words.format(members=count(number, "member")) for words, number in troubles if number]
+    parts = [words.format(members=count(number, "member")) for words, number in problems if number]
     counted = f"{', '.join(parts)}." if parts else ""
-    return " ".join(filter(None, (said, counted, plan.unfinished, *plan.warnings)))
+    return " ".join(filter(None, (sentence, counted, plan.unfinished, *plan.warnings)))
 
 
 class ExtractedDialog(QDialog):
@@ -263,13 +263,13 @@ class ExtractedDialog(QDialog):
         self.sentence = SelectableLabel()
         self.sentence.setAccessibleName("Extraction result")
         self.sentence.setText(" ".join((sentence, *result.warnings)))
-        self.troubles = ProblemTable()
-        self.troubles.show_troubles(result)
+        self.problems = ProblemTable()
+        self.problems.show_problems(result)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
         layout.addWidget(self.sentence)
-        layout.addWidget(self.troubles, 1)
+        layout.addWidget(self.problems, 1)
         layout.addWidget(buttons)
         self.resize(*SIZE)
 
@@ -287,18 +287,18 @@ class ProblemTable(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self.table, 1)
         layout.addWidget(self.details)
-        self.table.selectionModel().currentRowChanged.connect(self._tell)
+        self.table.selectionModel().currentRowChanged.connect(self._show_details)
         self.hide()
 
-    def show_troubles(self, found: ExtractionPlan | ExtractionResult) -> None:
+    def show_problems(self, found: ExtractionPlan | ExtractionResult) -> None:
         """List the problems of a plan or a result."""
         rows: list[FixedRow] = []
-        for name, text, mark in _KINDS:
+        for name, text, mark in _PROBLEM_KINDS:
             words = text
-            troubles = getattr(found, name, Problems())
-            rows += [FixedRow((words, each.path, _why(each.path, each.sentence)), mark) for each in troubles.told]
-            if troubles.count > len(troubles.told):
-                left = grouped(troubles.count - len(troubles.told))
+            problems = getattr(found, name, Problems())
+            rows += [FixedRow((words, each.path, _reason(each.path, each.sentence)), mark) for each in problems.told]
+            if problems.count > len(problems.told):
+                left = grouped(problems.count - len(problems.told))
                 rows.append(FixedRow((words, "…", f"and {left} more"), mark))
         self.fill(rows)
 
@@ -308,12 +308,12 @@ class ProblemTable(QWidget):
         self.details.say("")
         self.setVisible(bool(rows))
 
-    def _tell(self) -> None:
+    def _show_details(self) -> None:
         row = self.table.currentIndex().row()
         texts = self.model.texts(row) if row >= 0 else ("", "", "")
         self.details.say(f"{texts[MEMBER]} {texts[WHY]}".strip())
 
 
-def _why(path: str, sentence: str) -> str:
+def _reason(path: str, sentence: str) -> str:
     """The sentence without the member name it starts with."""
     return sentence.removeprefix(path).strip()

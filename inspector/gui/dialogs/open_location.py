@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from inspector.sources.s3.connection import Connection
 
 SIZE = (620, 300)
-NOTHING = "A path, or an S3 address: s3://bucket/key for an object, s3://bucket/prefix/ for everything below a prefix."
-HERE = "This is a path on this computer."
-BEHIND = "This is taken as the path {path} on this computer."
+HINT = "A path, or an S3 address: s3://bucket/key for an object, s3://bucket/prefix/ for everything below a prefix."
+LOCAL_PATH = "This is a path on this computer."
+TAKEN_AS_PATH = "This is taken as the path {path} on this computer."
 
 
 class OpenLocationDialog(QDialog):
@@ -32,11 +32,11 @@ class OpenLocationDialog(QDialog):
 
     Signals:
         chosen(str, object): open this location with this Connection.
-        browseWanted(str, object): list this location with this Connection.
+        browseRequested(str, object): list this location with this Connection.
     """
 
     chosen = Signal(str, object)
-    browseWanted = Signal(str, object)
+    browseRequested = Signal(str, object)
 
     def __init__(self, parent: QWidget, connections: Connections, location: str = SCHEME) -> None:
         super().__init__(parent)
@@ -44,7 +44,7 @@ class OpenLocationDialog(QDialog):
         self.setWindowTitle("Open Location")
         self._connections = connections
         self._bucket = ""
-        self._touched = False
+        self._is_edited = False
         self._filling = False
         self.client = browse_client(self)
         self.location = PathField()
@@ -83,7 +83,7 @@ class OpenLocationDialog(QDialog):
 
     def _connect(self) -> None:
         self.location.textChanged.connect(self._change_location)
-        self.form.changed.connect(self._touch)
+        self.form.changed.connect(self._edited)
         self.form.endpointChosen.connect(lambda endpoint: self._fill(self._connections.at(endpoint)))
         self.browse.clicked.connect(self._browse)
         self.buttons.accepted.connect(self.accept)
@@ -99,7 +99,7 @@ class OpenLocationDialog(QDialog):
     def show_connection(self, connection: Connection) -> None:
         """Fill in a connection instead of the remembered one, and move the focus to it."""
         self._fill(connection)
-        self._touched = True
+        self._is_edited = True
         self.form.profile.setFocus()
 
     def _fill(self, connection: Connection) -> None:
@@ -108,19 +108,19 @@ class OpenLocationDialog(QDialog):
         self._filling = False
         self._enable()
 
-    def _touch(self) -> None:
-        self._touched = self._touched or not self._filling
+    def _edited(self) -> None:
+        self._is_edited = self._is_edited or not self._filling
         self._enable()
 
     def _change_location(self) -> None:
         """Use the remembered connection of a new bucket unless the user has edited the connection."""
-        bucket = self._address()
-        if bucket and bucket != self._bucket and not self._touched:
+        bucket = self._entered_bucket()
+        if bucket and bucket != self._bucket and not self._is_edited:
             self._bucket = bucket
             self._fill(self._connections.known(self.text()))
         self._enable()
 
-    def _address(self) -> str:
+    def _entered_bucket(self) -> str:
         """The entered bucket, "" if there is none."""
         try:
             return parse(self.text()).bucket
@@ -133,21 +133,21 @@ class OpenLocationDialog(QDialog):
         remark = self._remark()
         self.remark.setText(remark)
         self.remark.setVisible(bool(remark))
-        fine = bool(self._address()) and not self.form.trouble() if remote else bool(text)
-        self.open_.setEnabled(fine)
-        self.open_.setToolTip("" if fine else remark or self.form.trouble())
-        self.browse.setEnabled(remote and not self.form.trouble())
+        is_valid = bool(self._entered_bucket()) and not self.form.problem() if remote else bool(text)
+        self.open_.setEnabled(is_valid)
+        self.open_.setToolTip("" if is_valid else remark or self.form.problem())
+        self.browse.setEnabled(remote and not self.form.problem())
 
     def _remark(self) -> str:
         """How the location is interpreted, or why it cannot be opened."""
         text = self.text()
         if not is_s3(text):
-            behind = is_s3(self.location.text().strip())
-            return BEHIND.format(path=visible(text)) if behind else HERE if text else NOTHING
+            after_scheme = is_s3(self.location.text().strip())
+            return TAKEN_AS_PATH.format(path=visible(text)) if after_scheme else LOCAL_PATH if text else HINT
         try:
             parse(text)
         except SourceError as error:
-            return NOTHING if text == SCHEME else str(error)
+            return HINT if text == SCHEME else str(error)
         return ""
 
     # ---- actions -----------------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ class OpenLocationDialog(QDialog):
             super().accept()
 
     def _browse(self) -> None:
-        self.browseWanted.emit(self.text(), self.form.connection())
+        self.browseRequested.emit(self.text(), self.form.connection())
         super().accept()
 
 

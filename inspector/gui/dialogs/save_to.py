@@ -15,13 +15,13 @@ from inspector.gui.panels.s3_connection import S3Target
 from inspector.sources.s3.address import is_s3, parse
 
 WIDTH = 680
-PLACES = "A local path, or s3://bucket/key."
-TAKEN = "The file exists already: choose another name, or replace it."
+HINT = "A local path, or s3://bucket/key."
+EXISTS = "The file exists already: choose another name, or replace it."
 NO_KEY = "An object needs a key: s3://bucket/key."
 
 
 class SaveToDialog(QDialog):
-    """Asks for a target; ``target`` is the first suggestion, ``reach`` shows the S3 connection.
+    """Asks for a target; ``target`` is the first suggestion, ``s3_target`` shows the S3 connection.
 
     Signals:
         chosen(str, bool, object): the path or address, whether to replace an existing file, and the Connection.
@@ -29,14 +29,14 @@ class SaveToDialog(QDialog):
 
     chosen = Signal(str, bool, object)
 
-    def __init__(self, parent: QWidget, title: str, target: str, reach: S3Target) -> None:
+    def __init__(self, parent: QWidget, title: str, target: str, s3_target: S3Target) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)
         self.target = PathField(target)
         self.target.setAccessibleName("Path, or address on S3")
         self.browse = push_button("&Browse…", "Choose a file on this computer")
-        self.reach = reach
+        self.s3_target = s3_target
         self.overwrite = QCheckBox("&Replace existing files")
         self.remark = sentence_label()
         self.remark.setAccessibleName("About the target")
@@ -50,7 +50,7 @@ class SaveToDialog(QDialog):
         grid.addWidget(self.target, 0, 1)
         grid.addWidget(self.browse, 0, 2)
         grid.addWidget(self.remark, 1, 1, 1, 2)
-        grid.addWidget(self.reach, 2, 1, 1, 2)
+        grid.addWidget(self.s3_target, 2, 1, 1, 2)
         grid.addWidget(self.overwrite, 3, 1, 1, 2)
         grid.setRowStretch(4, 1)
         grid.addWidget(self.buttons, 5, 0, 1, 3)
@@ -67,7 +67,7 @@ class SaveToDialog(QDialog):
         typed = self.target.text().strip().strip("'\"")
         return absolute(typed) if typed else ""
 
-    def _trouble(self) -> str:
+    def _problem(self) -> str:
         """Why the target is invalid, "" if it is valid."""
         text = self.text()
         if not is_s3(text):
@@ -78,10 +78,10 @@ class SaveToDialog(QDialog):
             return str(error)
 
     def _enable(self) -> None:
-        trouble = self._trouble()
-        self.remark.setText(trouble or PLACES)
-        self.reach.follow(self.text())
-        self.save.setEnabled(not trouble)
+        problem = self._problem()
+        self.remark.setText(problem or HINT)
+        self.s3_target.follow(self.text())
+        self.save.setEnabled(not problem)
 
     def _browse(self) -> None:
         dialog = QFileDialog(self, self.windowTitle())
@@ -97,10 +97,10 @@ class SaveToDialog(QDialog):
         if not self.save.isEnabled():
             return
         if not is_s3(self.text()) and not self.overwrite.isChecked() and Path(self.text()).exists():
-            self.remark.setText(TAKEN)
-        elif not self.reach.is_sure:
-            self.reach.ask(self.accept)
+            self.remark.setText(EXISTS)
+        elif not self.s3_target.is_settled:
+            self.s3_target.ask(self.accept)
         else:
-            self.reach.remember()
-            self.chosen.emit(self.text(), self.overwrite.isChecked(), self.reach.connection)
+            self.s3_target.remember()
+            self.chosen.emit(self.text(), self.overwrite.isChecked(), self.s3_target.connection)
             super().accept()

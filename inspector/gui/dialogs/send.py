@@ -11,7 +11,7 @@ from inspector.gui.document.editing import Dispatch
 from inspector.gui.kit.widgets import sentence_label
 
 SIZE = (640, 340)
-LEAVES = (
+NOTE = (
     "Metadata, tags and storage class of the object are kept. If the bucket keeps versions, the old version is "
     "kept too; otherwise it is lost."
 )
@@ -24,15 +24,15 @@ class SendDialog(QDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Send to S3")
-        self.sentence = sentence_label(_told(location, dispatch))
-        self.lines = QPlainTextEdit("\n".join((*lines, *_beside(dispatch))))
+        self.sentence = sentence_label(_summary(location, dispatch))
+        self.lines = QPlainTextEdit("\n".join((*lines, *_sibling_lines(dispatch))))
         self.lines.setReadOnly(True)
         self.lines.setTabChangesFocus(True)
         self.lines.setAccessibleName("What will be sent")
-        self.remark = sentence_label(LEAVES)
+        self.remark = sentence_label(NOTE)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        words = "&Send All of It" if dispatch.whole else "&Send"
-        self.send = self.buttons.addButton(words, QDialogButtonBox.ButtonRole.AcceptRole)
+        label = "&Send All of It" if dispatch.whole else "&Send"
+        self.send = self.buttons.addButton(label, QDialogButtonBox.ButtonRole.AcceptRole)
         cancel = self.buttons.button(QDialogButtonBox.StandardButton.Cancel)
         # Enter must not start an upload that costs much more than was requested.
         (cancel if dispatch.whole else self.send).setDefault(True)
@@ -47,23 +47,23 @@ class SendDialog(QDialog):
         (cancel if dispatch.whole else self.send).setFocus()
 
 
-def _told(location: str, dispatch: Dispatch) -> str:
+def _summary(location: str, dispatch: Dispatch) -> str:
     """What will change, after the reason for asking again if there is one."""
-    edit, what = dispatch.edit, visible(location)
+    edit, target = dispatch.edit, visible(location)
     if edit is None:
-        return f"Files that will be written next to {what}:"
+        return f"Files that will be written next to {target}:"
     text = "{label}: {bytes} in {places}. A new object will replace {object}."
     if edit.dropped.size:
         text = "{label}: {bytes} in {places}, {cut} cut off. A new object will replace {object}."
-    said = text.format(
+    summary = text.format(
         label=edit.label,
         bytes=in_bytes(sum(len(patch.new) for patch in edit.patches)),
         places=count(len(edit.patches), "place"),
         cut=in_bytes(edit.dropped.size),
-        object=what,
+        object=target,
     )
-    return f"{dispatch.why}\n\n{said}" if dispatch.why else said
+    return f"{dispatch.why}\n\n{summary}" if dispatch.why else summary
 
 
-def _beside(dispatch: Dispatch) -> tuple[str, ...]:
+def _sibling_lines(dispatch: Dispatch) -> tuple[str, ...]:
     return tuple(f"{name}: written next to it" for name in dispatch.beside)

@@ -31,10 +31,10 @@ from inspector.gui.kit.setting import Choice, Flag, FontFamily, Number, Page, Se
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.widgets import push_button, sentence_label
 
-Make = Callable[[Any, Settings], QWidget]
-WIDEST = 320
+CreateField = Callable[[Any, Settings], QWidget]
+MAX_FIELD_PX = 320
 """Pixels: the maximum width of a field."""
-SPACE = 10
+PADDING_PX = 10
 """Pixels around a number, as around a text."""
 
 SIZE = (560, 460)
@@ -91,11 +91,11 @@ class SettingsDialog(QDialog):
                 label = QLabel("" if isinstance(setting, Flag) else setting.label)
                 label.setBuddy(field)
                 form.addRow(label, field)
-                form.addRow("", _quiet(setting.tip))
+                form.addRow("", _hint_label(setting.tip))
         if page is Page.GENERAL:
             self._add_recent(form)
         if page in NOTES:
-            form.addRow(_quiet(NOTES[page]))
+            form.addRow(_hint_label(NOTES[page]))
         area = QScrollArea()
         area.setAccessibleName(page.value)
         area.setWidgetResizable(True)
@@ -118,7 +118,7 @@ class SettingsDialog(QDialog):
                 self._settings.put(setting, setting.default)
 
 
-def _quiet(text: str) -> QLabel:
+def _hint_label(text: str) -> QLabel:
     label = sentence_label(text)
     label.setForegroundRole(label.palette().ColorRole.PlaceholderText)
     label.setContentsMargins(0, 0, 0, 8)
@@ -127,24 +127,24 @@ def _quiet(text: str) -> QLabel:
 
 def field_for(setting: Setting[Any], settings: Settings) -> QWidget:
     """The field of a setting, with its label and tooltip."""
-    field = _made(setting, settings)
+    field = _create_field(setting, settings)
     field.setObjectName(setting.key)
     field.setAccessibleName(setting.label)
     field.setAccessibleDescription(setting.tip)
     field.setToolTip(setting.tip)
-    field.setMaximumWidth(WIDEST)
+    field.setMaximumWidth(MAX_FIELD_PX)
     return field
 
 
-def _made(setting: Setting[Any], settings: Settings) -> QWidget:
-    kinds: tuple[tuple[type[Setting[Any]], Make], ...] = (
-        *((Flag, _flag), (Choice, _choice), (Number, _number), (FontFamily, _Family)),
+def _create_field(setting: Setting[Any], settings: Settings) -> QWidget:
+    kinds: tuple[tuple[type[Setting[Any]], CreateField], ...] = (
+        *((Flag, _flag), (Choice, _choice), (Number, _number), (FontFamily, _FontFamilyField)),
         (Text, _text),
     )
-    return next(make for kind, make in kinds if isinstance(setting, kind))(setting, settings)
+    return next(create for kind, create in kinds if isinstance(setting, kind))(setting, settings)
 
 
-class _Following(QObject):
+class _SettingBinding(QObject):
     """Keeps a field in step with its setting while the field exists."""
 
     def __init__(
@@ -164,7 +164,7 @@ class _Following(QObject):
 
 def _flag(setting: Flag, settings: Settings) -> QWidget:
     field = QCheckBox(setting.label)
-    _Following(setting, settings, field, field.setChecked)
+    _SettingBinding(setting, settings, field, field.setChecked)
     field.toggled.connect(lambda on: settings.put(setting, on))
     return field
 
@@ -173,7 +173,7 @@ def _choice(setting: Choice, settings: Settings) -> QWidget:
     field = QComboBox()
     for value in setting.words:
         field.addItem(setting.called(value), value)
-    _Following(setting, settings, field, lambda value: field.setCurrentIndex(field.findData(value)))
+    _SettingBinding(setting, settings, field, lambda value: field.setCurrentIndex(field.findData(value)))
     field.currentIndexChanged.connect(lambda at: settings.put(setting, str(field.itemData(at))))
     return field
 
@@ -182,11 +182,11 @@ def _number(setting: Number, settings: Settings) -> QWidget:
     field = QSpinBox()
     field.setRange(setting.least, setting.most)
     field.setSuffix(f" {setting.unit}" if setting.unit else "")
-    field.setMinimumHeight(field.fontMetrics().height() + SPACE)
+    field.setMinimumHeight(field.fontMetrics().height() + PADDING_PX)
     field.setSpecialValueText(setting.special)
     field.setGroupSeparatorShown(True)
     field.setKeyboardTracking(False)  # set the number when it is complete, not with each digit
-    _Following(setting, settings, field, field.setValue)
+    _SettingBinding(setting, settings, field, field.setValue)
     field.valueChanged.connect(lambda number: settings.put(setting, number))
     return field
 
@@ -195,12 +195,12 @@ def _text(setting: Text, settings: Settings) -> QWidget:
     field = QLineEdit()
     field.setPlaceholderText(setting.hint)
     field.setClearButtonEnabled(True)
-    _Following(setting, settings, field, field.setText)
+    _SettingBinding(setting, settings, field, field.setText)
     field.textChanged.connect(lambda text: settings.put(setting, text.strip()))
     return field
 
 
-class _Family(QWidget):
+class _FontFamilyField(QWidget):
     """The monospaced fonts, and a button for the system's font."""
 
     def __init__(self, setting: FontFamily, settings: Settings) -> None:
@@ -214,7 +214,7 @@ class _Family(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.fonts, 1)
         layout.addWidget(self.system)
-        _Following(setting, settings, self.fonts, self._show)
+        _SettingBinding(setting, settings, self.fonts, self._show)
         self.fonts.currentFontChanged.connect(lambda font: settings.put(setting, font.family()))
         self.system.clicked.connect(lambda: settings.put(setting, setting.default))
 

@@ -23,9 +23,9 @@ from inspector.core.numbers import size_in
 from inspector.gui.kit.dropping import PathField
 from inspector.operations.protocol.workshop_views import ArchiveKind, Draft
 
-ENTRIES = 7
+ENTRY_COUNT = 7
 CONVENTIONS = {"spec": "the specification's", "rcarch": "rcarch's"}
-_NUMBERS = re.compile(r"\s*(0x[0-9a-fA-F]+|\d[\d_]*)\s*,\s*(0x[0-9a-fA-F]+|\d[\d_]*)\s*")
+_OFFSET_AND_LENGTH = re.compile(r"\s*(0x[0-9a-fA-F]+|\d[\d_]*)\s*,\s*(0x[0-9a-fA-F]+|\d[\d_]*)\s*")
 
 
 class OptionError(Exception):
@@ -51,8 +51,8 @@ class RcaOptionsPage(QWidget):
         self.convention = QComboBox()
         if own:
             self.convention.addItem("the archive's own", "")
-        for value, words in CONVENTIONS.items():
-            self.convention.addItem(words, value)
+        for value, label in CONVENTIONS.items():
+            self.convention.addItem(label, value)
         self.convention.setAccessibleName("Hash convention")
         form = _form(self)
         form.addRow("Compression &level", self.level)
@@ -111,18 +111,18 @@ class TacoOptionsPage(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.entries = [QComboBox() for _ in range(ENTRIES)]
+        self.entries = [QComboBox() for _ in range(ENTRY_COUNT)]
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.addWidget(QLabel("Header entries: members, or OFFSET,LENGTH; empty for none"), 0, 0, 1, 4)
-        for at, entry in enumerate(self.entries):
+        for index, entry in enumerate(self.entries):
             entry.setEditable(True)
             entry.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
             entry.setMinimumContentsLength(12)
             entry.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-            entry.setAccessibleName(f"Header entry {at}")
+            entry.setAccessibleName(f"Header entry {index}")
             entry.editTextChanged.connect(self.changed)
-            row, column = divmod(at, 4)
+            row, column = divmod(index, 4)
             grid.addWidget(entry, row + 1, column)
 
     def offer(self, names: Sequence[str]) -> None:
@@ -144,7 +144,7 @@ class TacoOptionsPage(QWidget):
     def _entry(self, entry: QComboBox) -> str:
         text = entry.currentText()
         is_member = entry.findText(text) >= 0
-        return text if _NUMBERS.fullmatch(text) and not is_member else f"={text}"
+        return text if _OFFSET_AND_LENGTH.fullmatch(text) and not is_member else f"={text}"
 
 
 class DatasetOptionsPage(QWidget):
@@ -223,7 +223,7 @@ class ArchiveOptions(QStackedWidget):
             "numbering": self.datas3t.numbering,
             "first_key": self.datas3t.first,
             "per_range": self.datas3t.per_range,
-            **{f"entry_{at}": entry for at, entry in enumerate(self.taco.entries)},
+            **{f"entry_{index}": entry for index, entry in enumerate(self.taco.entries)},
         }
 
     def show_kind(self, kind: ArchiveKind) -> None:

@@ -18,10 +18,10 @@ from inspector.gui.kit.widgets import SelectableLabel
 from inspector.operations.protocol.views import Stage, Status
 
 _SEPARATOR = "  ·  "
-MARK = 20
+ICON_PX = 20
 """Pixels: the size of the state icon."""
-GAP = 8
-WRONG = (State.WARNING, State.TORN, State.DAMAGED)
+SPACING_PX = 8
+REPAIRABLE = (State.WARNING, State.TORN, State.DAMAGED)
 """States in which the Repair button is shown."""
 
 
@@ -47,8 +47,8 @@ def state_text(status: Status) -> str:
 def _counts(status: Status) -> list[str]:
     counted = dict(status.counts)
     errors, warnings = counted.get(Severity.ERROR, 0), counted.get(Severity.WARNING, 0)
-    told = [count(errors, "error")] if errors else []
-    return [*told, count(warnings, "warning")] if warnings else told
+    texts = [count(errors, "error")] if errors else []
+    return [*texts, count(warnings, "warning")] if warnings else texts
 
 
 class Banner(QFrame):
@@ -56,11 +56,11 @@ class Banner(QFrame):
 
     Signals:
         reopen(): read the location again.
-        repairWanted(): plan repairs.
+        repairRequested(): plan repairs.
     """
 
     reopen = Signal()
-    repairWanted = Signal()
+    repairRequested = Signal()
 
     def __init__(self, document: Document) -> None:
         super().__init__()
@@ -68,20 +68,20 @@ class Banner(QFrame):
         self._pending = False
         self.setAutoFillBackground(True)
         self.setBackgroundRole(QPalette.ColorRole.AlternateBase)
-        self.mark = Picture(icon("reload"), MARK)
+        self.mark = Picture(icon("reload"), ICON_PX)
         self.state = SelectableLabel()
         self.sentence = SelectableLabel()
-        self.sentence.setContentsMargins(MARK + GAP, 0, 0, 0)
-        self.message = Message(MARK + GAP)
-        self.message.acted.connect(self._act)
-        self._then: Callable[[], object] = self.reopen.emit
+        self.sentence.setContentsMargins(ICON_PX + SPACING_PX, 0, 0, 0)
+        self.message = Message(ICON_PX + SPACING_PX)
+        self.message.acted.connect(self._run_action)
+        self._on_action: Callable[[], object] = self.reopen.emit
         first = QHBoxLayout()
-        first.setSpacing(GAP)
+        first.setSpacing(SPACING_PX)
         first.addWidget(self.mark)
         first.addWidget(self.state, 1)
         self.repair = QPushButton("Repair…")
         self.repair.setToolTip("Plan repairs; nothing is written yet (Ctrl+M)")
-        self.repair.clicked.connect(self.repairWanted)
+        self.repair.clicked.connect(self.repairRequested)
         first.addWidget(self.repair)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(10, 6, 8, 6)
@@ -105,13 +105,13 @@ class Banner(QFrame):
         self.state.setText(state_text(status))
         # The first line shows what was decoded; this sentence adds the judgement.
         is_plain = status.stage is Stage.READY and status.format == "bytes"
-        more = status.sentence if is_plain else status.judgement
+        judgement = status.sentence if is_plain else status.judgement
         if self._pending:
-            more = f"With the pending changes (not written yet): {more}"
-        can = status.stage is Stage.READY and not status.collection and not self._pending
-        self.repair.setVisible(can and status.state in WRONG)
-        self.sentence.setText(more)
-        self.sentence.setVisible(bool(more))
+            judgement = f"With the pending changes (not written yet): {judgement}"
+        repairable = status.stage is Stage.READY and not status.collection and not self._pending
+        self.repair.setVisible(repairable and status.state in REPAIRABLE)
+        self.sentence.setText(judgement)
+        self.sentence.setVisible(bool(judgement))
 
     def _icon(self, status: Status) -> QIcon:
         if status.stage is Stage.FAILED:
@@ -131,9 +131,9 @@ class Banner(QFrame):
 
     def ask(self, sentence: str, action: str, then: Callable[[], object]) -> None:
         """Show a sentence with a button that calls ``then``."""
-        self._then = then
+        self._on_action = then
         self.message.say(sentence, action)
 
-    def _act(self) -> None:
+    def _run_action(self) -> None:
         self.message.hide()
-        self._then()
+        self._on_action()

@@ -17,7 +17,7 @@ from inspector.gui.kit.model_paged_table import Columns, PagedTable
 from inspector.gui.kit.row_table import RowTable
 from inspector.gui.kit.text import not_there_yet, plain, short
 from inspector.gui.kit.widgets import Details, Emptiable
-from inspector.gui.panels.findings import where
+from inspector.gui.panels.findings import spans_summary
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import ChecksumRow, Page, Status
 
@@ -42,7 +42,7 @@ class ChecksumsPanel(QWidget):
         super().__init__()
         self._document = document
         self.model = PagedTable(ChecksumColumns(document.client), self)
-        self.table = RowTable(self.model, WIDTHS, "Checksums", line)
+        self.table = RowTable(self.model, WIDTHS, "Checksums", line_text)
         self.table.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.about = Details("About the selected checksum")
         self._stack = Emptiable(self.table)
@@ -54,12 +54,12 @@ class ChecksumsPanel(QWidget):
         layout.addWidget(self.about)
         document.rowsChanged.connect(self.model.refetch)
         document.statusChanged.connect(self._choose_view)
-        document.selected.connect(self._go_on)
+        document.selected.connect(self._selection_changed)
         self.model.rowsInserted.connect(self._choose_view)
         self.model.rowsRemoved.connect(self._choose_view)
-        self.model.dataChanged.connect(self._describe_again)
-        self.table.selectionModel().currentRowChanged.connect(self._chosen)
-        self.table.clicked.connect(self._chosen)
+        self.model.dataChanged.connect(self._refresh_details)
+        self.table.selectionModel().currentRowChanged.connect(self._select_row)
+        self.table.clicked.connect(self._select_row)
         self.table.activated.connect(self._go_to_stored)
         self._choose_view()
 
@@ -78,21 +78,21 @@ class ChecksumsPanel(QWidget):
         row = self.model.row(index)
         return row if isinstance(row, ChecksumRow) else None
 
-    def _chosen(self, index: QModelIndex) -> None:
+    def _select_row(self, index: QModelIndex) -> None:
         row = self._row(index)
         if row is not None:
-            self._describe(row)
+            self._show_details(row)
             self._document.select_checksum(row, ORIGIN)
 
-    def _describe(self, row: ChecksumRow) -> None:
-        self.about.say(described(row))
+    def _show_details(self, row: ChecksumRow) -> None:
+        self.about.say(details_text(row))
 
-    def _describe_again(self, *_: object) -> None:
+    def _refresh_details(self, *_: object) -> None:
         row = self._row(self.table.currentIndex())
         if row is not None and not self.about.isHidden():
-            self.about.say(described(row))
+            self.about.say(details_text(row))
 
-    def _go_on(self, *_: object) -> None:
+    def _selection_changed(self, *_: object) -> None:
         """Hide the details when something else is selected."""
         if self._document.selection.origin != ORIGIN:
             self.about.hide()
@@ -109,8 +109,8 @@ class ChecksumsPanel(QWidget):
 
 
 def _why_empty(status: Status) -> str:
-    if early := not_there_yet(status.stage):
-        return early
+    if reason := not_there_yet(status.stage):
+        return reason
     if status.format == "caf":
         return "The format records no checksums. A digest manifest next to the archive would be compared."
     if status.format == "bytes":
@@ -137,7 +137,7 @@ class ChecksumColumns(Columns):
         if role == Qt.ItemDataRole.DecorationRole and column == STATE:
             return verdict_icon(row.verdict)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain(short(covered(row) if column == COVERS else f"{_text(row, column)}\n{row.note}".strip()))
+            return plain(short(covered_text(row) if column == COVERS else f"{_text(row, column)}\n{row.note}".strip()))
         return None
 
     def header(self, column: int, role: int) -> Any:  # noqa: ARG002 - nothing but the titles
@@ -146,7 +146,7 @@ class ChecksumColumns(Columns):
 
 def _text(row: ChecksumRow, column: int) -> str:
     if column == COVERS:
-        return where(row.covers)
+        return spans_summary(row.covers)
     texts = {
         NAME: row.name,
         STATE: row.verdict.value,
@@ -157,38 +157,38 @@ def _text(row: ChecksumRow, column: int) -> str:
     return short(texts[column])
 
 
-def line(row: ChecksumRow) -> str:
+def line_text(row: ChecksumRow) -> str:
     """A checksum as one line for the clipboard."""
     computed = f"computed {row.computed}" if row.computed else "not computed"
     stored = f"stored {row.stored}"
-    return f"{row.verdict.value}: {row.name}, {row.algorithm}: {stored}, {computed}. {described(row)}"
+    return f"{row.verdict.value}: {row.name}, {row.algorithm}: {stored}, {computed}. {details_text(row)}"
 
 
-def described(row: ChecksumRow) -> str:
+def details_text(row: ChecksumRow) -> str:
     """A checksum in full: the bytes it covers and leaves out, where it is stored, and its note."""
     stored = "The stored value is in another file."
     if row.place:
-        stored = f"The stored value is in {_stretches(row.place)}."
-    left_out = f"It leaves out {_stretches(row.omits)}." if row.omits else ""
+        stored = f"The stored value is in {_ranges_text(row.place)}."
+    left_out = f"It leaves out {_ranges_text(row.omits)}." if row.omits else ""
     note = row.note if not row.note or row.note.endswith(".") else f"{row.note[0].upper()}{row.note[1:]}."
-    return " ".join(part for part in (covered(row), left_out, stored, note) if part)
+    return " ".join(part for part in (covered_text(row), left_out, stored, note) if part)
 
 
-def covered(row: ChecksumRow) -> str:
+def covered_text(row: ChecksumRow) -> str:
     """The bytes that a checksum covers, as a sentence."""
     if not row.covers:
         return "It covers bytes that are not in this file."
     size = f" ({in_bytes(total(row.covers))})" if len(row.covers) > 1 else ""
-    return f"It covers {_stretches(row.covers) + size}."
+    return f"It covers {_ranges_text(row.covers) + size}."
 
 
-def _stretches(spans: Spans) -> str:
-    told = [f"{hexadecimal(start)} to {hexadecimal(stop)}" for start, stop in spans[:TOLD]]
-    if len(spans) > TOLD:
-        told.append(f"{grouped(len(spans) - TOLD)} more ranges")
+def _ranges_text(spans: Spans) -> str:
+    texts = [f"{hexadecimal(start)} to {hexadecimal(stop)}" for start, stop in spans[:MAX_LISTED_RANGES]]
+    if len(spans) > MAX_LISTED_RANGES:
+        texts.append(f"{grouped(len(spans) - MAX_LISTED_RANGES)} more ranges")
     size = f" ({in_bytes(spans[0].size)})" if len(spans) == 1 else ""
-    return f"bytes {' and '.join(told)}" + size
+    return f"bytes {' and '.join(texts)}" + size
 
 
-TOLD = 4
+MAX_LISTED_RANGES = 4
 """Byte ranges that are listed before the rest is only counted."""

@@ -25,33 +25,33 @@ from inspector.operations.protocol.views import FindingRow, Page, Stage
 
 TITLES = ("Severity", "What was found", "Bytes", "Member", "Code")
 SEVERITY, MESSAGE, BYTES, MEMBER, CODE = range(len(TITLES))
-MOST_PLACES = 8
+MAX_LISTED_SPANS = 8
 """Spans that are listed in full."""
 
 ORIGIN = "findings"
 WIDTHS = {SEVERITY: 80, BYTES: 140, MEMBER: 110, CODE: 130}
-LEAST = 240
+MIN_MESSAGE_PX = 240
 """Pixels for the message before other columns are shown; the details of the selected finding contain them too."""
-_WORDS = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.INFO: "Information"}
+_SEVERITY_LABELS = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.INFO: "Information"}
 
 
 class FindingsPanel(QWidget):
     """Lists the findings of a document; selecting one shows its bytes.
 
     Signals:
-        exportWanted(): write a report to a file.
-        repairWanted(str code): plan a repair: its code, or the code of the finding while the repair is unknown.
+        exportRequested(): write a report to a file.
+        repairRequested(str code): plan a repair: its code, or the code of the finding while the repair is unknown.
     """
 
-    exportWanted = Signal()
-    repairWanted = Signal(str)
+    exportRequested = Signal()
+    repairRequested = Signal(str)
 
     def __init__(self, document: Document) -> None:
         super().__init__()
         self._document = document
         self._columns = FindingColumns(document.client)
         self.model = PagedTable(self._columns, self)
-        self.table = RowTable(self.model, WIDTHS, "Findings", line)
+        self.table = RowTable(self.model, WIDTHS, "Findings", line_text)
         header = self.table.horizontalHeader()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(MESSAGE, QHeaderView.ResizeMode.Stretch)
@@ -64,12 +64,12 @@ class FindingsPanel(QWidget):
         menu.addAction("&All Findings Shown").triggered.connect(self.table.copy_all)
         self.copying.setMenu(menu)
         self.exporting = _button("Export…", "Write a report as text, JSON or HTML")
-        self.exporting.clicked.connect(self.exportWanted)
+        self.exporting.clicked.connect(self.exportRequested)
         self.repairing = _button("Repair…", "Plan repairs for the selected finding; nothing is written yet")
         self.repairing.setIcon(icon("repair"))
         self.repairing.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.repairing.clicked.connect(self.repair)
-        self.table.wanted = self._actions
+        self.table.wanted = self._add_actions
         self.about = Details("The selected finding in full")
         self._stack = Emptiable(self.table)
         self.setFocusProxy(self._stack)
@@ -78,15 +78,15 @@ class FindingsPanel(QWidget):
         document.statusChanged.connect(self._refresh)
         self.model.rowsInserted.connect(self._refresh)
         self.model.rowsRemoved.connect(self._refresh)
-        self.table.selectionModel().currentRowChanged.connect(self._describe)
-        self.model.dataChanged.connect(self._describe)
-        self.table.clicked.connect(self._chosen)
-        self.table.activated.connect(self._chosen)
-        self._describe()
+        self.table.selectionModel().currentRowChanged.connect(self._show_details)
+        self.model.dataChanged.connect(self._show_details)
+        self.table.clicked.connect(self._show_bytes)
+        self.table.activated.connect(self._show_bytes)
+        self._show_details()
         self._refresh()
 
     def _severity_button(self, severity: Severity) -> QToolButton:
-        button = _button(words := _WORDS[severity], f"Show findings that are {words.lower()}")
+        button = _button(label := _SEVERITY_LABELS[severity], f"Show findings that are {label.lower()}")
         button.setIcon(severity_icon(severity))
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         button.setCheckable(True)
@@ -96,7 +96,7 @@ class FindingsPanel(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        room = self.width() - WIDTHS[SEVERITY] - LEAST
+        room = self.width() - WIDTHS[SEVERITY] - MIN_MESSAGE_PX
         for column in (BYTES, MEMBER, CODE):
             room -= WIDTHS[column]
             self.table.setColumnHidden(column, room < 0)
@@ -119,7 +119,7 @@ class FindingsPanel(QWidget):
         index = self.model.index(row, 0)
         if index.isValid():
             self.table.setCurrentIndex(index)
-            self._chosen(index)
+            self._show_bytes(index)
 
     def empty_sentence(self) -> str:
         """Why the panel is empty; "" if it is not."""
@@ -135,10 +135,10 @@ class FindingsPanel(QWidget):
     def _refresh(self, *_: object) -> None:
         counts = dict(self._document.status.counts)
         for severity, button in self.severities.items():
-            button.setText(f"{_WORDS[severity]} ({grouped(counts.get(severity, 0))})")
+            button.setText(f"{_SEVERITY_LABELS[severity]} ({grouped(counts.get(severity, 0))})")
         self.copying.setEnabled(self.model.rowCount() > 0)
         self.exporting.setEnabled(self._document.status.stage in (Stage.READY, Stage.CANCELLED))
-        self.repairing.setEnabled(bool(self._repair()))
+        self.repairing.setEnabled(bool(self._repair_code()))
         if self.model.rowCount():
             self._stack.show_view(self.table)
         else:
@@ -146,19 +146,19 @@ class FindingsPanel(QWidget):
 
     def _why_empty(self) -> str:
         status = self._document.status
-        if early := not_there_yet(status.stage):
-            return early
+        if reason := not_there_yet(status.stage):
+            return reason
         if status.counts:
             return "All findings are hidden by the severity filter."
         return status.judgement or "Nothing wrong was found before reading was cancelled."
 
-    def _describe(self, *_: object) -> None:
+    def _show_details(self, *_: object) -> None:
         """Show the selected finding in full, as its cell is often too narrow."""
         row = self.model.row(self.table.currentIndex())
-        self.about.say(described(row) if isinstance(row, FindingRow) else "")
-        self.repairing.setEnabled(bool(self._repair()))
+        self.about.say(details_text(row) if isinstance(row, FindingRow) else "")
+        self.repairing.setEnabled(bool(self._repair_code()))
 
-    def _repair(self) -> str:
+    def _repair_code(self) -> str:
         """The code of the repair for the current finding, "" if there is none.
 
         Only a check determines the repair. Before that, the code of the finding is used instead, because
@@ -168,20 +168,20 @@ class FindingsPanel(QWidget):
         if not isinstance(row, FindingRow):
             return ""
         status = self._document.status
-        may_be = row.severity is not Severity.INFO and status.stage is Stage.READY and not status.checked
-        return row.repair or (row.code if may_be else "")
+        may_be_repairable = row.severity is not Severity.INFO and status.stage is Stage.READY and not status.checked
+        return row.repair or (row.code if may_be_repairable else "")
 
-    def _actions(self, menu: QMenu) -> None:
-        if self._repair():
+    def _add_actions(self, menu: QMenu) -> None:
+        if self._repair_code():
             menu.addAction("&Repair…").triggered.connect(self.repair)
             menu.addSeparator()
 
     def repair(self) -> None:
         """Plan the repair of the current finding."""
-        if code := self._repair():
-            self.repairWanted.emit(code)
+        if code := self._repair_code():
+            self.repairRequested.emit(code)
 
-    def _chosen(self, index: QModelIndex) -> None:
+    def _show_bytes(self, index: QModelIndex) -> None:
         row = self.model.row(index)
         if isinstance(row, FindingRow):
             self._document.select_finding(row, ORIGIN)
@@ -223,36 +223,36 @@ class FindingColumns(Columns):
 
 def _text(row: FindingRow, column: int) -> str:
     if column == BYTES:
-        return where(row.spans)
+        return spans_summary(row.spans)
     texts = {SEVERITY: row.severity.value, MESSAGE: row.message, MEMBER: row.member_name, CODE: row.code}
     return short(texts[column])
 
 
-def described(row: FindingRow) -> str:
+def details_text(row: FindingRow) -> str:
     """A finding in full: the message, and below it the bytes, the member and the code."""
-    places = [f"{_range(span, hexadecimal)} ({_range(span, grouped)})" for span in row.spans[:MOST_PLACES]]
-    if len(row.spans) > MOST_PLACES:
-        places.append(f"and {grouped(len(row.spans) - MOST_PLACES)} more")
-    return f"{row.message}\n{' · '.join(filter(None, (*_whose(row, places), row.code)))}"
+    places = [f"{_range(span, hexadecimal)} ({_range(span, grouped)})" for span in row.spans[:MAX_LISTED_SPANS]]
+    if len(row.spans) > MAX_LISTED_SPANS:
+        places.append(f"and {grouped(len(row.spans) - MAX_LISTED_SPANS)} more")
+    return f"{row.message}\n{' · '.join(filter(None, (*_location_texts(row, places), row.code)))}"
 
 
-def _whose(row: FindingRow, places: Sequence[str]) -> tuple[str, str]:
+def _location_texts(row: FindingRow, places: Sequence[str]) -> tuple[str, str]:
     """The bytes and the member, each "" if there is none."""
     bytes_ = f"bytes {', '.join(places)}" if places else ""
     return bytes_, f"member {row.member_name}" if row.member_name else ""
 
 
-def _range(span: Span, written: Callable[[int], str]) -> str:
-    return f"{written(span.start)}..{written(span.stop)}"
+def _range(span: Span, number_text: Callable[[int], str]) -> str:
+    return f"{number_text(span.start)}..{number_text(span.stop)}"
 
 
-def line(row: FindingRow) -> str:
+def line_text(row: FindingRow) -> str:
     """A finding as one line for the clipboard."""
-    details = (row.code, *_whose(row, [_range(span, hexadecimal) for span in row.spans]))
+    details = (row.code, *_location_texts(row, [_range(span, hexadecimal) for span in row.spans]))
     return f"{row.severity.value}: {row.message} [{', '.join(filter(None, details))}]"
 
 
-def where(spans: Spans) -> str:
+def spans_summary(spans: Spans) -> str:
     """The first span, and how many more there are."""
     if not spans:
         return ""

@@ -71,7 +71,7 @@ class HeaderPanel(QWidget):
         self._editing = editing
         self._draft: HeaderDraft | None = None
         self._why_empty = ""
-        self.model = HeaderEntries(self)
+        self.model = HeaderEntriesModel(self)
         self.table = table_view(self.model, WIDTHS, "Entries of the TACO header")
         self.table.setEditTriggers(
             QAbstractItemView.EditTrigger.DoubleClicked
@@ -79,20 +79,20 @@ class HeaderPanel(QWidget):
             | QAbstractItemView.EditTrigger.AnyKeyPressed
         )
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
-        self.table.setItemDelegate(NumberEditor(self.table, self._wrong, self._say))
+        self.table.setItemDelegate(NumberEditor(self.table, self._problem, self._show_message))
         self.count = QSpinBox()
         self.count.setRange(0, MOST_ENTRIES)
         self.count.setAccessibleName("Entries in use")
         self.hexadecimal = QCheckBox("He&x")
         self.buttons = self._make_buttons()
         self.about = Details("About the TACO header")
-        self._stale = self._adding = False
-        self._waiting: list[Change] = []
-        self._lit = Span(0, 0)
-        self._marked: Span | None = None
+        self._stale = self._is_own_edit = False
+        self._queued: list[Change] = []
+        self._highlighted = Span(0, 0)
+        self._hex_selection: Span | None = None
         self._spans: Spans = ()
         self._member: int | None = None
-        self._editor = self._page()
+        self._editor = self._create_page()
         self._stack = Emptiable(self._editor)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -102,7 +102,7 @@ class HeaderPanel(QWidget):
         self._refresh()
 
     def _make_buttons(self) -> dict[str, QPushButton]:
-        made = {}
+        buttons = {}
         for name, text, tip in (
             ("add", "A&dd", "Add an entry"),
             ("remove", "&Remove", "Remove the selected entry; later entries move up"),
@@ -115,10 +115,10 @@ class HeaderPanel(QWidget):
             button = QPushButton(text)
             button.setToolTip(tip)
             button.setAutoDefault(False)
-            made[name] = button
-        return made
+            buttons[name] = button
+        return buttons
 
-    def _page(self) -> QWidget:
+    def _create_page(self) -> QWidget:
         page = QWidget()
         tools = FlowLayout(4, 6)
         label = QLabel("&In use")
@@ -138,11 +138,11 @@ class HeaderPanel(QWidget):
 
     def _connect(self) -> None:
         self._document.rowsChanged.connect(self._refresh)
-        self._editing.changed.connect(self._pending_changed)
+        self._editing.changed.connect(self._mark_stale)
         self._document.statusChanged.connect(self._refresh)
-        self._document.selected.connect(self._selected)
+        self._document.selected.connect(self._selection_changed)
         self.model.typed.connect(self._typed)
-        self.model.refused.connect(self._say)
+        self.model.refused.connect(self._show_message)
         self.hexadecimal.toggled.connect(self.model.set_hexadecimal)
         self.count.valueChanged.connect(self._set_count)
         self.table.selectionModel().currentChanged.connect(self._current_changed)
@@ -154,7 +154,7 @@ class HeaderPanel(QWidget):
             "clear": lambda _: clear,
         }
         for name, change in changes.items():
-            self.buttons[name].clicked.connect(lambda _=False, made=change: self._change(made(self._row())))
+            self.buttons[name].clicked.connect(lambda _=False, create=change: self._change(create(self._row())))
         self.buttons["member"].clicked.connect(self.point_to_member)
         self.buttons["bytes"].clicked.connect(self.point_to_bytes)
 
@@ -167,36 +167,36 @@ class HeaderPanel(QWidget):
     def _refresh(self) -> None:
         """Request the header with all pending changes applied."""
         status = self._document.status
-        if (early := not_there_yet(status.stage)) or status.format != "taco" or status.collection:
-            self._show_none(early or "Only TACO archives have an editable header.")
+        if (reason := not_there_yet(status.stage)) or status.format != "taco" or status.collection:
+            self._show_none(reason or "Only TACO archives have an editable header.")
         else:
-            self._document.client.ask(ArchiveRequests.header, None).then(self._take, self._show_none)
+            self._document.client.ask(ArchiveRequests.header, None).then(self._show_current, self._show_none)
 
     def _show_none(self, sentence: str) -> None:
         self._draft = None
-        self._waiting.clear()
+        self._queued.clear()
         self.model.show(None)
         self._stack.show_sentence(sentence)
 
-    def _take(self, view: HeaderView) -> None:
+    def _show_current(self, view: HeaderView) -> None:
         if self._editing.previewing:
             return  # the panel already shows a newer header
         entries = tuple((entry.offset, entry.length) for entry in view.entries)
         self._draft = HeaderDraft(min(view.count, MOST_ENTRIES), entries)
         self._show(view)
         self._stale = False
-        waiting, self._waiting = self._waiting, []
-        for change in waiting:
+        queued, self._queued = self._queued, []
+        for change in queued:
             self._change(change)
 
-    def _pending_changed(self) -> None:
+    def _mark_stale(self) -> None:
         """Mark the draft as stale unless this panel itself made the change."""
-        self._stale = self._stale or not self._adding
+        self._stale = self._stale or not self._is_own_edit
 
-    def _add(self, edit: Edit) -> None:
-        self._adding = True
+    def _add_edit(self, edit: Edit) -> None:
+        self._is_own_edit = True
         self._editing.add(edit)
-        self._adding = False
+        self._is_own_edit = False
 
     def _show(self, view: HeaderView) -> None:
         self.model.show(view)
@@ -204,11 +204,11 @@ class HeaderPanel(QWidget):
         self.count.setValue(min(view.count, MOST_ENTRIES))
         self.count.blockSignals(False)
         self._stack.show_view(self._editor)
-        self._say("")
+        self._show_message("")
         self._enable()
-        self._light_up(self.table.currentIndex().row())
+        self._highlight(self.table.currentIndex().row())
 
-    def _say(self, sentence: str) -> None:
+    def _show_message(self, sentence: str) -> None:
         view = self.model.view
         self.about.say(sentence or (view.why_not if view is not None else ""))
 
@@ -216,7 +216,7 @@ class HeaderPanel(QWidget):
         view, draft, row = self.model.view, self._draft, self._row()
         editable = view is not None and draft is not None and not view.why_not
         used = draft.count if draft is not None else 0
-        span = self._chosen()
+        span = self._target_span()
         rules = {
             "add": used < MOST_ENTRIES,
             "remove": row < used,
@@ -240,19 +240,19 @@ class HeaderPanel(QWidget):
 
     def _current_changed(self, index: QModelIndex) -> None:
         self._enable()
-        self._light_up(index.row())
+        self._highlight(index.row())
 
-    def _light_up(self, row: int) -> None:
+    def _highlight(self, row: int) -> None:
         """Highlight the bytes an entry points to; the keyboard focus stays in the table."""
         entry, size = self.model.entry(row), self._document.size
         if entry is None or not self.table.hasFocus():
             return
         span = Span(entry.offset, min(entry.offset + entry.length, size))
-        if span.start < span.stop and span != self._lit:
-            self._lit = span
-            self._document.go_to(0, *self._lit, ORIGIN)
+        if span.start < span.stop and span != self._highlighted:
+            self._highlighted = span
+            self._document.go_to(0, *self._highlighted, ORIGIN)
 
-    def _wrong(self, row: int, column: int, number: int) -> str:
+    def _problem(self, row: int, column: int, number: int) -> str:
         """Why a number is invalid for an entry, "" if it is valid."""
         entry, size = self.model.entry(row), self._editing.size
         if entry is None:
@@ -276,24 +276,24 @@ class HeaderPanel(QWidget):
 
     def set_marked(self, start: int, stop: int) -> None:
         """Remember that ``[start, stop)`` of the shown layer is selected in the hex view."""
-        if Span(start, stop) != self._lit:
-            self._marked = Span(start, stop) if stop > start and self._document.layer == 0 else None
+        if Span(start, stop) != self._highlighted:
+            self._hex_selection = Span(start, stop) if stop > start and self._document.layer == 0 else None
             self._enable()
 
-    def _selected(self, selection: Selection) -> None:
+    def _selection_changed(self, selection: Selection) -> None:
         if selection.origin != ORIGIN:
-            self._lit = Span(0, 0)
+            self._highlighted = Span(0, 0)
             self._spans = selection.spans if selection.layer == 0 else ()
             self._member = selection.member
             self._enable()
 
-    def _chosen(self) -> Span | None:
+    def _target_span(self) -> Span | None:
         """The span an entry could point to: the selected bytes, else the selected field or member."""
-        return self._marked or (self._spans[0] if self._spans else None)
+        return self._hex_selection or (self._spans[0] if self._spans else None)
 
     def point_to_bytes(self) -> None:
         """Point the current entry to the selected bytes."""
-        span, row = self._chosen(), self._row()
+        span, row = self._target_span(), self._row()
         if span is not None:
             self._change(lambda draft: set_entry(draft, row, span_target(span)))
 
@@ -302,7 +302,7 @@ class HeaderPanel(QWidget):
         member, row = self._member, self._row()
         if member is not None:
             self._document.client.ask(ArchiveRequests.header_target, member).then(
-                lambda entry: self._change(lambda draft: set_entry(draft, row, entry)), self._say
+                lambda entry: self._change(lambda draft: set_entry(draft, row, entry)), self._show_message
             )
 
     def _change(self, change: Change) -> None:
@@ -310,21 +310,21 @@ class HeaderPanel(QWidget):
         if self._draft is None:
             return
         if self._stale:
-            self._waiting.append(change)
+            self._queued.append(change)
             return
         try:
             draft = change(self._draft)
         except Refused as error:
-            self._say(str(error))
+            self._show_message(str(error))
             return
         if draft == self._draft:
             return
         self._draft = draft
         self._document.client.ask(ArchiveRequests.header, draft).then(self._show)
-        self._document.client.ask(ArchiveRequests.header_edit, draft).then(self._add, self._say)
+        self._document.client.ask(ArchiveRequests.header_edit, draft).then(self._add_edit, self._show_message)
 
 
-class HeaderEntries(TitledTable):
+class HeaderEntriesModel(TitledTable):
     """The rows of a HeaderView. The model changes nothing itself.
 
     Signals:
@@ -435,13 +435,15 @@ class HeaderEntries(TitledTable):
 class NumberEditor(QStyledItemDelegate):
     """Edits a number in a cell and marks invalid text at once.
 
-    ``judge(row, column, number)`` gives the problem with a number or ""; ``say`` shows it.
+    ``validate(row, column, number)`` gives the problem with a number or ""; ``show_message`` shows it.
     """
 
-    def __init__(self, parent: QWidget, judge: Callable[[int, int, int], str], say: Callable[[str], None]) -> None:
+    def __init__(
+        self, parent: QWidget, validate: Callable[[int, int, int], str], show_message: Callable[[str], None]
+    ) -> None:
         super().__init__(parent)
-        self._say = say
-        self._wrong = judge
+        self._show_message = show_message
+        self._problem = validate
 
     def createEditor(
         self,
@@ -452,17 +454,17 @@ class NumberEditor(QStyledItemDelegate):
         editor = QLineEdit(parent)
         editor.setAccessibleName("Offset" if index.column() == OFFSET else "Length")
         editor.addAction(severity_icon(Severity.ERROR), QLineEdit.ActionPosition.TrailingPosition).setVisible(False)
-        place = (index.row(), index.column())
-        editor.textChanged.connect(lambda text: self._judge(editor, place, text))
+        cell = (index.row(), index.column())
+        editor.textChanged.connect(lambda text: self._validate(editor, cell, text))
         return editor
 
-    def _judge(self, editor: QLineEdit, place: tuple[int, int], text: str) -> None:
+    def _validate(self, editor: QLineEdit, cell: tuple[int, int], text: str) -> None:
         try:
-            why = self._wrong(*place, parse_number(text))
+            problem = self._problem(*cell, parse_number(text))
         except Refused as error:
-            why = str(error)
+            problem = str(error)
         damage = COLOURS[scheme_for(editor.palette())].damage
-        editor.setStyleSheet(f"border: 2px solid {damage};" if why else "")
+        editor.setStyleSheet(f"border: 2px solid {damage};" if problem else "")
         for mark in editor.actions():
-            mark.setVisible(bool(why))
-        self._say(why)
+            mark.setVisible(bool(problem))
+        self._show_message(problem)

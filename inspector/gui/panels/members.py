@@ -47,7 +47,7 @@ SORT_KEYS: tuple[SortKey | None, ...] = (
     SortKey.OFFSET,
 )
 NAME, VERDICT, SIZE, MARK, STORED, CODEC, DIGEST, OFFSET = range(len(TITLES))
-_VERDICTS = {
+_VERDICT_TIPS = {
     Verdict.VERIFIED: "Its bytes match a recorded checksum.",
     Verdict.MISMATCH: "Its bytes do not match the recorded checksum.",
     Verdict.DOUBTFUL: "A checksum over this and other members does not match or is lost: it may be intact or not.",
@@ -56,17 +56,17 @@ _VERDICTS = {
 }
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
-MOST = 200
+MAX_NAMES_PER_REQUEST = 200
 """Names per request."""
-SETTLING = 60
+COLLECT_MS = 60
 """Milliseconds to collect rows in view before their names are requested."""
 
 ORIGIN = "members"
-DEBOUNCE = 150
+FILTER_DELAY_MS = 150
 """Milliseconds after the last key before the filter is applied."""
 WIDTHS = {NAME: 190, VERDICT: 122, SIZE: 98, MARK: 80, STORED: 80, CODEC: 70, DIGEST: 150, OFFSET: 90}
 
-BROKEN = (State.TORN, State.DAMAGED)
+INCOMPLETE_STATES = (State.TORN, State.DAMAGED)
 """States in which members may be missing from the list."""
 
 
@@ -82,12 +82,12 @@ class MembersPanel(QWidget):
     def __init__(self, document: Document) -> None:
         super().__init__()
         self._document = document
-        self._navigation = False
-        self._placed: int | None = None
+        self._is_following = False
+        self._followed: int | None = None
         self._judged = 0
-        self._naming = LazyNames(document.client, self)
-        self.table_model = PagedTable(MemberColumns(document.client, self._naming), self)
-        self.tree_model = PagedTree(MemberPaths(document.client, self._naming), self)
+        self._lazy_names = LazyNames(document.client, self)
+        self.table_model = PagedTable(MemberColumns(document.client, self._lazy_names), self)
+        self.tree_model = PagedTree(MemberPaths(document.client, self._lazy_names), self)
         self.filter = QLineEdit()
         self.filter.setPlaceholderText("Filter names")
         self.filter.setClearButtonEnabled(True)
@@ -108,10 +108,10 @@ class MembersPanel(QWidget):
         self._lay_out()
         self._debounce = QTimer(self)
         self._debounce.setSingleShot(True)
-        self._debounce.setInterval(DEBOUNCE)
+        self._debounce.setInterval(FILTER_DELAY_MS)
         self._debounce.timeout.connect(self._apply_filter)
         self._connect()
-        self._choose_view()
+        self._update_view()
 
     def _button(self, text: str, tip: str) -> QToolButton:
         button = QToolButton()
@@ -142,28 +142,28 @@ class MembersPanel(QWidget):
 
     def _connect(self) -> None:
         document = self._document
-        self._naming.named.connect(self._show_names)
-        document.rowsChanged.connect(self._naming.forget)
+        self._lazy_names.named.connect(self._show_names)
+        document.rowsChanged.connect(self._lazy_names.forget)
         document.rowsChanged.connect(self.table_model.refetch)
-        document.rowsChanged.connect(self._renew_tree)
+        document.rowsChanged.connect(self._reload_tree)
         document.arranged.connect(self.table_model.refetch)
         document.arranged.connect(self._follow_again)
-        document.planted.connect(self._planted)
-        document.statusChanged.connect(self._choose_view)
+        document.planted.connect(self._tree_ready)
+        document.statusChanged.connect(self._update_view)
         document.statusChanged.connect(self._show_verdicts)
         document.selected.connect(self._follow)
         self.tree_model.revealed.connect(self._show_revealed)
-        self.tree_model.rowsInserted.connect(self._choose_view)
-        self.table_model.rowsInserted.connect(self._choose_view)
-        self.table_model.rowsRemoved.connect(self._choose_view)
-        self._buttons.buttonClicked.connect(self._choose_view)
+        self.tree_model.rowsInserted.connect(self._update_view)
+        self.table_model.rowsInserted.connect(self._update_view)
+        self.table_model.rowsRemoved.connect(self._update_view)
+        self._buttons.buttonClicked.connect(self._update_view)
         self.filter.textChanged.connect(self._debounce.start)
         self.filter.returnPressed.connect(self._apply_filter)
         self.table.horizontalHeader().sectionClicked.connect(self._sort)
         for view in (self.tree, self.table):
-            view.selectionModel().currentRowChanged.connect(self._chosen)
+            view.selectionModel().currentRowChanged.connect(self._select)
             view.activated.connect(self._open)
-            view.customContextMenuRequested.connect(self._want_menu)
+            view.customContextMenuRequested.connect(self._request_menu)
 
     # ---- tree or table -----------------------------------------------------------------------------------------
 
@@ -183,7 +183,7 @@ class MembersPanel(QWidget):
         if status.judged != self._judged:
             self._judged = status.judged
             self.table_model.refetch()
-            self._renew_tree()
+            self._reload_tree()
         if self.tree.isColumnHidden(VERDICT) and (status.checked or status.judged):
             for view in (self.tree, self.table):
                 view.setColumnHidden(VERDICT, False)
@@ -192,13 +192,13 @@ class MembersPanel(QWidget):
 
     def _show_names(self, named: dict[int, MemberRow]) -> None:
         for model in (self.table_model, self.tree_model):
-            model.change(partial(renamed, named))
+            model.change(partial(with_new_name, named))
 
-    def _renew_tree(self) -> None:
+    def _reload_tree(self) -> None:
         self.tree_model.renew()
         self.tree.viewport().update()
 
-    def _choose_view(self, *_: object) -> None:
+    def _update_view(self, *_: object) -> None:
         if self.table_model.rowCount():
             if self._stack.currentWidget() is not self.view:
                 self._stack.show_view(self.view)
@@ -208,11 +208,11 @@ class MembersPanel(QWidget):
 
     def _why_empty(self) -> str:
         status = self._document.status
-        if early := not_there_yet(status.stage):
-            return early
+        if reason := not_there_yet(status.stage):
+            return reason
         if self._document.filter:
             return "No member's name contains this text."
-        if status.state in BROKEN:
+        if status.state in INCOMPLETE_STATES:
             return (
                 "No member was found: the archive is damaged before the first one. Repair… (Ctrl+M) shows possible "
                 "repairs."
@@ -246,10 +246,10 @@ class MembersPanel(QWidget):
         row = model.row(index) if isinstance(model, PagedTree | PagedTable) else None
         return row.member if isinstance(row, TreeRow) else row
 
-    def _chosen(self, index: QModelIndex) -> None:
+    def _select(self, index: QModelIndex) -> None:
         member = self._member_at(index)
-        if not self._navigation and member is not None:
-            self._placed = member.index
+        if not self._is_following and member is not None:
+            self._followed = member.index
             self._document.select_member(member.index, ORIGIN)
 
     def chosen(self) -> Chosen:
@@ -268,7 +268,7 @@ class MembersPanel(QWidget):
             view.setDragEnabled(True)
             view.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
 
-    def _want_menu(self, place: QPoint) -> None:
+    def _request_menu(self, place: QPoint) -> None:
         view = self.view
         if not view.indexAt(place).isValid() and view.hasFocus() and view.currentIndex().isValid():
             place = view.visualRect(view.currentIndex()).center()  # opened with the keyboard
@@ -280,28 +280,28 @@ class MembersPanel(QWidget):
         if member is not None and not member.folder:
             self._document.open_content(member.index)
 
-    def _planted(self) -> None:
+    def _tree_ready(self) -> None:
         self.tree_model.refetch()
         self.tree_model.fetchMore(QModelIndex())
         self._follow_again()
 
     def _follow_again(self) -> None:
-        self._placed = None
+        self._followed = None
         self._follow(self._document.selection)
 
     def _follow(self, selection: Selection) -> None:
-        if selection.member == self._placed:
+        if selection.member == self._followed:
             return
-        self._placed = member = selection.member
+        self._followed = member = selection.member
         if member is None:
             self._set_current(QModelIndex(), False)
             return
 
-        def placed(place: MemberPlace) -> None:
-            if self._placed == member:
+        def show(place: MemberPlace) -> None:
+            if self._followed == member:
                 self._show_place(place)
 
-        self._document.client.ask(ArchiveRequests.place, member).then(placed)
+        self._document.client.ask(ArchiveRequests.place, member).then(show)
 
     def _show_place(self, place: MemberPlace) -> None:
         if self.view is self.table:
@@ -315,11 +315,11 @@ class MembersPanel(QWidget):
         self._set_current(index, True)
 
     def _set_current(self, index: QModelIndex, scroll: bool) -> None:
-        self._navigation = True
+        self._is_following = True
         select_row(self.view, index, scroll and self._document.selection.origin != ORIGIN)
         if not index.isValid():
             self.view.clearSelection()
-        self._navigation = False
+        self._is_following = False
 
 
 def member_data(row: MemberRow, name: str, column: int, role: int) -> Any:
@@ -364,22 +364,22 @@ def _tip(row: MemberRow, column: int) -> str | None:
     if column == OFFSET and row.offset >= 0:
         return f"byte {grouped(row.offset)} of the file"
     if column == VERDICT:
-        return _VERDICTS[row.verdict]
+        return _VERDICT_TIPS[row.verdict]
     if column == DIGEST:
         return row.digest
     return None
 
 
-def renamed(named: dict[int, MemberRow], row: MemberRow | TreeRow) -> MemberRow | TreeRow:
+def with_new_name(named: dict[int, MemberRow], row: MemberRow | TreeRow) -> MemberRow | TreeRow:
     """The row with its member replaced by the one in ``named``, or the same row if it is not there."""
     if isinstance(row, MemberRow):
         return named.get(row.index, row)
-    was = row.member
-    if was is None or was.index not in named:
+    old = row.member
+    if old is None or old.index not in named:
         return row
-    now = named[was.index]
-    name = now.name[len(was.name) - len(row.name) :] if was.name.endswith(row.name) else row.name
-    return replace(row, member=now, name=name)
+    new = named[old.index]
+    name = new.name[len(old.name) - len(row.name) :] if old.name.endswith(row.name) else row.name
+    return replace(row, member=new, name=name)
 
 
 class MemberColumns(Columns):
@@ -387,15 +387,15 @@ class MemberColumns(Columns):
 
     titles: tuple[str, ...] = TITLES
 
-    def __init__(self, client: Client[ArchiveRequests], naming: LazyNames) -> None:
+    def __init__(self, client: Client[ArchiveRequests], lazy_names: LazyNames) -> None:
         self._client = client
-        self._naming = naming
+        self._lazy_names = lazy_names
 
     def fetch(self, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
         self._client.ask(ArchiveRequests.member_rows, first, count).then(deliver)
 
     def data(self, row: MemberRow, column: int, role: int) -> Any:
-        self._naming.want(row)
+        self._lazy_names.request(row)
         return member_data(row, row.name, column, role)
 
     def header(self, column: int, role: int) -> Any:
@@ -408,9 +408,9 @@ class MemberPaths(Rows):
     titles: tuple[str, ...] = TITLES
     root: Any = 0
 
-    def __init__(self, client: Client[ArchiveRequests], naming: LazyNames) -> None:
+    def __init__(self, client: Client[ArchiveRequests], lazy_names: LazyNames) -> None:
         self._client = client
-        self._naming = naming
+        self._lazy_names = lazy_names
 
     def fetch(self, key: Any, first: int, count: int, deliver: Callable[[Page[Any]], None]) -> None:
         self._client.ask(ArchiveRequests.tree_rows, key, first, count).then(deliver)
@@ -420,7 +420,7 @@ class MemberPaths(Rows):
 
     def data(self, row: TreeRow, column: int, role: int) -> Any:
         if row.node < 0 and row.member is not None:
-            self._naming.want(row.member)
+            self._lazy_names.request(row.member)
             return member_data(row.member, row.name, column, role)
         if role == Qt.ItemDataRole.DisplayRole:
             return {NAME: short(row.name), SIZE: count(row.members, "member")}.get(column, "")
@@ -448,40 +448,40 @@ class LazyNames(QObject):
     def __init__(self, client: Client[ArchiveRequests], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._client = client
-        self._wanted: dict[int, None] = {}
-        self._asked: set[int] = set()
+        self._requested: dict[int, None] = {}
+        self._sent: set[int] = set()
         self._job: Job[tuple[MemberRow, ...]] | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.setInterval(SETTLING)
-        self._timer.timeout.connect(self._ask)
+        self._timer.setInterval(COLLECT_MS)
+        self._timer.timeout.connect(self._send)
 
-    def want(self, row: MemberRow) -> None:
+    def request(self, row: MemberRow) -> None:
         """Request the name of a member in view unless it is known."""
-        if not row.read and row.index not in self._asked:
-            self._wanted.pop(row.index, None)
-            self._wanted[row.index] = None
+        if not row.read and row.index not in self._sent:
+            self._requested.pop(row.index, None)
+            self._requested[row.index] = None
             if not self._timer.isActive():  # restarting it with each row would postpone it as long as rows are painted
                 self._timer.start()
 
     def forget(self) -> None:
         """Forget all requests: the members have changed."""
-        self._wanted.clear()
-        self._asked.clear()
+        self._requested.clear()
+        self._sent.clear()
 
-    def _ask(self) -> None:
-        if self._job is not None or not self._wanted:
+    def _send(self) -> None:
+        if self._job is not None or not self._requested:
             return
-        numbers = sorted(list(self._wanted)[-MOST:])
-        self._wanted.clear()
-        self._asked.update(numbers)
-        self._job = self._client.start(ArchiveRequests.name_members, tuple(numbers)).then(self._came)
-        self._job.finished.connect(self._over)
+        numbers = sorted(list(self._requested)[-MAX_NAMES_PER_REQUEST:])
+        self._requested.clear()
+        self._sent.update(numbers)
+        self._job = self._client.start(ArchiveRequests.name_members, tuple(numbers)).then(self._names_received)
+        self._job.finished.connect(self._job_finished)
 
-    def _came(self, rows: Any) -> None:
+    def _names_received(self, rows: Any) -> None:
         self.named.emit({row.index: row for row in rows})
 
-    def _over(self) -> None:
+    def _job_finished(self) -> None:
         self._job = None
-        if self._wanted:
+        if self._requested:
             self._timer.start()

@@ -34,20 +34,20 @@ TITLES = (
 WHEN, METHOD, RANGE, BYTES, TOOK, STATUS, WHY, WHERE = range(len(TITLES))
 NUMBERS = frozenset((BYTES, TOOK, STATUS))
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_REFUSED = 400
+_FIRST_ERROR_STATUS = 400
 
 WIDTHS = {WHEN: 100, METHOD: 70, RANGE: 210, BYTES: 90, TOOK: 60, STATUS: 90, WHY: 150}
-HERE = "This archive is local: no requests are made."
+LOCAL = "This archive is local: no requests are made."
 NONE_YET = "No request has been made yet."
 
 
-def totals_text(state: RemoteState) -> str:
+def totals_summary(state: RemoteState) -> str:
     """``12 requests, 3.4 MiB of 1.2 GiB``."""
     made = f"{count(state.totals.requests, 'request')}, {rounded(state.totals.received)}"
     return f"{made} of {rounded(state.size)}" if state.size else made
 
 
-def told(state: RemoteState) -> str:
+def totals_details(state: RemoteState) -> str:
     """The exact totals, with the time spent waiting."""
     text = "{requests}, {received} received, {time} ms waited"
     if state.size:
@@ -90,7 +90,7 @@ class RequestsPanel(QWidget):
         self.sentence.hide()
         self.stack = Emptiable(self.table)
         self.setFocusProxy(self.stack)
-        self.stack.show_sentence(NONE_YET if watch.is_remote else HERE)
+        self.stack.show_sentence(NONE_YET if watch.is_remote else LOCAL)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -106,14 +106,14 @@ class RequestsPanel(QWidget):
         state = self._watch.state
         if state is None or not self.isVisible():
             return
-        kept = "; " + f"the last {grouped(KEPT)} are listed" if state.totals.requests > KEPT else ""
-        self.sentence.setText(f"{told(state)}{kept}.")
+        limit = "; " + f"the last {grouped(KEPT)} are listed" if state.totals.requests > KEPT else ""
+        self.sentence.setText(f"{totals_details(state)}{limit}.")
         self.sentence.show()
-        self._watch.document.client.ask(ArchiveRequests.requests).then(self._take)
+        self._watch.document.client.ask(ArchiveRequests.requests).then(self._show_requests)
 
-    def _take(self, requests: tuple[Request, ...]) -> None:
+    def _show_requests(self, requests: tuple[Request, ...]) -> None:
         at_end = self.table.verticalScrollBar().value() == self.table.verticalScrollBar().maximum()
-        self.model.take(requests)
+        self.model.show_requests(requests)
         if requests:
             self.stack.show_view(self.table)
             if at_end:
@@ -142,8 +142,8 @@ class RequestTotals(QLabel):
     def _refresh(self) -> None:
         state = self._watch.state if self._watch is not None else None
         self.setVisible(state is not None and bool(state.totals.requests))
-        self.setText(totals_text(state) if state is not None else "")
-        self.setToolTip(told(state) if state is not None else "")
+        self.setText(totals_summary(state) if state is not None else "")
+        self.setToolTip(totals_details(state) if state is not None else "")
 
 
 def range_text(request: Request) -> str:
@@ -159,8 +159,8 @@ def status_text(request: Request) -> str:
     return f"{answer} after {request.attempts} tries" if request.attempts > 1 else answer
 
 
-def texts(request: Request) -> tuple[str, ...]:
-    """The texts of a row."""
+def row_texts(request: Request) -> tuple[str, ...]:
+    """The cell texts of a row."""
     when = datetime.fromtimestamp(request.when).astimezone()
     return (
         f"{when:%H:%M:%S}.{when.microsecond // 1000:03}",
@@ -182,22 +182,22 @@ class RequestsModel(TitledTable):
         self._rows: list[Request] = []
         self._texts: list[tuple[str, ...]] = []
 
-    def take(self, requests: tuple[Request, ...]) -> None:
+    def show_requests(self, requests: tuple[Request, ...]) -> None:
         """Show these requests; rows that are already shown are kept."""
-        gone = self._gone(requests)
-        if gone:
-            self.beginRemoveRows(NOWHERE, 0, gone - 1)
-            del self._rows[:gone], self._texts[:gone]
+        removed = self._removed_count(requests)
+        if removed:
+            self.beginRemoveRows(NOWHERE, 0, removed - 1)
+            del self._rows[:removed], self._texts[:removed]
             self.endRemoveRows()
-        fresh = requests[len(self._rows) :]
-        if fresh:
+        added = requests[len(self._rows) :]
+        if added:
             first = len(self._rows)
-            self.beginInsertRows(NOWHERE, first, first + len(fresh) - 1)
-            self._rows += fresh
-            self._texts += map(texts, fresh)
+            self.beginInsertRows(NOWHERE, first, first + len(added) - 1)
+            self._rows += added
+            self._texts += map(row_texts, added)
             self.endInsertRows()
 
-    def _gone(self, requests: tuple[Request, ...]) -> int:
+    def _removed_count(self, requests: tuple[Request, ...]) -> int:
         """How many of the first rows are no longer among the requests."""
         if not requests:
             return len(self._rows)
@@ -218,5 +218,5 @@ class RequestsModel(TitledTable):
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain(short(text))
         if role == Qt.ItemDataRole.DecorationRole and index.column() == STATUS:
-            return severity_icon(Severity.WARNING) if not 0 < request.status < _REFUSED else None
+            return severity_icon(Severity.WARNING) if not 0 < request.status < _FIRST_ERROR_STATUS else None
         return _RIGHT if role == Qt.ItemDataRole.TextAlignmentRole and index.column() in NUMBERS else None

@@ -36,29 +36,29 @@ if TYPE_CHECKING:
     from inspector.sources.s3.profiles import Profile
 
 
-WIDTH = 560
+DIALOG_WIDTH = 560
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-NO_URL = "The endpoint is the address of a server, such as https://s3.example.org."
+INVALID_URL = "The endpoint is the address of a server, such as https://s3.example.org."
 NO_SECRETS = "The endpoint must not contain credentials: choose a profile instead."
-PLAIN = "With http://, anyone on the network can read what is sent. Tick the box to use it anyway."
+UNENCRYPTED = "With http://, anyone on the network can read what is sent. Tick the box to use it anyway."
 
 
-def endpoint_trouble(endpoint: str) -> str:
+def endpoint_problem(endpoint: str) -> str:
     """Why an endpoint is invalid, "" if it is valid."""
     try:
         url = urlsplit(endpoint)
         named = bool(url.hostname) and (url.port or True)
     except ValueError:
-        return NO_URL
+        return INVALID_URL
     if not endpoint:
         return ""
     if "@" in endpoint or url.query:
         return NO_SECRETS
-    return "" if url.scheme in ("http", "https") and named else NO_URL
+    return "" if url.scheme in ("http", "https") and named else INVALID_URL
 
 
-def is_exposed(endpoint: str) -> bool:
+def is_unencrypted(endpoint: str) -> bool:
     """Whether requests to an endpoint would cross the network unencrypted."""
     try:
         url = urlsplit(endpoint)
@@ -81,11 +81,11 @@ class ConnectionForm(QGroupBox):
     def __init__(self) -> None:
         super().__init__("Connection to S3")
         self._profiles: dict[str, Profile] = {}
-        self.profile = _choice("Profile", "the default chain: environment, default profile, instance role")
+        self.profile = _combo_box("Profile", "the default chain: environment, default profile, instance role")
         self.region = QLineEdit()
         self.region.setAccessibleName("Region")
         self.region.setPlaceholderText("from the profile or the server")
-        self.endpoint = _choice("Endpoint URL", "Amazon S3, or from the profile")
+        self.endpoint = _combo_box("Endpoint URL", "Amazon S3, or from the profile")
         self.anonymous = QCheckBox("Do not &sign requests (public data)")
         self.requester_pays = QCheckBox("I agree to be &charged for requests (requester pays)")
         self.exposed = QCheckBox("Send un&encrypted anyway")
@@ -99,12 +99,12 @@ class ConnectionForm(QGroupBox):
         for row in (self.anonymous, self.requester_pays, self.note, self.exposed):
             form.addRow(row)
         for field in (self.profile, self.endpoint):
-            field.editTextChanged.connect(self._change)
+            field.editTextChanged.connect(self._refresh_form)
         self.endpoint.activated.connect(lambda _: self.endpointChosen.emit(self.endpoint.currentText()))
-        self.region.textChanged.connect(self._change)
+        self.region.textChanged.connect(self._refresh_form)
         for box in (self.anonymous, self.requester_pays, self.exposed):
-            box.toggled.connect(self._change)
-        self._change()
+            box.toggled.connect(self._refresh_form)
+        self._refresh_form()
 
     def connection(self) -> Connection:
         """The connection that the fields describe."""
@@ -127,30 +127,30 @@ class ConnectionForm(QGroupBox):
     def offer_profiles(self, profiles: Sequence[Profile]) -> None:
         """Suggest profiles; text that was entered stays."""
         self._profiles = {profile.name: profile for profile in profiles}
-        _offer(self.profile, [profile.name for profile in profiles])
-        self._change()
+        _set_items(self.profile, [profile.name for profile in profiles])
+        self._refresh_form()
 
     def offer_endpoints(self, endpoints: Sequence[str]) -> None:
         """Suggest endpoints; text that was entered stays."""
-        _offer(self.endpoint, endpoints)
+        _set_items(self.endpoint, endpoints)
 
-    def trouble(self) -> str:
+    def problem(self) -> str:
         """Why the connection cannot be used, "" if it can."""
         endpoint = self.endpoint.currentText().strip()
-        wrong = endpoint_trouble(endpoint)
-        if wrong:
-            return wrong
-        return PLAIN if is_exposed(endpoint) and not self.exposed.isChecked() else ""
+        problem = endpoint_problem(endpoint)
+        if problem:
+            return problem
+        return UNENCRYPTED if is_unencrypted(endpoint) and not self.exposed.isChecked() else ""
 
-    def _change(self, *_: object) -> None:
+    def _refresh_form(self, *_: object) -> None:
         self.profile.setEnabled(not self.anonymous.isChecked())
-        self.exposed.setVisible(is_exposed(self.endpoint.currentText().strip()))
-        remark = self.trouble() or self._told()
-        self.note.setText(remark)
-        self.note.setVisible(bool(remark))
+        self.exposed.setVisible(is_unencrypted(self.endpoint.currentText().strip()))
+        note = self.problem() or self._profile_text()
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
         self.changed.emit()
 
-    def _told(self) -> str:
+    def _profile_text(self) -> str:
         """What the selected profile sets."""
         found = self._profiles.get(self.profile.currentText().strip())
         if found is None or self.anonymous.isChecked():
@@ -160,7 +160,7 @@ class ConnectionForm(QGroupBox):
         return f"This profile sets {' and '.join(parts)}." if parts else ""
 
 
-def _choice(name: str, nothing: str) -> QComboBox:
+def _combo_box(name: str, nothing: str) -> QComboBox:
     box = QComboBox()
     box.setEditable(True)
     box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
@@ -175,12 +175,12 @@ def _choice(name: str, nothing: str) -> QComboBox:
     return box
 
 
-def _offer(box: QComboBox, texts: Sequence[str]) -> None:
-    kept = box.currentText()
+def _set_items(box: QComboBox, texts: Sequence[str]) -> None:
+    entered = box.currentText()
     box.clear()
     box.addItems([visible(text) for text in texts])
     box.setCurrentIndex(-1)
-    box.setEditText(kept)
+    box.setEditText(entered)
 
 
 class ConnectDialog(QDialog):
@@ -212,10 +212,10 @@ class ConnectDialog(QDialog):
         self.form.endpointChosen.connect(lambda endpoint: self.form.show_connection(connections.at(endpoint)))
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
-        asked = client.start(ProfileRequests.profiles).then(self.form.offer_profiles)
-        self.finished.connect(asked.forget)
+        job = client.start(ProfileRequests.profiles).then(self.form.offer_profiles)
+        self.finished.connect(job.forget)
         leave_drops(self)
-        self.resize(WIDTH, self.sizeHint().height())
+        self.resize(DIALOG_WIDTH, self.sizeHint().height())
         self._enable()
 
     def accept(self) -> None:
@@ -224,26 +224,26 @@ class ConnectDialog(QDialog):
             super().accept()
 
     def _enable(self) -> None:
-        self.use.setEnabled(not self.form.trouble())
+        self.use.setEnabled(not self.form.problem())
 
 
 class S3Target(QWidget):
-    """Follows a location that is typed; hidden while that is on this computer.
+    """Shows the connection of an S3 target, with a button to change it; hidden for local targets.
 
-    ``client`` knows the profiles. Buckets that were never reached are reached as ``usual``; without that it is asked.
+    ``client`` lists the profiles. ``usual`` is the connection of unknown buckets; without it the user is asked.
     """
 
     def __init__(
         self, client: Client[ProfileRequests], connections: Connections, usual: Connection | None = None
     ) -> None:
         super().__init__()
-        self._usual = usual
+        self._default = usual
         self._client = client
         self._connections = connections
         self._location = ""
         self._chosen: Connection | None = None
         self.text = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
-        self.text.setAccessibleName("How S3 is reached")
+        self.text.setAccessibleName("S3 connection")
         self.button = push_button("Connectio&n…", "Choose profile, region and endpoint")
         self.button.clicked.connect(lambda _: self.ask())
         layout = QHBoxLayout(self)
@@ -253,58 +253,58 @@ class S3Target(QWidget):
         self.hide()
 
     def follow(self, location: str) -> None:
-        """Say how the bucket of this location is reached: as before, unless another connection was chosen here."""
+        """Show the connection of this location's bucket: the remembered one, or the one chosen here."""
         if _bucket(location) != _bucket(self._location):
             self._chosen = None
         self._location = location
         self.setVisible(is_s3(location))
-        self._tell()
+        self._refresh()
 
     @property
     def connection(self) -> Connection:
-        """How the bucket is reached; what it is for a location on this computer does not matter."""
+        """The connection of the target; DEFAULT for local targets."""
         if not is_s3(self._location):
             return DEFAULT
-        if self._chosen is None and self._usual is not None and not self._connections.has(self._location):
-            return self._usual
+        if self._chosen is None and self._default is not None and not self._connections.has(self._location):
+            return self._default
         return self._chosen or self._connections.known(self._location)
 
     @property
-    def is_sure(self) -> bool:
-        """Whether it need not be asked: the bucket was reached before, or it has been asked."""
-        chosen = self._chosen or self._usual
+    def is_settled(self) -> bool:
+        """Whether the connection is known: the bucket was used before, or the user has been asked."""
+        chosen = self._chosen or self._default
         return not is_s3(self._location) or chosen is not None or self._connections.has(self._location)
 
     def ask(self, then: Callable[[], object] | None = None) -> None:
-        """Ask for another connection and use it from now on, and ``then`` go on."""
+        """Ask for a connection, use it from now on, and call ``then``."""
 
-        def take(connection: Connection) -> None:
+        def use(connection: Connection) -> None:
             self._chosen = connection
-            self._tell()
+            self._refresh()
             if then is not None:
                 then()
 
         dialog = ConnectDialog(self, self._client, self._connections, self.connection)
-        dialog.chosen.connect(take)
+        dialog.chosen.connect(use)
         dialog.open()
 
     def remember(self) -> None:
-        """Reach the bucket so from now on, everywhere."""
+        """Remember the connection for the bucket."""
         if is_s3(self._location):
             self._connections.remember(self._location, self.connection)
 
-    def _tell(self) -> None:
-        told = f"S3 is accessed {words(self.connection)}."
-        sure = "" if self.is_sure else "This bucket is new: you will be asked how to reach it."
-        self.text.setText(f"{told} {sure}".strip())
+    def _refresh(self) -> None:
+        text = f"S3 is accessed {connection_text(self.connection)}."
+        hint = "" if self.is_settled else "This bucket is new: you will be asked for its connection."
+        self.text.setText(f"{text} {hint}".strip())
 
 
-def words(connection: Connection) -> str:
-    """A connection in words."""
-    who = "with the usual credentials"
+def connection_text(connection: Connection) -> str:
+    """A connection as a phrase that follows "S3 is accessed"."""
+    credentials = "with the usual credentials"
     if connection.profile:
-        who = f"with the profile {visible(connection.profile)}"
-    parts = ["without signing" if connection.anonymous else who]
+        credentials = f"with the profile {visible(connection.profile)}"
+    parts = ["without signing" if connection.anonymous else credentials]
     parts += [f"at {visible(connection.endpoint)}"] if connection.endpoint else []
     parts += [f"in the region {visible(connection.region)}"] if connection.region else []
     return ", ".join(parts)

@@ -19,9 +19,9 @@ if TYPE_CHECKING:  # keeps the first paint fast
     from inspector.gui.ipc.client import Job
     from inspector.operations.protocol.views import Explanation, JobState
 
-PATIENCE = 400
+SHOW_AFTER_MS = 400
 """Milliseconds that a job may run before it is shown."""
-STEPS = 1_000
+PROGRESS_STEPS = 1_000
 
 
 class StatusLine(QStatusBar):
@@ -52,7 +52,7 @@ class StatusLine(QStatusBar):
         self.stop.setAccessibleName("Cancel this job")
         self.wait = QToolButton()
         self.wait.setAutoRaise(True)
-        self.wait.clicked.connect(self._toggle_waiting)
+        self.wait.clicked.connect(self._toggle_pause)
         self.addWidget(self.mode)
         self.addWidget(self.offset)
         self.addWidget(self.selection)
@@ -61,13 +61,13 @@ class StatusLine(QStatusBar):
             self.addPermanentWidget(widget)
         self._document: Document | None = None
         self._job: Job[Any] | None = None
-        self._pace = Eta(0.0)
-        self._patience = QTimer(self)
-        self._patience.setSingleShot(True)
-        self._patience.setInterval(PATIENCE)
-        self._patience.timeout.connect(self._show_work)
+        self._eta = Eta(0.0)
+        self._show_timer = QTimer(self)
+        self._show_timer.setSingleShot(True)
+        self._show_timer.setInterval(SHOW_AFTER_MS)
+        self._show_timer.timeout.connect(self._show_job)
         self.stop.clicked.connect(self._cancel)
-        self._hide_work()
+        self._hide_job()
         self.show_mode(False)
 
     def show_mode(self, editing: bool) -> None:
@@ -83,7 +83,7 @@ class StatusLine(QStatusBar):
             self._document.jobsChanged.disconnect(self._jobs_changed)
         self._document = document
         self._job = None
-        self._hide_work()
+        self._hide_job()
         if document is not None:
             document.selected.connect(self.refresh)
             document.explained.connect(self.refresh)
@@ -128,23 +128,23 @@ class StatusLine(QStatusBar):
             return
         self._job = job
         if job is None:
-            self._hide_work()
+            self._hide_job()
             return
-        self._pace = Eta(monotonic())
-        self._show_waiting()
+        self._eta = Eta(monotonic())
+        self._update_pause_button()
         job.progressed.connect(self._progressed)
         if not self.bar.isVisible():
-            self._patience.start()
+            self._show_timer.start()
 
-    def _show_work(self) -> None:
+    def _show_job(self) -> None:
         for widget in (self.work, self.bar, self.stop):
             widget.show()
-        self._show_waiting()
+        self._update_pause_button()
         if self._job is not None and self._job.state is not None:
             self._progressed(self._job.state)
 
-    def _hide_work(self) -> None:
-        self._patience.stop()
+    def _hide_job(self) -> None:
+        self._show_timer.stop()
         self.work.setText("")
         self.bar.setRange(0, 0)
         for widget in (self.work, self.bar, self.wait, self.stop):
@@ -153,12 +153,12 @@ class StatusLine(QStatusBar):
     def _progressed(self, state: JobState) -> None:
         if self.sender() not in (None, self._job):
             return
-        self.work.setText(self._pace.tell(state, monotonic(), self._judged()))
-        self.bar.setRange(0, STEPS if state.total else 0)
+        self.work.setText(self._eta.tell(state, monotonic(), self._checked_text()))
+        self.bar.setRange(0, PROGRESS_STEPS if state.total else 0)
         if state.total:
-            self.bar.setValue(min(STEPS, state.done * STEPS // state.total))
+            self.bar.setValue(min(PROGRESS_STEPS, state.done * PROGRESS_STEPS // state.total))
 
-    def _judged(self) -> str:
+    def _checked_text(self) -> str:
         """How many members the running check has finished, "" if no check is running."""
         if self._document is None or not _is_check(self._job):
             return ""
@@ -166,19 +166,19 @@ class StatusLine(QStatusBar):
         members = count(status.members, "member")
         return f"{grouped(status.judged)} of {members}" if status.judged else ""
 
-    def _show_waiting(self) -> None:
+    def _update_pause_button(self) -> None:
         """Only checks can be paused, as nothing waits for them."""
         job = self._job
         self.wait.setVisible(_is_check(job) and not self.bar.isHidden())
         paused = job is not None and job.paused
         self.wait.setIcon(icon("resume" if paused else "pause"))
-        for tell in (self.wait.setToolTip, self.wait.setAccessibleName):
-            tell("Resume this job" if paused else "Pause this job")
+        for set_text in (self.wait.setToolTip, self.wait.setAccessibleName):
+            set_text("Resume this job" if paused else "Pause this job")
 
-    def _toggle_waiting(self) -> None:
+    def _toggle_pause(self) -> None:
         if self._job is not None:
             self._job.pause(not self._job.paused)
-            self._show_waiting()
+            self._update_pause_button()
 
     def _cancel(self) -> None:
         if self._document is not None:

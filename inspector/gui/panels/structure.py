@@ -38,37 +38,37 @@ class StructurePanel(QWidget):
     def __init__(self, document: Document, swatch: Callable[[Role], QColor]) -> None:
         super().__init__()
         self._document = document
-        self._navigation = False
+        self._is_following = False
         self._layer = document.layer
         self.fields = FieldTree(document.client, document.layer, swatch)
         self.model = PagedTree(self.fields, self)
         self.tree = tree_view(self.model, WIDTHS, "Fields")
         self.tree.setTextElideMode(Qt.TextElideMode.ElideRight)
         FirstColumnFits(self.tree, VALUE)
-        self._unfolded = StaysOpen(self.tree, by_positions)
+        self._expanded_rows = StaysOpen(self.tree, by_positions)
         self._stack = Emptiable(self.tree)
         self.setFocusProxy(self._stack)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._stack)
-        document.rowsChanged.connect(self._changed)
+        document.rowsChanged.connect(self._rows_changed)
         document.layersChanged.connect(self._change_layer)
-        document.statusChanged.connect(self._choose_view)
+        document.statusChanged.connect(self._update_view)
         document.selected.connect(self._follow)
         self.model.revealed.connect(self._show_revealed)
-        self.model.rowsInserted.connect(self._choose_view)
-        self.model.modelReset.connect(self._choose_view)
-        self.tree.selectionModel().currentRowChanged.connect(self._chosen)
+        self.model.rowsInserted.connect(self._update_view)
+        self.model.modelReset.connect(self._update_view)
+        self.tree.selectionModel().currentRowChanged.connect(self._select)
         self.model.fetchMore(QModelIndex())
-        self._choose_view()
+        self._update_view()
 
     def _change_layer(self) -> None:
         if self._document.layer != self._layer:
             self._layer = self.fields.layer = self._document.layer
-            self._unfolded.forget()
+            self._expanded_rows.forget()
             self._refetch()
 
-    def _changed(self) -> None:
+    def _rows_changed(self) -> None:
         """Reload, but not while decoding goes on: that would keep closing rows the user expanded."""
         if self._document.status.stage is not Stage.DECODING or not self.model.rowCount():
             self._refetch()
@@ -78,7 +78,7 @@ class StructurePanel(QWidget):
         self.model.fetchMore(QModelIndex())
         self._follow(self._document.selection)
 
-    def _choose_view(self, *_: object) -> None:
+    def _update_view(self, *_: object) -> None:
         if self.model.rowCount():
             self._stack.show_view(self.tree)
             return
@@ -92,9 +92,9 @@ class StructurePanel(QWidget):
         else:
             self._stack.show_sentence("Reading…")
 
-    def _chosen(self, index: QModelIndex) -> None:
+    def _select(self, index: QModelIndex) -> None:
         row = self.model.row(index)
-        if not self._navigation and isinstance(row, FieldRow):
+        if not self._is_following and isinstance(row, FieldRow):
             self._document.select_field(self._layer, row, ORIGIN)
 
     def _follow(self, selection: Selection) -> None:
@@ -102,9 +102,9 @@ class StructurePanel(QWidget):
             self.model.reveal(selection.field)
 
     def _show_revealed(self, index: QModelIndex) -> None:
-        self._navigation = True
+        self._is_following = True
         select_row(self.tree, index, self._document.selection.origin != ORIGIN)
-        self._navigation = False
+        self._is_following = False
 
 
 class FieldTree(Rows):

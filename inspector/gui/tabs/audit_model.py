@@ -32,12 +32,12 @@ TITLES = (
     "What was found",
 )
 LOCATION, STATE, FORMAT, SIZE, MEMBERS, ERRORS, WARNINGS, SENTENCE = range(len(TITLES))
-_CALLED = {
+_STATE_LABELS = {
     UNCHECKED: "content not read",
     State.WARNING.value: "with warnings",
     NO_ARCHIVE: "no archive",
 }
-SORTS = ("location", "state", "format", "size", "members", "errors", "warnings", "code")
+SORT_KEYS = ("location", "state", "format", "size", "members", "errors", "warnings", "code")
 """The sort key of each column."""
 _NUMBERS = frozenset((SIZE, MEMBERS, ERRORS, WARNINGS))
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -74,13 +74,13 @@ class AuditColumns(Columns):
     def _text(self, row: Result, column: int) -> str:
         texts: dict[int, Callable[[], str]] = {
             LOCATION: lambda: visible(row.location.removeprefix(self.start)),
-            STATE: lambda: state_words(row.state),
+            STATE: lambda: state_label(row.state),
             FORMAT: lambda: row.format or "",
             SIZE: lambda: rounded(row.size),
             MEMBERS: lambda: grouped(row.members),
             ERRORS: lambda: grouped(row.errors),
             WARNINGS: lambda: grouped(row.warnings),
-            SENTENCE: lambda: _worst(row) or row.sentence,
+            SENTENCE: lambda: _worst_message(row) or row.sentence,
         }
         return short(texts[column]())
 
@@ -100,26 +100,26 @@ class AuditModel(PagedTable):
             self.refetch()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        if 0 <= column < len(SORTS):
-            self.choose(sort=SORTS[column], descending=order is Qt.SortOrder.DescendingOrder)
+        if 0 <= column < len(SORT_KEYS):
+            self.choose(sort=SORT_KEYS[column], descending=order is Qt.SortOrder.DescendingOrder)
 
 
-def state_words(state: str) -> str:
+def state_label(state: str) -> str:
     """The label of a state."""
-    return _CALLED.get(state, state)
+    return _STATE_LABELS.get(state, state)
 
 
-def _worst(row: Result) -> str:
+def _worst_message(row: Result) -> str:
     """The message of the worst finding, "" if there are no errors or warnings."""
     return visible(json.loads(row.findings)[0]["message"]) if row.errors or row.warnings else ""
 
 
-def line(row: Result) -> str:
+def line_text(row: Result) -> str:
     """A result as one line for the clipboard."""
     return f"{visible(row.location)}: {row.sentence}"
 
 
-def described(row: Result) -> str:
+def details_text(row: Result) -> str:
     """A result in full: the location, the sentence and the worst findings."""
     findings = json.loads(row.findings)
     lines = [visible(row.location), row.sentence]

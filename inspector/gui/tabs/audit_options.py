@@ -25,15 +25,15 @@ from inspector.gui.kit.file_dialogs import ask_for_folder
 from inspector.gui.kit.form import said_in, say_again
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.widgets import label_of
-from inspector.gui.tabs.audit_model import state_words
+from inspector.gui.tabs.audit_model import state_label
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, STATES, Wanted
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 
-_LATER = 200
+_FILTER_DELAY_MS = 200
 """Milliseconds after the last key before the text filter applies."""
 
-MOST_WORKERS = 64
+MAX_WORKERS = 64
 
 
 class AuditOptions(QWidget):
@@ -66,7 +66,7 @@ class AuditOptions(QWidget):
         self.sample.setAccessibleName("Sample size in percent")
         self.sample.setToolTip("Audit only this share of the archives, the same ones every time")
         self.workers = QSpinBox()
-        self.workers.setRange(0, MOST_WORKERS)
+        self.workers.setRange(0, MAX_WORKERS)
         self.workers.setSpecialValueText("one per processor")
         self.workers.setAccessibleName("Number of processes")
         self.workers.setToolTip("The number of archives checked at the same time")
@@ -125,7 +125,7 @@ class AuditOptions(QWidget):
         place = absolute(self.place.text().strip()) if self.place.text().strip() else ""
         return OpenTab(place, side="audit", said=said_in(self._fields())) if place or self.results.text() else None
 
-    def take_up(self, kept: OpenTab) -> str:
+    def restore(self, kept: OpenTab) -> str:
         """Restore the fields from a session; returns a sentence about what Start will do."""
         self.place.setText(kept.location)
         say_again(self._fields(), kept.said)
@@ -133,7 +133,7 @@ class AuditOptions(QWidget):
             return "Start loads the results file and audits what is missing in it."
         return "Audited in an earlier session. Start audits it again."
 
-    def trouble(self) -> str:
+    def problem(self) -> str:
         """Why the audit cannot start, "" if it can."""
         return "" if self.place.text().strip() else "Choose a folder or an S3 prefix."
 
@@ -156,7 +156,7 @@ class AuditOptions(QWidget):
         dialog.open()
 
 
-class Filters(QWidget):
+class AuditFilters(QWidget):
     """The filters above the table: by text, state and format.
 
     Signals:
@@ -178,7 +178,7 @@ class Filters(QWidget):
         self.states.addItem("All states", ())
         self.states.addItem("Anything wrong", STATES[2:])
         for state in (*STATES, NO_ARCHIVE):
-            self.states.addItem(state_words(state).capitalize(), (state,))
+            self.states.addItem(state_label(state).capitalize(), (state,))
         self.formats.addItem("All formats", ())
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -186,11 +186,11 @@ class Filters(QWidget):
         layout.addWidget(self.text, 1)
         layout.addWidget(self.states)
         layout.addWidget(self.formats)
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(_LATER)
-        self._soon.timeout.connect(self.changed)
-        self.text.textChanged.connect(lambda _: self._soon.start())
+        self._delay = QTimer(self)
+        self._delay.setSingleShot(True)
+        self._delay.setInterval(_FILTER_DELAY_MS)
+        self._delay.timeout.connect(self.changed)
+        self.text.textChanged.connect(lambda _: self._delay.start())
         self.states.currentIndexChanged.connect(lambda _: self.changed.emit())
         self.formats.currentIndexChanged.connect(lambda _: self.changed.emit())
 

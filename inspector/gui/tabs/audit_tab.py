@@ -16,7 +16,7 @@ from inspector.gui.kit.eta import Eta
 from inspector.gui.kit.message_bar import Message
 from inspector.gui.kit.row_table import RowTable
 from inspector.gui.kit.widgets import Details, Emptiable, SelectableLabel
-from inspector.gui.panels.status_line import STEPS
+from inspector.gui.panels.status_line import PROGRESS_STEPS
 from inspector.gui.tabs.audit_model import (
     ERRORS,
     FORMAT,
@@ -27,11 +27,11 @@ from inspector.gui.tabs.audit_model import (
     TITLES,
     WARNINGS,
     AuditModel,
-    described,
-    line,
-    state_words,
+    details_text,
+    line_text,
+    state_label,
 )
-from inspector.gui.tabs.audit_options import AuditOptions, Filters
+from inspector.gui.tabs.audit_options import AuditFilters, AuditOptions
 from inspector.gui.tabs.side_tab import SideTab
 from inspector.operations.protocol.audit_views import ExportKind, Result, Standing
 from inspector.operations.protocol.requests import AuditRequests
@@ -39,11 +39,11 @@ from inspector.operations.protocol.views import JobState
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 WIDTHS = {LOCATION: 250, STATE: 120, FORMAT: 65, SIZE: 75, MEMBERS: 75, ERRORS: 60, WARNINGS: 75}
-LOOK = 700
+POLL_MS = 700
 """Milliseconds between two refreshes while the audit runs."""
-BEGIN = "Choose a folder or prefix and press Start: every archive below it is checked."
+HINT = "Choose a folder or prefix and press Start: every archive below it is checked."
 NOTHING = "No archive was found."
-NONE_CHOSEN = "No results match the filters."
+NONE_MATCH = "No results match the filters."
 
 
 class AuditTab(SideTab):
@@ -60,7 +60,7 @@ class AuditTab(SideTab):
         self._connection_of = connection_of
         self.client = audit_client(self)
         self._job: Job[Standing] | None = None
-        self._pace = Eta(0.0)
+        self._eta = Eta(0.0)
         self.standing = Standing()
         self.options = AuditOptions()
         self.begin = QPushButton("S&tart")
@@ -77,16 +77,16 @@ class AuditTab(SideTab):
         self.bar.setAccessibleName("Progress of the audit")
         self.message = Message()
         self.message.hide()
-        self.filters = Filters()
+        self.filters = AuditFilters()
         self.model = AuditModel(self.client, self)
-        self.table = RowTable(self.model, WIDTHS, "Results of the audit", line)
+        self.table = RowTable(self.model, WIDTHS, "Results of the audit", line_text)
         self.about = Details("The selected result in full")
         self.open = QPushButton("&Open")
         self.open.setToolTip("Open the selected archive (Enter)")
         self.exporting = {kind: QPushButton(f"Export {kind.value.upper()}…") for kind in ExportKind}
         self._stack = Emptiable(self.table)
-        self._looking = QTimer(self)
-        self._looking.setInterval(LOOK)
+        self._poll_timer = QTimer(self)
+        self._poll_timer.setInterval(POLL_MS)
         self._lay_out()
         self._connect()
         self.setFocusProxy(self.options)
@@ -127,7 +127,7 @@ class AuditTab(SideTab):
         self.pause.toggled.connect(self._pause)
         self.stop.clicked.connect(self.cancel)
         self.open.clicked.connect(self._open_selected)
-        self.table.wanted = self._offer
+        self.table.wanted = self._add_actions
         self.table.activated.connect(self._open)
         self.table.selectionModel().currentRowChanged.connect(self._describe)
         self.filters.changed.connect(lambda: self.model.choose(**self.filters.choice()))
@@ -136,8 +136,8 @@ class AuditTab(SideTab):
         self.model.rowsInserted.connect(self._refresh)
         self.model.rowsRemoved.connect(self._refresh)
         self.model.dataChanged.connect(self._describe)
-        self._looking.timeout.connect(self._look)
-        self.client.lost.connect(self._lose)
+        self._poll_timer.timeout.connect(self._poll)
+        self.client.lost.connect(self._worker_lost)
 
     # ---- job ---------------------------------------------------------------------------------------------------
 
@@ -154,30 +154,30 @@ class AuditTab(SideTab):
     def kept(self) -> OpenTab | None:
         return self.options.kept()
 
-    def take_up(self, kept: OpenTab) -> None:
+    def restore(self, kept: OpenTab) -> None:
         """Restore the fields of an earlier session; Start resumes the audit."""
-        self.message.say(self.options.take_up(kept))
+        self.message.say(self.options.restore(kept))
 
     def start(self) -> None:
         """Start the audit, or resume it from the results file."""
         if self.running:
             return
-        trouble = self.options.trouble()
-        if trouble:
-            self.message.say(trouble)
+        problem = self.options.problem()
+        if problem:
+            self.message.say(problem)
             self.options.place.setFocus()
             return
         self.message.hide()
         wanted = self.options.wanted(self._connection_of(self.options.place.text().strip()))
-        self.model.results.start = _folder(wanted.place)
-        self.standing, self._pace = Standing(), Eta(monotonic())
-        self._job = self.client.start(AuditRequests.audit, wanted).then(self._take, self.message.say)
+        self.model.results.start = _location_prefix(wanted.place)
+        self.standing, self._eta = Standing(), Eta(monotonic())
+        self._job = self.client.start(AuditRequests.audit, wanted).then(self._show_standing, self.message.say)
         self._job.progressed.connect(self._progressed)
-        self._job.finished.connect(self._over)
+        self._job.finished.connect(self._job_finished)
         self.pause.setChecked(False)
         self.bar.setRange(0, 0)
         self.sentence.setText("Looking for archives…")
-        self._looking.start()
+        self._poll_timer.start()
         self._refresh()
 
     def _pause(self, paused: bool) -> None:
@@ -191,27 +191,27 @@ class AuditTab(SideTab):
             self.sentence.setText("Stopping…")
 
     def end(self) -> None:
-        self._looking.stop()
+        self._poll_timer.stop()
         self.client.close()
 
     def _progressed(self, state: JobState) -> None:
         if self._job is None or self._job.cancelled:
             return
-        self.bar.setRange(0, STEPS if state.total else 0)
-        self.bar.setValue(STEPS * state.done // state.total if state.total else 0)
+        self.bar.setRange(0, PROGRESS_STEPS if state.total else 0)
+        self.bar.setValue(PROGRESS_STEPS * state.done // state.total if state.total else 0)
         done, left = self.standing.done.files, self.standing.left.files
         files = ""
         if state.unit == "bytes" and done + left:
             files = f"{grouped(done)} of {count(done + left, 'file')}"
-        self.sentence.setText(self._pace.tell(state, monotonic(), files))
+        self.sentence.setText(self._eta.tell(state, monotonic(), files))
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         """Refresh the results unless the last answer is still outstanding."""
         if self.client.outstanding <= 1:
-            self.client.ask(AuditRequests.standing).then(self._take)
+            self.client.ask(AuditRequests.standing).then(self._show_standing)
             self.model.refetch()
 
-    def _take(self, standing: Standing) -> None:
+    def _show_standing(self, standing: Standing) -> None:
         self.standing = standing
         self.filters.offer(standing.formats)
         if not self.running:
@@ -219,17 +219,17 @@ class AuditTab(SideTab):
             self.sentence.setToolTip(standing.text)
         self._refresh()
 
-    def _over(self) -> None:
-        self._looking.stop()
+    def _job_finished(self) -> None:
+        self._poll_timer.stop()
         self.sentence.setText(self._summary())
-        self.client.ask(AuditRequests.standing).then(self._take, self.message.say)
+        self.client.ask(AuditRequests.standing).then(self._show_standing, self.message.say)
         self.model.refetch()
         self._refresh()
 
-    def _lose(self, sentence: str) -> None:
-        self._looking.stop()
-        kept = "Finished results are in the results file." if self._keeps else ""
-        self.message.say(" ".join(filter(None, (sentence, kept, "Close this tab and start the audit again."))))
+    def _worker_lost(self, sentence: str) -> None:
+        self._poll_timer.stop()
+        stored = "Finished results are in the results file." if self._has_results_file else ""
+        self.message.say(" ".join(filter(None, (sentence, stored, "Close this tab and start the audit again."))))
         self._refresh()
 
     # ---- display -----------------------------------------------------------------------------------------------
@@ -238,22 +238,24 @@ class AuditTab(SideTab):
         known = self.standing
         if not known.done.files and not known.left.files:
             return ""
-        told = ", ".join(f"{grouped(number)} {state_words(state)}" for state, number in known.states)
+        states = ", ".join(f"{grouped(number)} {state_label(state)}" for state, number in known.states)
         archives, nothing = count(sum(number for _, number in known.states), "archive"), "nothing was audited"
-        words = [f"{archives}: {told or nothing}."]
+        sentences = [f"{archives}: {states or nothing}."]
         if known.others:
-            words.append(plural("{number} other file was skipped.", "{number} other files were skipped.", known.others))
+            sentences.append(
+                plural("{number} other file was skipped.", "{number} other files were skipped.", known.others)
+            )
         if known.earlier.files:
-            words.append(f"{count(known.earlier.files, 'file')} were finished earlier.")
+            sentences.append(f"{count(known.earlier.files, 'file')} were finished earlier.")
         if known.left.files:
             text = "{files} not audited yet; Start resumes."
-            if not self._keeps:
+            if not self._has_results_file:
                 text = "{files} not audited yet; without a results file, Start begins from scratch."
-            words.append(text.format(files=count(known.left.files, "file")))
-        return " ".join(words)
+            sentences.append(text.format(files=count(known.left.files, "file")))
+        return " ".join(sentences)
 
     @property
-    def _keeps(self) -> bool:
+    def _has_results_file(self) -> bool:
         """Whether results are stored in a file."""
         return bool(self.options.results.text().strip())
 
@@ -274,10 +276,10 @@ class AuditTab(SideTab):
 
     def _why_empty(self) -> str:
         if self.filters.any and self.standing.done.files:
-            return NONE_CHOSEN
+            return NONE_MATCH
         if self.running:
             return "Waiting for the first results…"
-        return NOTHING if self._job is not None and not self.standing.states else BEGIN
+        return NOTHING if self._job is not None and not self.standing.states else HINT
 
     def _selected(self) -> Result | None:
         return self.model.row(self.table.currentIndex())
@@ -285,13 +287,13 @@ class AuditTab(SideTab):
     def _describe(self, *_: object) -> None:
         row = self._selected()
         self.open.setEnabled(row is not None)
-        text = described(row) if row is not None else ""
+        text = details_text(row) if row is not None else ""
         if text != self.about.text():
             self.about.say(text)
 
     # ---- actions -----------------------------------------------------------------------------------------------
 
-    def _offer(self, menu: QMenu) -> None:
+    def _add_actions(self, menu: QMenu) -> None:
         """Add Open and Sort By to the context menu: column titles sort by mouse only."""
         opening = menu.addAction("Open")
         opening.setEnabled(self._selected() is not None)
@@ -304,8 +306,10 @@ class AuditTab(SideTab):
     def _sort(self, column: int, _: bool = False) -> None:
         """Sort by a column, or reverse the order if it is the current one."""
         header = self.table.horizontalHeader()
-        up = header.sortIndicatorSection() != column or header.sortIndicatorOrder() is Qt.SortOrder.DescendingOrder
-        self.table.sortByColumn(column, Qt.SortOrder.AscendingOrder if up else Qt.SortOrder.DescendingOrder)
+        ascending = (
+            header.sortIndicatorSection() != column or header.sortIndicatorOrder() is Qt.SortOrder.DescendingOrder
+        )
+        self.table.sortByColumn(column, Qt.SortOrder.AscendingOrder if ascending else Qt.SortOrder.DescendingOrder)
 
     def _open_selected(self) -> None:
         self._open(self.table.currentIndex())
@@ -329,6 +333,6 @@ class AuditTab(SideTab):
         self.client.start(AuditRequests.export, path, kind).then(self.message.say, self.message.say)
 
 
-def _folder(place: str) -> str:
+def _location_prefix(place: str) -> str:
     """The prefix of all locations below a place."""
     return place if place.endswith("/") else f"{place}/"

@@ -21,6 +21,7 @@ from inspector.gui.kit.icons import icon, state_icon
 from inspector.gui.kit.model_titled_table import Index, TitledTable
 from inspector.gui.kit.text import plain, short
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel, push_button, table_view
+from inspector.gui.tabs.audit_model import state_label
 from inspector.gui.tabs.side_tab import SideTab
 from inspector.operations.protocol.check_views import Outcome, Wanted
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -33,7 +34,7 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _COUNTED = {ERRORS: Severity.ERROR, WARNINGS: Severity.WARNING}
 
 WIDTHS = {LOCATION: 320, STATE: 130, ERRORS: 70, WARNINGS: 80, SENTENCE: 500}
-TOLD = 100
+REFRESH_MS = 100
 """Milliseconds between two updates of the progress sentence."""
 
 
@@ -49,7 +50,7 @@ class CheckTab(SideTab):
     def __init__(self, locations: list[str], connection: Connection = DEFAULT) -> None:
         super().__init__(SIDES["check"])
         self._locations = locations
-        self._trouble = ""
+        self._error = ""
         self.checks = ManyChecks(locations, self, connection)
         self.model = CheckListModel(self)
         self.table = table_view(self.model, WIDTHS, "Checked archives")
@@ -65,21 +66,21 @@ class CheckTab(SideTab):
         self.again = push_button("Check &Again", "Search for archives again and check all of them")
         self._stack = Emptiable(self.table)
         self.setFocusProxy(self._stack)
-        self._told = QTimer(self)
-        self._told.setSingleShot(True)
-        self._told.setInterval(TOLD)
-        self._told.timeout.connect(self._tell)
+        self._refresh_timer = QTimer(self)
+        self._refresh_timer.setSingleShot(True)
+        self._refresh_timer.setInterval(REFRESH_MS)
+        self._refresh_timer.timeout.connect(self._refresh_sentence)
         self._lay_out()
         self.checks.started.connect(self._started)
-        self.checks.found.connect(self._found)
+        self.checks.found.connect(self._archives_found)
         self.checks.began.connect(self.model.begin)
-        self.checks.came.connect(self._came)
-        self.checks.failed.connect(self._fail)
+        self.checks.came.connect(self._outcome_received)
+        self.checks.failed.connect(self._show_error)
         self.checks.finished.connect(self._finished)
         self.stop.clicked.connect(self.cancel)
         self.again.clicked.connect(self.checks.start)
         self.table.activated.connect(self._open)
-        self._show_work()
+        self._update_buttons()
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()
@@ -104,7 +105,7 @@ class CheckTab(SideTab):
         places = tuple(map(strip_credentials, self._locations))
         return OpenTab(next(iter(places), ""), side="check", places=places)
 
-    def show_places(self) -> None:
+    def show_locations(self) -> None:
         """List the locations of an earlier session without checking them again."""
         self.model.fill([Wanted(each) for each in self._locations])
         self.model.cancel()
@@ -115,14 +116,14 @@ class CheckTab(SideTab):
         self.checks.cancel()
 
     def _started(self) -> None:
-        self._trouble = ""
+        self._error = ""
         self.model.fill([])
         self._stack.show_sentence("Looking for archives…")
         self.bar.setRange(0, 0)
-        self._show_work()
-        self._tell()
+        self._update_buttons()
+        self._refresh_sentence()
 
-    def _show_work(self) -> None:
+    def _update_buttons(self) -> None:
         running, had_focus = self.checks.running, self.again.hasFocus() or self.stop.hasFocus()
         for widget in (self.bar, self.stop):
             widget.setVisible(running)
@@ -130,32 +131,32 @@ class CheckTab(SideTab):
         if had_focus:
             (self.stop if running else self.again).setFocus()
 
-    def _found(self, wanted: list[Wanted]) -> None:
-        self.model.fill(wanted, _common_start([each.location for each in wanted]))
+    def _archives_found(self, wanted: list[Wanted]) -> None:
+        self.model.fill(wanted, _common_folder([each.location for each in wanted]))
         self.bar.setRange(0, max(1, len(wanted)))
         if wanted:
             self._stack.show_view(self.table)
         else:
             self._stack.show_sentence("There is no file to check.")
-        self._tell()
+        self._refresh_sentence()
 
-    def _came(self, at: int, outcome: Outcome) -> None:
+    def _outcome_received(self, at: int, outcome: Outcome) -> None:
         self.model.take(at, outcome)
-        if not self._told.isActive():
-            self._told.start()
+        if not self._refresh_timer.isActive():
+            self._refresh_timer.start()
 
-    def _fail(self, sentence: str) -> None:
-        self._trouble = sentence
+    def _show_error(self, sentence: str) -> None:
+        self._error = sentence
         if not self.model.rowCount():
             self._stack.show_sentence(sentence)
 
     def _finished(self) -> None:
         self.model.cancel()
-        self._show_work()
-        self._told.stop()
-        self._tell()
+        self._update_buttons()
+        self._refresh_timer.stop()
+        self._refresh_sentence()
 
-    def _tell(self) -> None:
+    def _refresh_sentence(self) -> None:
         total = self.model.rowCount()
         if self.checks.running:
             self.bar.setValue(self.model.done)
@@ -163,16 +164,16 @@ class CheckTab(SideTab):
             done = "looking for archives"
             if total:
                 done = f"{grouped(self.model.done)} of {grouped(total)} archives"
-            told = f"Checking {where}: {done}."
-            self.sentence.setText(f"{told} {self.model.summary() if total else ''}".strip())
+            text = f"Checking {where}: {done}."
+            self.sentence.setText(f"{text} {self.model.summary() if total else ''}".strip())
         else:
-            self.sentence.setText(f"{self.model.summary()} {self._trouble}".strip())
+            self.sentence.setText(f"{self.model.summary()} {self._error}".strip())
 
     def _open(self, index: QModelIndex) -> None:
         self.chosen.emit(self.model.location(index))
 
 
-def _common_start(locations: list[str]) -> str:
+def _common_folder(locations: list[str]) -> str:
     """The common folder of all locations, with a trailing separator."""
     folders = {os.path.dirname(location) for location in locations}  # noqa: PTH120 - text, not a place on the disk
     if not folders:
@@ -184,7 +185,7 @@ def _common_start(locations: list[str]) -> str:
 @dataclass(slots=True)
 class _Row:
     location: str
-    doing: str = WAITING
+    progress: str = WAITING
     outcome: Outcome | None = None
 
 
@@ -194,30 +195,30 @@ class CheckListModel(TitledTable):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(TITLES, parent)
         self._rows: list[_Row] = []
-        self._start = ""
+        self._folder = ""
 
-    def fill(self, wanted: list[Wanted], start: str = "") -> None:
-        """Show these locations as waiting, relative to ``start``."""
+    def fill(self, wanted: list[Wanted], folder: str = "") -> None:
+        """Show these locations as waiting, relative to ``folder``."""
         self.beginResetModel()
         self._rows = [_Row(each.location) for each in wanted]
-        self._start = start
+        self._folder = folder
         self.endResetModel()
 
     def begin(self, at: int) -> None:
         """Mark a row as being checked."""
-        self._rows[at].doing = CHECKING
+        self._rows[at].progress = CHECKING
         self._changed(at, at)
 
     def take(self, at: int, outcome: Outcome) -> None:
         """Show the outcome of a row."""
         self._rows[at].outcome = outcome
-        self._rows[at].doing = LEFT_OUT if outcome.left_out else ""
+        self._rows[at].progress = LEFT_OUT if outcome.left_out else ""
         self._changed(at, at)
 
     def cancel(self) -> None:
         """Mark all rows without an outcome as not checked."""
         for row in self._rows:
-            row.doing = CANCELLED if row.outcome is None else row.doing
+            row.progress = CANCELLED if row.outcome is None else row.progress
         if self._rows:
             self._changed(0, len(self._rows) - 1)
 
@@ -237,14 +238,14 @@ class CheckListModel(TitledTable):
         """The counts of all outcomes, as a sentence."""
         outcomes = [row.outcome for row in self._rows if row.outcome is not None]
         states = Counter(outcome.state for outcome in outcomes if not outcome.left_out)
-        parts = [f"{grouped(states[state])} {_told(state)}" for state in State if states[state]]
-        archives, told = count(states.total(), "archive"), ", ".join(parts)
-        words = f"{archives} checked: {told}" if parts else f"{archives} checked"
+        parts = [f"{grouped(states[state])} {state_label(state.value)}" for state in State if states[state]]
+        archives, text = count(states.total(), "archive"), ", ".join(parts)
+        sentence = f"{archives} checked: {text}" if parts else f"{archives} checked"
         left_out = sum(outcome.left_out for outcome in outcomes)
         rest = len(self._rows) - len(outcomes)
         if left_out:
-            words += "; " + count(left_out, "other file is not an archive", "other files are not archives")
-        return f"{words}; " + f"{grouped(rest)} not checked." if rest else f"{words}."
+            sentence += "; " + count(left_out, "other file is not an archive", "other files are not archives")
+        return f"{sentence}; " + f"{grouped(rest)} not checked." if rest else f"{sentence}."
 
     # ---- overrides ---------------------------------------------------------------------------------------------
 
@@ -267,23 +268,19 @@ class CheckListModel(TitledTable):
 
     def _text(self, row: _Row, column: int) -> str:
         if column == LOCATION:
-            return short(visible(row.location.removeprefix(self._start)))
+            return short(visible(row.location.removeprefix(self._folder)))
         outcome = row.outcome
         if column == STATE:
-            return row.doing or (outcome.state.value if outcome is not None else "")
+            return row.progress or (outcome.state.value if outcome is not None else "")
         if outcome is None:
             return ""
         if column in _COUNTED:
             return grouped(dict(outcome.counts).get(_COUNTED[column], 0)) if not outcome.left_out else ""
-        said = outcome.worst or outcome.sentence
-        return "Its format is unknown." if outcome.left_out else short(visible(said))
-
-
-def _told(state: State) -> str:
-    return "with warnings" if state is State.WARNING else state.value
+        text = outcome.worst or outcome.sentence
+        return "Its format is unknown." if outcome.left_out else short(visible(text))
 
 
 def _icon(row: _Row) -> Any:
     if row.outcome is not None and not row.outcome.left_out:
         return state_icon(row.outcome.state)
-    return icon("reload") if row.doing == CHECKING else None
+    return icon("reload") if row.progress == CHECKING else None

@@ -15,9 +15,9 @@ import numpy as np
 
 from inspector.operations.protocol.coverage_views import RANGE_STATES, RangeState
 
-LEAST = 4
+MIN_KEYS = 4
 """Keys that a band shows at the highest zoom."""
-_TICKS = (1, 2, 5)
+_TICK_STEPS = (1, 2, 5)
 
 GAP, OVERLAP, ORPHAN = (1 << (len(RANGE_STATES) + at) for at in range(3))
 """Bits of a set that are not states."""
@@ -43,14 +43,14 @@ class Run:
     shown: int
 
 
-class Stretches:
+class Intervals:
     """Disjoint intervals of keys, both ends included, for lookups by column."""
 
-    def __init__(self, stretches: Iterable[tuple[int, int]]) -> None:
+    def __init__(self, intervals: Iterable[tuple[int, int]]) -> None:
         self.firsts: list[int] = []
         self.lasts: list[int] = []
         reached = -2
-        for first, last in sorted(stretches):
+        for first, last in sorted(intervals):
             if first > reached + 1:
                 self.firsts.append(first)
                 self.lasts.append(last)
@@ -58,12 +58,12 @@ class Stretches:
             elif last > reached:
                 self.lasts[-1] = reached = last
 
-    def meet(self, start: int, stop: int) -> bool:
+    def intersects(self, start: int, stop: int) -> bool:
         """Whether any interval contains a key of ``[start, stop)``."""
         at = bisect_left(self.lasts, start)
         return at < len(self.firsts) and self.firsts[at] < stop
 
-    def first(self, start: int, stop: int) -> tuple[int, int] | None:
+    def first_in(self, start: int, stop: int) -> tuple[int, int] | None:
         """The first interval that contains a key of ``[start, stop)``, None if none does."""
         at = bisect_left(self.lasts, start)
         found = at < len(self.firsts) and self.firsts[at] < stop
@@ -83,24 +83,24 @@ class Band:
         self.firsts = list(firsts)
         self.lasts = list(lasts)
         self._reach = list(accumulate(self.lasts, max))
-        self.gaps = Stretches(
+        self.gaps = Intervals(
             (reached + 1, first - 1)
             for reached, first in zip(self._reach, self.firsts[1:], strict=False)
             if first > reached + 1
         )
-        self.overlaps = Stretches(overlaps)
-        self.orphans = Stretches(orphans)
+        self.overlaps = Intervals(overlaps)
+        self.orphans = Intervals(orphans)
         by_last = sorted(range(len(self.lasts)), key=self.lasts.__getitem__)
-        self._ends = [self.lasts[at] for at in by_last]
+        self._sorted_lasts = [self.lasts[at] for at in by_last]
         self._order = np.asarray(by_last, np.int64)
-        self._begun, self._ended = self._sums(bytes(len(self.firsts)))
+        self._counts_by_first, self._counts_by_last = self._sums(bytes(len(self.firsts)))
 
     def __len__(self) -> int:
         return len(self.firsts)
 
     def set_states(self, states: bytes) -> None:
         """Set the state of each range, as positions in RANGE_STATES."""
-        self._begun, self._ended = self._sums(states)
+        self._counts_by_first, self._counts_by_last = self._sums(states)
 
     def _sums(self, states: bytes) -> tuple[np.ndarray, np.ndarray]:
         """For each state, how many of the first ``i`` ranges have it: in order of first key, and of last key."""
@@ -116,14 +116,16 @@ class Band:
     def sets(self, keys: Keys) -> list[int]:
         """The set of each pixel column."""
         columns = [keys.column(x) for x in range(keys.width)]
-        begun = [bisect_left(self.firsts, stop) for _, stop in columns]
-        ended = [bisect_left(self._ends, first) for first, _ in columns]
-        met = self._begun[:, begun] > self._ended[:, ended]
-        found = (met * np.array(list(_BITS.values()), np.int64)[:, None]).sum(axis=0).tolist()
+        starts = [bisect_left(self.firsts, stop) for _, stop in columns]
+        ended = [bisect_left(self._sorted_lasts, first) for first, _ in columns]
+        intersecting = self._counts_by_first[:, starts] > self._counts_by_last[:, ended]
+        found = (intersecting * np.array(list(_BITS.values()), np.int64)[:, None]).sum(axis=0).tolist()
         more = ((self.gaps, GAP), (self.overlaps, OVERLAP), (self.orphans, ORPHAN))
-        for kind, mark in more:
-            if kind.firsts:
-                found = [each | mark * kind.meet(*column) for each, column in zip(found, columns, strict=True)]
+        for intervals, mark in more:
+            if intervals.firsts:
+                found = [
+                    each | mark * intervals.intersects(*column) for each, column in zip(found, columns, strict=True)
+                ]
         return list(found)
 
     def runs(self, keys: Keys) -> list[Run]:
@@ -136,38 +138,41 @@ class Band:
             left = right
         return runs
 
-    def edges(self, keys: Keys, apart: int) -> list[int]:
+    def edges(self, keys: Keys, min_px: int) -> list[int]:
         """The pixels at which ranges start, and at which they end inside another range.
 
-        Empty if ranges are narrower than ``apart`` pixels on average.
+        Empty if ranges are narrower than ``min_px`` pixels on average.
         """
         low = bisect_left(self.firsts, keys.start)
         high = bisect_left(self.firsts, keys.stop)
-        if (high - low) * apart > keys.width:
+        if (high - low) * min_px > keys.width:
             return []
         ends = (last + 1 for last in self.overlaps.lasts if keys.start <= last + 1 < keys.stop)
         return sorted({keys.x(key) for key in (*self.firsts[low:high], *ends)})
 
     # ---- ranges ------------------------------------------------------------------------------------------------
 
-    def among(self, first: int, stop: int) -> range:
+    def candidates(self, first: int, stop: int) -> range:
         """Indices that include all ranges with a key of ``[first, stop)``, and maybe others."""
         return range(bisect_left(self._reach, first), bisect_left(self.firsts, stop))
 
     def at(self, first: int, stop: int) -> int | None:
         """The last range to start of those with a key of ``[first, stop)``, None if there is none."""
-        return next((each for each in reversed(self.among(first, stop)) if self.lasts[each] >= first), None)
+        return next((each for each in reversed(self.candidates(first, stop)) if self.lasts[each] >= first), None)
 
     def count(self, first: int, stop: int) -> int:
         """How many ranges contain a key of ``[first, stop)``."""
-        return bisect_left(self.firsts, stop) - bisect_left(self._ends, first)
+        return bisect_left(self.firsts, stop) - bisect_left(self._sorted_lasts, first)
 
     def tally(self, first: int, stop: int) -> list[tuple[RangeState, int]]:
         """How many ranges with a key of ``[first, stop)`` have each state; states without ranges are left out."""
-        met = self._begun[:, bisect_left(self.firsts, stop)] - self._ended[:, bisect_left(self._ends, first)]
-        return [(state, number) for state, number in zip(RANGE_STATES, met.tolist(), strict=True) if number]
+        intersecting = (
+            self._counts_by_first[:, bisect_left(self.firsts, stop)]
+            - self._counts_by_last[:, bisect_left(self._sorted_lasts, first)]
+        )
+        return [(state, number) for state, number in zip(RANGE_STATES, intersecting.tolist(), strict=True) if number]
 
-    def near(self, key: int) -> int | None:
+    def nearest(self, key: int) -> int | None:
         """The range that contains a key, else the one before it, else the first."""
         if not self.firsts:
             return None
@@ -203,7 +208,7 @@ class Keys:
     def zoomed(self, steps: int, x: int, limits: Keys) -> Keys:
         """Half as many keys per step, or twice as many per negative step; the key at ``x`` stays in place."""
         size = self.size >> steps if steps > 0 else self.size << -steps
-        size = max(min(LEAST, limits.size), min(size, limits.size))
+        size = max(min(MIN_KEYS, limits.size), min(size, limits.size))
         at = self.start + x * self.size // self.width
         return Keys(at - x * size // self.width, at - x * size // self.width + size, self.width).within(limits)
 
@@ -225,11 +230,11 @@ class Keys:
             return Keys(first, first + self.size, self.width).within(limits)
         return Keys(last + 1 - self.size, last + 1, self.width).within(limits)
 
-    def ticks(self, apart: int) -> list[int]:
-        """Round keys for the axis labels, at least ``apart`` pixels from each other."""
-        least = max(1, apart * self.size // self.width)
+    def ticks(self, min_px: int) -> list[int]:
+        """Round keys for the axis labels, at least ``min_px`` pixels from each other."""
+        least = max(1, min_px * self.size // self.width)
         power = 10 ** (len(str(least)) - 1)
-        step = next((each * power for each in _TICKS if each * power >= least), 10 * power)
+        step = next((each * power for each in _TICK_STEPS if each * power >= least), 10 * power)
         return list(range(-(-self.start // step) * step, self.stop, step))
 
 

@@ -13,9 +13,9 @@ from inspector.gui.document.document import Document
 if TYPE_CHECKING:  # it imports numpy, which only collections need
     from inspector.gui.panels.coverage.panel import CoveragePanel
 
-MOST = 3
+VISIBLE_DATASETS = 3
 """Datasets that fit into the initial height of the dock."""
-_TITLE = 30
+_TITLE_PX = 30
 """Pixels: the height of a dock's title."""
 
 
@@ -27,9 +27,9 @@ class CoverageDock(QDockWidget):
         self.setObjectName("Coverage")
         self.panel: CoveragePanel | None = None
         self._document = document
-        self._wanted = True
-        self.toggleViewAction().triggered.connect(self._choose)
-        document.statusChanged.connect(self.place)
+        self._is_open = True
+        self.toggleViewAction().triggered.connect(self._remember)
+        document.statusChanged.connect(self.update_visibility)
         self.toggleViewAction().setVisible(False)
         self.hide()
 
@@ -38,35 +38,35 @@ class CoverageDock(QDockWidget):
         """Whether the panel is up to date."""
         return self.panel is None or self.panel.source.settled
 
-    def place(self) -> None:
+    def update_visibility(self) -> None:
         """Show or hide the dock for the current document; call it again after docks were rearranged."""
         collection = self._document.status.collection
         if collection and self.panel is None:
-            self._fill()
+            self._create_panel()
         self.toggleViewAction().setVisible(collection)
-        if self.isHidden() is (collection and self._wanted):
-            self.setVisible(collection and self._wanted)
+        if self.isHidden() is (collection and self._is_open):
+            self.setVisible(collection and self._is_open)
 
-    def _fill(self) -> None:
+    def _create_panel(self) -> None:
         from inspector.gui.panels.coverage.panel import CoveragePanel
 
         self.panel = CoveragePanel(self._document)
         self.setWidget(self.panel)
-        self.panel.source.found.connect(self.give_room)
+        self.panel.source.datasetsLoaded.connect(self.resize_to_bands)
 
-    def give_room(self) -> None:
+    def resize_to_bands(self) -> None:
         """Resize the dock to the height of the first datasets."""
         window = self.parentWidget()
         if self.panel is None or not isinstance(window, QMainWindow):
             return
-        wanted = self.panel.height_for(MOST)
+        wanted = self.panel.height_for(VISIBLE_DATASETS)
         if wanted:
-            window.resizeDocks([self], [wanted + _TITLE], Qt.Orientation.Vertical)
+            window.resizeDocks([self], [wanted + _TITLE_PX], Qt.Orientation.Vertical)
 
-    def _choose(self, wanted: bool) -> None:
-        self._wanted = wanted
+    def _remember(self, wanted: bool) -> None:
+        self._is_open = wanted
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Remember that the user closed the dock."""
-        self._wanted = False
+        self._is_open = False
         super().closeEvent(event)

@@ -15,18 +15,18 @@ from inspector.operations.protocol.coverage_views import DatasetRow, RangePlace,
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import LayerKind, Page
 
-PAGE = 5_000
+RANGES_PER_REQUEST = 5_000
 """Ranges per request."""
-LOOK = 400
+POLL_MS = 400
 """Milliseconds between two requests for the states of ranges."""
 
 _CHANGING = (ArchiveRequests.decode, ArchiveRequests.check)
 """Jobs during which states change."""
 
-MOST = 300
+MAX_DATASETS = 300
 """Datasets that get a band; the rest is only counted."""
 _ORIGIN = "coverage"
-ROOM = 34
+BUTTON_PADDING_PX = 34
 """Pixels around the text of a button, enough for any theme."""
 
 
@@ -38,8 +38,8 @@ class CoveragePanel(QWidget):
         self._document = document
         self.source = RangeSource(document)
         self.bands: list[BandView] = []
-        self.said = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
-        self.said.setAccessibleName("Description of the band")
+        self.description = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
+        self.description.setAccessibleName("Description of the band")
         self.legend = Legend()
         self._list = QWidget()
         self._rows = QVBoxLayout(self._list)
@@ -55,18 +55,18 @@ class CoveragePanel(QWidget):
         self._stack.show_sentence("Listing the ranges…")
         self.setFocusProxy(self._stack)
         self._lay_out()
-        self.source.found.connect(self._take_datasets)
-        self.source.filled.connect(self._take_ranges)
-        self.source.judged.connect(self._take_states)
+        self.source.datasetsLoaded.connect(self._datasets_received)
+        self.source.rangesLoaded.connect(self._set_ranges)
+        self.source.statesChanged.connect(self._take_states)
         self.source.failed.connect(self._stack.show_sentence)
         document.selected.connect(self._follow)
-        self.source.begin()
+        self.source.load()
 
     def _lay_out(self) -> None:
         foot = QHBoxLayout()
         foot.setContentsMargins(8, 2, 8, 2)
         foot.setSpacing(4)
-        foot.addWidget(self.said, 1)
+        foot.addWidget(self.description, 1)
         foot.addWidget(self.legend)
         self.buttons = [
             self._button("+", "Zoom In", "Show fewer keys (+, or the wheel)", 1),
@@ -86,7 +86,7 @@ class CoveragePanel(QWidget):
         button.setAccessibleName(name)
         button.setToolTip(tip)
         button.setFlat(True)
-        button.setMaximumWidth(button.fontMetrics().horizontalAdvance(text) + ROOM)
+        button.setMaximumWidth(button.fontMetrics().horizontalAdvance(text) + BUTTON_PADDING_PX)
         button.clicked.connect(lambda: self._zoom(steps))
         return button
 
@@ -102,37 +102,39 @@ class CoveragePanel(QWidget):
     def height_for(self, bands: int) -> int:
         """The height that shows this many bands and the line below them; 0 before there are any."""
         shown = self.bands[:bands]
-        return sum(band.sizeHint().height() for band in shown) + self.said.sizeHint().height() + 12 if shown else 0
+        return (
+            sum(band.sizeHint().height() for band in shown) + self.description.sizeHint().height() + 12 if shown else 0
+        )
 
     # ---- data --------------------------------------------------------------------------------------------------
 
-    def _take_datasets(self, datasets: tuple[DatasetRow, ...]) -> None:
-        for dataset in datasets[:MOST]:
+    def _datasets_received(self, datasets: tuple[DatasetRow, ...]) -> None:
+        for dataset in datasets[:MAX_DATASETS]:
             band = BandView(dataset)
             band.chosen.connect(lambda at, band=band: self._open(band, at))
-            band.said.connect(self.said.setText)
-            band.marked.connect(lambda band=band: self._mark(band))
-            band.left.connect(lambda step, band=band: self._leave(band, step))
+            band.described.connect(self.description.setText)
+            band.rangeSelected.connect(lambda band=band: self._clear_others(band))
+            band.focusLeft.connect(lambda step, band=band: self._focus_next(band, step))
             self.bands.append(band)
             self._rows.addWidget(band)
-        if len(datasets) > MOST:
+        if len(datasets) > MAX_DATASETS:
             rest = plural(
                 "{number} more dataset is not shown here; the members tree has all.",
                 "{number} more datasets are not shown here; the members tree has all.",
-                len(datasets) - MOST,
+                len(datasets) - MAX_DATASETS,
             )
             self._rows.addWidget(sentence_label(rest))
         self._rows.addStretch(1)
         if self.bands:
             self._stack.show_view(self._area)
             self.setFocusProxy(self.bands[0])
-            self.said.setText(
+            self.description.setText(
                 "Click a range or press Enter to open it; arrows move between ranges; the wheel, + and - zoom."
             )
         else:
             self._stack.show_sentence("The collection contains no ranges.")
 
-    def _take_ranges(self, rows: list[RangeRow]) -> None:
+    def _set_ranges(self, rows: list[RangeRow]) -> None:
         for band in self.bands:
             start = band.dataset.start
             band.set_ranges(rows[start : start + band.dataset.ranges])
@@ -148,23 +150,23 @@ class CoveragePanel(QWidget):
     def _open(self, band: BandView, at: int) -> None:
         """Go to the first member of a range, or to its first byte if it has none."""
 
-        def placed(place: RangePlace) -> None:
+        def go(place: RangePlace) -> None:
             if place.member is not None:
                 self._document.select_member(place.member, _ORIGIN)
             else:
                 self._document.go_to(place.layer, 0, 0, _ORIGIN)
 
         self._document.client.ask(ArchiveRequests.range_place, band.dataset.start + at).then(
-            placed, self._document.said.emit
+            go, self._document.said.emit
         )
 
-    def _mark(self, band: BandView) -> None:
+    def _clear_others(self, band: BandView) -> None:
         """Clear the selection in all other bands."""
         for other in self.bands:
             if other is not band:
                 other.select(None)
 
-    def _leave(self, band: BandView, step: int) -> None:
+    def _focus_next(self, band: BandView, step: int) -> None:
         at = self.bands.index(band) + step
         if 0 <= at < len(self.bands):
             self.bands[at].setFocus(Qt.FocusReason.OtherFocusReason)
@@ -192,92 +194,94 @@ class RangeSource(QObject):
     """Fetches the datasets and ranges of a collection page by page, then polls their states. No method blocks.
 
     Signals:
-        found(object): the datasets, a tuple of DatasetRow.
-        filled(object): all ranges, a list of RangeRow.
-        judged(object): the states of all ranges, as bytes: positions in RANGE_STATES.
+        datasetsLoaded(object): the datasets, a tuple of DatasetRow.
+        rangesLoaded(object): all ranges, a list of RangeRow.
+        statesChanged(object): the states of all ranges, as bytes: positions in RANGE_STATES.
         failed(str): a request failed; the reason.
     """
 
-    found = Signal(object)
-    filled = Signal(object)
-    judged = Signal(object)
+    datasetsLoaded = Signal(object)
+    rangesLoaded = Signal(object)
+    statesChanged = Signal(object)
     failed = Signal(str)
 
     def __init__(self, document: Document) -> None:
         super().__init__(document)
         self._document = document
-        self._begun = False
+        self._is_loading = False
         self._rows: list[RangeRow] = []
         self._codes = bytearray()
-        self._asking = False
+        self._is_waiting = False
         self._stale = False
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.setInterval(LOOK)
-        self._timer.timeout.connect(self._look)
-        document.rowsChanged.connect(self._want_states)
-        document.jobsChanged.connect(self._want_states)
-        document.lost.connect(self._end)
+        self._timer.setInterval(POLL_MS)
+        self._timer.timeout.connect(self._request_states)
+        document.rowsChanged.connect(self._schedule_states)
+        document.jobsChanged.connect(self._schedule_states)
+        document.lost.connect(self._stop)
 
     @property
     def settled(self) -> bool:
         """Whether the last states are final for now."""
-        return not (self._asking or self._stale or self._timer.isActive())
+        return not (self._is_waiting or self._stale or self._timer.isActive())
 
-    def begin(self) -> None:
+    def load(self) -> None:
         """Request the datasets and then all ranges."""
-        if not self._begun:
-            self._begun = True
-            self._document.client.ask(ArchiveRequests.datasets).then(self._take_datasets, self.failed.emit)
+        if not self._is_loading:
+            self._is_loading = True
+            self._document.client.ask(ArchiveRequests.datasets).then(self._datasets_received, self.failed.emit)
 
-    def _take_datasets(self, datasets: tuple[DatasetRow, ...]) -> None:
-        self.found.emit(datasets)
-        self._ask_for_rows()
+    def _datasets_received(self, datasets: tuple[DatasetRow, ...]) -> None:
+        self.datasetsLoaded.emit(datasets)
+        self._request_rows()
 
-    def _ask_for_rows(self) -> None:
-        self._document.client.ask(ArchiveRequests.ranges, len(self._rows), PAGE).then(self._take_rows, self.failed.emit)
+    def _request_rows(self) -> None:
+        self._document.client.ask(ArchiveRequests.ranges, len(self._rows), RANGES_PER_REQUEST).then(
+            self._rows_received, self.failed.emit
+        )
 
-    def _take_rows(self, page: Page[RangeRow]) -> None:
+    def _rows_received(self, page: Page[RangeRow]) -> None:
         self._rows += page.rows
         if page.rows and len(self._rows) < page.total:
-            self._ask_for_rows()
+            self._request_rows()
             return
-        self.filled.emit(self._rows)
-        self._look()
+        self.rangesLoaded.emit(self._rows)
+        self._request_states()
 
-    def _want_states(self) -> None:
-        if self._begun and not self._timer.isActive():
+    def _schedule_states(self) -> None:
+        if self._is_loading and not self._timer.isActive():
             self._timer.start()
 
-    def _look(self) -> None:
+    def _request_states(self) -> None:
         """Request all states page by page; a call during that time repeats it afterwards."""
-        self._stale = self._asking
-        if self._rows and not self._asking:
-            self._asking = True
+        self._stale = self._is_waiting
+        if self._rows and not self._is_waiting:
+            self._is_waiting = True
             self._codes = bytearray()
-            self._ask_for_states()
+            self._request_state_page()
 
-    def _ask_for_states(self) -> None:
-        self._document.client.ask(ArchiveRequests.range_states, len(self._codes), PAGE).then(
-            self._take_states, self._lose_states
+    def _request_state_page(self) -> None:
+        self._document.client.ask(ArchiveRequests.range_states, len(self._codes), RANGES_PER_REQUEST).then(
+            self._take_states, self._states_failed
         )
 
     def _take_states(self, codes: bytes) -> None:
         self._codes += codes
         if codes and len(self._codes) < len(self._rows):
-            self._ask_for_states()
+            self._request_state_page()
             return
-        self._asking = False
-        self.judged.emit(bytes(self._codes))
+        self._is_waiting = False
+        self.statesChanged.emit(bytes(self._codes))
         if self._stale or any(job.request in _CHANGING for job in self._document.client.jobs):
             self._stale = False
-            self._want_states()
+            self._schedule_states()
 
-    def _end(self) -> None:
+    def _stop(self) -> None:
         """Stop polling: the worker is gone."""
         self._timer.stop()
-        self._asking = self._stale = False
+        self._is_waiting = self._stale = False
 
-    def _lose_states(self, sentence: str) -> None:
-        self._asking = False
+    def _states_failed(self, sentence: str) -> None:
+        self._is_waiting = False
         self.failed.emit(sentence)
