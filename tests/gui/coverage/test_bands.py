@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.gui.panels.coverage.bands import GAP, ORPHAN, OVERLAP, Band, Keys, Stretches, bit, limits_of, states_in
+from inspector.gui.panels.coverage.bands import GAP, ORPHAN, OVERLAP, Band, Intervals, Keys, bit, limits_of, states_in
 from inspector.operations.protocol.coverage_views import RANGE_STATES, RangeState
 
 FAR = 10**20 - 1
@@ -109,13 +109,13 @@ def test_edges_are_where_ranges_begin_if_there_is_room() -> None:
 
 @given(_RANGES)
 def test_stretches_hold_what_they_were_made_of(ranges: list[tuple[int, int]]) -> None:
-    stretches = Stretches(ranges)
+    intervals = Intervals(ranges)
     every = {key for first, last in ranges for key in range(first, last + 1)}
     for key in range(90):
-        assert stretches.meet(key, key + 1) == (key in every)
-    apart = [key for pair in zip(stretches.firsts, stretches.lasts, strict=True) for key in pair]
+        assert intervals.intersects(key, key + 1) == (key in every)
+    apart = [key for pair in zip(intervals.firsts, intervals.lasts, strict=True) for key in pair]
     assert apart == sorted(apart)
-    assert all(first > last + 1 for last, first in zip(stretches.lasts, stretches.firsts[1:], strict=False))
+    assert all(first > last + 1 for last, first in zip(intervals.lasts, intervals.firsts[1:], strict=False))
 
 
 # ---- keys ------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from inspector.gui.panels.coverage.bands import GAP, ORPHAN, OVERLAP, Band, Run,
 from inspector.operations.protocol.coverage_views import FAILED, RANGE_STATES, RangeState
 
 _SWATCH_PX = 14
-_SPACE_PX = 5
+_LABEL_SPACE_PX = 5
 _GAP_PX = 12
 _MARK_LABELS = {GAP: "gap", OVERLAP: "overlap", ORPHAN: "orphan"}
 
@@ -223,7 +223,7 @@ class Legend(QWidget):
 
     def sizeHint(self) -> QSize:
         metrics = self.fontMetrics()
-        widths = (metrics.horizontalAdvance(text) + _SWATCH_PX + _SPACE_PX + _GAP_PX for text in self.labels())
+        widths = (metrics.horizontalAdvance(text) + _SWATCH_PX + _LABEL_SPACE_PX + _GAP_PX for text in self.labels())
         return QSize(sum(widths), metrics.height() + 2)
 
     def minimumSizeHint(self) -> QSize:
@@ -236,14 +236,14 @@ class Legend(QWidget):
             left, metrics = 0, painter.fontMetrics()
             for text, mark in self._entries():
                 width = metrics.horizontalAdvance(text)
-                if left + _SWATCH_PX + _SPACE_PX + width > self.width():
+                if left + _SWATCH_PX + _LABEL_SPACE_PX + width > self.width():
                     break
                 box = QRect(left, (self.height() - _SWATCH_PX) // 2, _SWATCH_PX, _SWATCH_PX)
                 _draw(painter, box, mark, colours)
                 painter.setPen(self.palette().color(self.foregroundRole()))
-                rect = QRect(left + _SWATCH_PX + _SPACE_PX, 0, width + 1, self.height())
+                rect = QRect(left + _SWATCH_PX + _LABEL_SPACE_PX, 0, width + 1, self.height())
                 painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, text)
-                left += _SWATCH_PX + _SPACE_PX + width + _GAP_PX
+                left += _SWATCH_PX + _LABEL_SPACE_PX + width + _GAP_PX
         finally:
             painter.end()
 
