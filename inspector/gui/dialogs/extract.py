@@ -248,7 +248,7 @@ def summary(plan: ExtractionPlan) -> str:
         ("{members} that need confirmation", plan.doubtful.count),
         ("{members} that exist already", plan.conflicts.count),
     )
-    parts = [words.format(members=count(number, "member")) for words, number in problems if number]
+    parts = [text.format(members=count(number, "member")) for text, number in problems if number]
     counted = f"{', '.join(parts)}." if parts else ""
     return " ".join(filter(None, (sentence, counted, plan.unfinished, *plan.warnings)))
 
@@ -294,12 +294,11 @@ class ProblemTable(QWidget):
         """List the problems of a plan or a result."""
         rows: list[FixedRow] = []
         for name, text, mark in _PROBLEM_KINDS:
-            words = text
             problems = getattr(found, name, Problems())
-            rows += [FixedRow((words, each.path, _reason(each.path, each.sentence)), mark) for each in problems.told]
+            rows += [FixedRow((text, each.path, _reason(each.path, each.sentence)), mark) for each in problems.told]
             if problems.count > len(problems.told):
                 left = grouped(problems.count - len(problems.told))
-                rows.append(FixedRow((words, "…", f"and {left} more"), mark))
+                rows.append(FixedRow((text, "…", f"and {left} more"), mark))
         self.fill(rows)
 
     def fill(self, rows: Sequence[FixedRow]) -> None:

@@ -30,6 +30,8 @@ TITLES = (
     "Covers",
 )
 NAME, STATE, ALGORITHM, STORED, COMPUTED, COVERS = range(len(TITLES))
+MAX_LISTED_RANGES = 4
+"""Byte ranges that are listed before the rest is only counted."""
 
 ORIGIN = "digests"
 WIDTHS = {NAME: 260, STATE: 118, ALGORITHM: 120, STORED: 150, COMPUTED: 150}
@@ -188,7 +190,3 @@ def _ranges_text(spans: Spans) -> str:
         texts.append(f"{grouped(len(spans) - MAX_LISTED_RANGES)} more ranges")
     size = f" ({in_bytes(spans[0].size)})" if len(spans) == 1 else ""
     return f"bytes {' and '.join(texts)}" + size
-
-
-MAX_LISTED_RANGES = 4
-"""Byte ranges that are listed before the rest is only counted."""

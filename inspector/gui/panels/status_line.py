@@ -24,6 +24,13 @@ SHOW_AFTER_MS = 400
 PROGRESS_STEPS = 1_000
 
 
+def show_progress(bar: QProgressBar, state: JobState) -> None:
+    """Show the progress of a job; without a total the bar only shows that it is busy."""
+    bar.setRange(0, PROGRESS_STEPS if state.total else 0)
+    if state.total:
+        bar.setValue(min(PROGRESS_STEPS, state.done * PROGRESS_STEPS // state.total))
+
+
 class StatusLine(QStatusBar):
     """The status bar. It follows one document at a time."""
 
@@ -154,9 +161,7 @@ class StatusLine(QStatusBar):
         if self.sender() not in (None, self._job):
             return
         self.work.setText(self._eta.tell(state, monotonic(), self._checked_text()))
-        self.bar.setRange(0, PROGRESS_STEPS if state.total else 0)
-        if state.total:
-            self.bar.setValue(min(PROGRESS_STEPS, state.done * PROGRESS_STEPS // state.total))
+        show_progress(self.bar, state)
 
     def _checked_text(self) -> str:
         """How many members the running check has finished, "" if no check is running."""

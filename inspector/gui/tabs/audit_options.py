@@ -104,7 +104,7 @@ class AuditOptions(QWidget):
         more.addStretch(1)
         grid.addLayout(more, len(rows), 1, 1, 2)
 
-    def wanted(self, connection: Connection = DEFAULT) -> Wanted:
+    def request(self, connection: Connection = DEFAULT) -> Wanted:
         """The audit that the fields describe, with this S3 connection."""
         place = self.place.text().strip()
         results = self.results.text().strip()
@@ -125,10 +125,10 @@ class AuditOptions(QWidget):
         place = absolute(self.place.text().strip()) if self.place.text().strip() else ""
         return OpenTab(place, side="audit", said=said_in(self._fields())) if place or self.results.text() else None
 
-    def restore(self, kept: OpenTab) -> str:
+    def restore(self, stored: OpenTab) -> str:
         """Restore the fields from a session; returns a sentence about what Start will do."""
-        self.place.setText(kept.location)
-        say_again(self._fields(), kept.said)
+        self.place.setText(stored.location)
+        say_again(self._fields(), stored.said)
         if self.results.text().strip():
             return "Start loads the results file and audits what is missing in it."
         return "Audited in an earlier session. Start audits it again."

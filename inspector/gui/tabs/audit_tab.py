@@ -16,7 +16,7 @@ from inspector.gui.kit.eta import Eta
 from inspector.gui.kit.message_bar import Message
 from inspector.gui.kit.row_table import RowTable
 from inspector.gui.kit.widgets import Details, Emptiable, SelectableLabel
-from inspector.gui.panels.status_line import PROGRESS_STEPS
+from inspector.gui.panels.status_line import show_progress
 from inspector.gui.tabs.audit_model import (
     ERRORS,
     FORMAT,
@@ -154,9 +154,9 @@ class AuditTab(SideTab):
     def kept(self) -> OpenTab | None:
         return self.options.kept()
 
-    def restore(self, kept: OpenTab) -> None:
+    def restore(self, stored: OpenTab) -> None:
         """Restore the fields of an earlier session; Start resumes the audit."""
-        self.message.say(self.options.restore(kept))
+        self.message.say(self.options.restore(stored))
 
     def start(self) -> None:
         """Start the audit, or resume it from the results file."""
@@ -168,10 +168,10 @@ class AuditTab(SideTab):
             self.options.place.setFocus()
             return
         self.message.hide()
-        wanted = self.options.wanted(self._connection_of(self.options.place.text().strip()))
-        self.model.results.start = _location_prefix(wanted.place)
+        request = self.options.request(self._connection_of(self.options.place.text().strip()))
+        self.model.results.start = _location_prefix(request.place)
         self.standing, self._eta = Standing(), Eta(monotonic())
-        self._job = self.client.start(AuditRequests.audit, wanted).then(self._show_standing, self.message.say)
+        self._job = self.client.start(AuditRequests.audit, request).then(self._show_standing, self.message.say)
         self._job.progressed.connect(self._progressed)
         self._job.finished.connect(self._job_finished)
         self.pause.setChecked(False)
@@ -197,8 +197,7 @@ class AuditTab(SideTab):
     def _progressed(self, state: JobState) -> None:
         if self._job is None or self._job.cancelled:
             return
-        self.bar.setRange(0, PROGRESS_STEPS if state.total else 0)
-        self.bar.setValue(PROGRESS_STEPS * state.done // state.total if state.total else 0)
+        show_progress(self.bar, state)
         done, left = self.standing.done.files, self.standing.left.files
         files = ""
         if state.unit == "bytes" and done + left:

@@ -20,7 +20,7 @@ from inspector.gui.kit.file_dialogs import ask_for_folder
 from inspector.gui.kit.message_bar import Message
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel, push_button, tree_view
 from inspector.gui.panels.s3_connection import ConnectDialog, connection_text
-from inspector.gui.panels.status_line import PROGRESS_STEPS
+from inspector.gui.panels.status_line import show_progress
 from inspector.gui.tabs.browser_model import BUCKETS, CHANGED, NAME, SIZE, BrowserModel
 from inspector.gui.tabs.side_tab import SideTab
 from inspector.operations.protocol.browse_views import Downloaded, EntryKind, RemoteEntry, RemotePage
@@ -282,9 +282,7 @@ class BrowserTab(SideTab):
 
     def _progressed(self, state: JobState) -> None:
         self.sentence.setText(self._eta.tell(state, monotonic()))
-        self.bar.setRange(0, PROGRESS_STEPS if state.total else 0)
-        if state.total:
-            self.bar.setValue(min(PROGRESS_STEPS, state.done * PROGRESS_STEPS // state.total))
+        show_progress(self.bar, state)
 
     def _downloaded(self, result: Downloaded) -> None:
         self.message.say(f"Downloaded: {result.sentence}")

@@ -131,10 +131,10 @@ class CheckTab(SideTab):
         if had_focus:
             (self.stop if running else self.again).setFocus()
 
-    def _archives_found(self, wanted: list[Wanted]) -> None:
-        self.model.fill(wanted, _common_folder([each.location for each in wanted]))
-        self.bar.setRange(0, max(1, len(wanted)))
-        if wanted:
+    def _archives_found(self, archives: list[Wanted]) -> None:
+        self.model.fill(archives, _common_folder([each.location for each in archives]))
+        self.bar.setRange(0, max(1, len(archives)))
+        if archives:
             self._stack.show_view(self.table)
         else:
             self._stack.show_sentence("There is no file to check.")
@@ -197,10 +197,10 @@ class CheckListModel(TitledTable):
         self._rows: list[_Row] = []
         self._folder = ""
 
-    def fill(self, wanted: list[Wanted], folder: str = "") -> None:
+    def fill(self, archives: list[Wanted], folder: str = "") -> None:
         """Show these locations as waiting, relative to ``folder``."""
         self.beginResetModel()
-        self._rows = [_Row(each.location) for each in wanted]
+        self._rows = [_Row(each.location) for each in archives]
         self._folder = folder
         self.endResetModel()
 

@@ -34,7 +34,7 @@ from inspector.gui.kit.widgets import ElidedLabel, label_of
 from inspector.gui.panels.archive_options import ArchiveOptions, OptionError
 from inspector.gui.panels.inputs import InputsPanel
 from inspector.gui.panels.s3_connection import S3Target
-from inspector.gui.panels.status_line import PROGRESS_STEPS
+from inspector.gui.panels.status_line import show_progress
 from inspector.gui.tabs.side_tab import SideTab
 from inspector.operations.protocol.requests import CreateRequests
 from inspector.operations.protocol.views import JobState
@@ -151,12 +151,12 @@ class NewArchiveTab(SideTab):
         draft = OpenTab(absolute(text) if text else "", side="draft", places=tuple(self.inputs.locations), said=fields)
         return draft if text or draft.places or fields != self._initial_fields else None
 
-    def restore(self, kept: OpenTab) -> None:
+    def restore(self, stored: OpenTab) -> None:
         """Restore the fields from a session, and read the inputs as they are now."""
-        say_again(self._fields(), kept.said)
-        self.target.setText(kept.location)
+        say_again(self._fields(), stored.said)
+        self.target.setText(stored.location)
         self._find_unfinished()
-        self.inputs.add(list(kept.places))
+        self.inputs.add(list(stored.places))
 
     def cancel(self) -> None:
         """Stop the worker; it removes partial files first."""
@@ -315,9 +315,7 @@ class NewArchiveTab(SideTab):
         if self._job is None or self._job.cancelled:
             return
         self.status.setText(self._eta.tell(state, monotonic()))
-        self.bar.setRange(0, PROGRESS_STEPS if state.total else 0)
-        if state.total:
-            self.bar.setValue(min(PROGRESS_STEPS, state.done * PROGRESS_STEPS // state.total))
+        show_progress(self.bar, state)
 
     def _job_finished(self, job: Job[CreateResult]) -> None:
         self._job = None

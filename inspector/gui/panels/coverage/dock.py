@@ -59,12 +59,12 @@ class CoverageDock(QDockWidget):
         window = self.parentWidget()
         if self.panel is None or not isinstance(window, QMainWindow):
             return
-        wanted = self.panel.height_for(VISIBLE_DATASETS)
-        if wanted:
-            window.resizeDocks([self], [wanted + _TITLE_PX], Qt.Orientation.Vertical)
+        height = self.panel.height_for(VISIBLE_DATASETS)
+        if height:
+            window.resizeDocks([self], [height + _TITLE_PX], Qt.Orientation.Vertical)
 
-    def _remember(self, wanted: bool) -> None:
-        self._is_open = wanted
+    def _remember(self, is_open: bool) -> None:
+        self._is_open = is_open
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Remember that the user closed the dock."""

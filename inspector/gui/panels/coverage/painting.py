@@ -18,7 +18,9 @@ from inspector.operations.protocol.coverage_views import FAILED, RANGE_STATES, R
 
 _SWATCH_PX = 14
 _LABEL_SPACE_PX = 5
+"""Pixels between a swatch and its label."""
 _GAP_PX = 12
+"""Pixels between two entries of the legend."""
 _MARK_LABELS = {GAP: "gap", OVERLAP: "overlap", ORPHAN: "orphan"}
 
 _FILLS = {
