@@ -14,7 +14,7 @@ from inspector.operations.create.rca_writing import CONVENTIONS, RcaOptions, app
 def run(options: argparse.Namespace) -> None:
     """Add what the options say to an archive, and say what it has become.
 
-    Raises Refused, EditError and SourceError where nothing was added.
+    Raises OperationError, EditError and SourceError where nothing was added.
     """
     with ProgressBar(Progress(), logged=options.progress) as progress:
         how = rca_options(options)

@@ -26,7 +26,7 @@ from inspector.operations.audit.audit_places import Choice
 from inspector.operations.audit.audit_results import ENDINGS, Results
 from inspector.operations.audit.audit_shards import ShardFiles
 from inspector.operations.audit.audit_summary import Run, Summary, as_object, as_text, summary
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, UNCHECKED, Amount, Result
 
 _LOGGED = 60.0
@@ -49,11 +49,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _shards(options: argparse.Namespace) -> ShardFiles | None:
-    """The files that results are kept in where they are kept by shards; raises Refused where they cannot be."""
+    """The files that results are kept in where they are kept by shards; raises OperationError where they cannot be."""
     if not options.shards:
         return None
     if not options.dask or not options.results:
-        raise Refused(
+        raise OperationError(
             "--shards N is for an audit on a Dask cluster, and needs --results FILE: the files of the shards are named "
             "after it."
         )

@@ -10,7 +10,7 @@ from inspector.cli.exit_codes import FINE, NOT_SOUND
 from inspector.cli.output import complain, flush, put
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.operations.open.listing import NoSuchMember, SeveralMembers, find_member
+from inspector.operations.open.listing import AmbiguousMemberError, MemberNotFoundError, find_member
 from inspector.operations.open.opening import Opened
 from inspector.operations.open.reading import Reading
 
@@ -22,7 +22,7 @@ def run(options: argparse.Namespace) -> int:
     """Write the content of one member as it comes, in pieces of bounded size, and give the exit status.
 
     It is NOT_SOUND, with a sentence on standard error, where something speaks against what was written. Raises
-    NoSuchMember, MemberError (some of the content may have been written by then) and SourceError.
+    MemberNotFoundError, MemberError (some of the content may have been written by then) and SourceError.
     """
     archive, index = _found(options)
     reading = Reading(archive, index)
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _found(options: argparse.Namespace) -> tuple[Opened, int]:
-    """The archive and the index of the member; raises NoSuchMember.
+    """The archive and the index of the member; raises MemberNotFoundError.
 
     Of a dataset only the range is opened that the name belongs to, and all of them only where it is not there.
     """
@@ -52,8 +52,8 @@ def _found(options: argparse.Namespace) -> tuple[Opened, int]:
             opened, name = [named[0][0]], name.removeprefix(named[0][1])
         try:
             return find_member([part.archive for part in opened], name)
-        except NoSuchMember as error:
-            missing = NoSuchMember(f"{error} What there is, list {options.location} shows.")
-            if isinstance(error, SeveralMembers) or not any(part.key for part in opened):
+        except MemberNotFoundError as error:
+            missing = MemberNotFoundError(f"{error} What there is, list {options.location} shows.")
+            if isinstance(error, AmbiguousMemberError) or not any(part.key for part in opened):
                 break
     raise missing

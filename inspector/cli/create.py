@@ -24,7 +24,7 @@ from inspector.sources.s3.address import is_s3
 def run(options: argparse.Namespace) -> None:
     """Make the archive that the options ask for, and say what was made.
 
-    Raises Refused, SourceError and MemberError where nothing was made.
+    Raises OperationError, SourceError and MemberError where nothing was made.
     """
     if options.kind == "datas3t" and not is_s3(options.target):
         tidy(holders(Path(options.target), options.dataset), options)

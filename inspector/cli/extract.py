@@ -13,7 +13,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.extract.extraction import Extraction, folder_at
 from inspector.operations.extract.extraction_wanted import Wanted, everything, named
-from inspector.operations.open.listing import NoSuchMember, SeveralMembers, load
+from inspector.operations.open.listing import AmbiguousMemberError, MemberNotFoundError, load
 from inspector.operations.open.opening import UNKNOWN, not_read
 from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionResult, OnConflict, Troubles
 
@@ -22,7 +22,7 @@ def run(options: argparse.Namespace) -> int:
     """Extract what is wanted, say what was not extracted and why, and give the exit status.
 
     It is NOT_SOUND where something is not there that was asked for, and UNREADABLE where the archive could not be read
-    on or the folder not be written to. Raises NoSuchMember, Refused and SourceError.
+    on or the folder not be written to. Raises MemberNotFoundError, OperationError and SourceError.
     """
     folder = folder_at(options.to)
     with ProgressBar(Progress(), logged=options.progress) as progress:
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _wanted(options: argparse.Namespace, progress: Progress) -> list[Wanted]:
-    """What is to be extracted; raises NoSuchMember and SourceError.
+    """What is to be extracted; raises MemberNotFoundError and SourceError.
 
     Of a dataset only ranges are opened that the names belong to, and all of them only where one is not there.
     """
@@ -54,9 +54,9 @@ def _wanted(options: argparse.Namespace, progress: Progress) -> list[Wanted]:
             return wanted
         try:
             return named(wanted, options.members)
-        except NoSuchMember as error:
-            missing = NoSuchMember(f"{error} What there is, list {options.location} shows.")
-            if isinstance(error, SeveralMembers) or not any(each.folder for each in wanted):
+        except MemberNotFoundError as error:
+            missing = MemberNotFoundError(f"{error} What there is, list {options.location} shows.")
+            if isinstance(error, AmbiguousMemberError) or not any(each.folder for each in wanted):
                 break
     raise missing
 

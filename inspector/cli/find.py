@@ -18,7 +18,7 @@ _TABLE = "{:>16}  {:>14}  {:<24}  {}\n"
 def run(options: argparse.Namespace) -> int:
     """Write the places of all that ``options.name`` finds, and give the exit status: NOT_SOUND where it finds none.
 
-    Raises SourceError and Refused where there is no catalogue.
+    Raises SourceError and OperationError where there is no catalogue.
     """
     found = 0
     with Lines() as out:

@@ -18,7 +18,7 @@ from inspector.core.progress import Progress
 from inspector.operations.edit.apply_repairs import writable, write_edit
 from inspector.operations.edit.s3_writing import sending_lines, sent_bytes
 from inspector.operations.edit.taco_header import header_draft, header_view, preview
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.edit_views import WriteResult
 from inspector.operations.protocol.header_draft import (
@@ -35,12 +35,12 @@ from inspector.sources.s3.source import S3Source
 def run(options: argparse.Namespace) -> None:
     """Show the header of ``options.location``, changed and written as the other options say.
 
-    Raises SourceError where there is no archive, Refused where there is no such header or number, and EditError where
-    it cannot be written.
+    Raises SourceError where there is no archive, OperationError where there is no such header or number, and EditError
+    where it cannot be written.
     """
     opened = parts(options.location, connection_of(options), sparing=True)
     if len(opened) != 1:
-        raise Refused("This is a folder of several files, and a TACO header stands in one.")
+        raise OperationError("This is a folder of several files, and a TACO header stands in one.")
     archive = opened[0].archive
     edit, draft = _wanted(archive, options)
     _tidy(edit, options)
@@ -76,7 +76,7 @@ def _wanted(archive: Opened, options: argparse.Namespace) -> tuple[Edit | None, 
     assigned = [_assignment(text) for text in options.set]
     entries = dict(assigned)
     if len(entries) != len(assigned):
-        raise Refused("--set names one entry twice; give each once.")
+        raise OperationError("--set names one entry twice; give each once.")
     count = parse_number(options.count) if options.count is not None else None
     if not entries and count is None:
         return None, None
@@ -87,7 +87,7 @@ def _wanted(archive: Opened, options: argparse.Namespace) -> tuple[Edit | None, 
 def _assignment(text: str) -> tuple[int, Entry]:
     index, equals, entry = text.partition("=")
     if not equals:
-        raise Refused(f"--set takes I=OFFSET,LENGTH, as in --set 0=157,1000; {text!r} has no =.")
+        raise OperationError(f"--set takes I=OFFSET,LENGTH, as in --set 0=157,1000; {text!r} has no =.")
     return parse_number(index), parse_entry(entry)
 
 

@@ -23,7 +23,7 @@ from inspector.operations.edit.apply_repairs import carry_out, described, save_s
 from inspector.operations.edit.interrupted import interrupted, recover, settle, take_back
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.edit.s3_writing import sending_lines
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import UNKNOWN
 from inspector.operations.protocol.edit_views import Interrupted, RepairPlan, RepairRow, WayOut, WriteResult
 from inspector.sources.s3.source import S3Source
@@ -32,7 +32,7 @@ from inspector.sources.s3.source import S3Source
 def run(options: argparse.Namespace) -> int:
     """Repair what is at ``options.location`` and give the exit status.
 
-    Raises SourceError where there is no archive, EditError and Refused where it cannot be written.
+    Raises SourceError where there is no archive, EditError and OperationError where it cannot be written.
     """
     if options.finish or options.roll_back or options.take_back:
         return _settle(options)
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     if all(part.archive.decoder is None for part in opened):
         raise SourceError(f"{options.location}: {UNKNOWN}")
     if options.to and opened[0].key:
-        raise Refused("A copy can be made of one archive, and this is a folder of several: name the file.")
+        raise OperationError("A copy can be made of one archive, and this is a folder of several: name the file.")
     _tidy(options)
     with Lines() as out:
         for part in opened:
@@ -81,7 +81,9 @@ def _say_interrupted(found: Interrupted, options: argparse.Namespace) -> int:
 def _settle(options: argparse.Namespace) -> int:
     """Settle an interrupted change, or take back one that was finished, and nothing else."""
     if options.to or options.accept:
-        raise Refused("--finish, --roll-back and --take-back go without --to and --accept: they do nothing else.")
+        raise OperationError(
+            "--finish, --roll-back and --take-back go without --to and --accept: they do nothing else."
+        )
     if options.take_back:
         done = take_back(options.location, dry_run=options.dry_run)
     elif (found := interrupted(options.location)) is None:
@@ -99,10 +101,10 @@ def _settle(options: argparse.Namespace) -> int:
 def _recover(found: Interrupted, options: argparse.Namespace) -> None:
     """What an interrupted change left comes first: the archive is neither the old nor the new one."""
     if options.to:
-        raise Refused(f"{found.story} Finish that change or roll it back, without --to, before a copy is made.")
+        raise OperationError(f"{found.story} Finish that change or roll it back, without --to, before a copy is made.")
     complain(found.story)
     if not (found.finish or found.forget):
-        raise Refused(
+        raise OperationError(
             "Nothing was done: neither finishing nor taking back that change is safe. Look at it in the window."
         )
     complain(recover(options.location, WayOut.FINISH if found.finish else WayOut.FORGET))
@@ -114,7 +116,7 @@ def _repair(part: Part, options: argparse.Namespace, out: Lines) -> int:
     shown = described(planned, options.to or "")
     known = {row.code for row in (*shown.repairs, *shown.waiting, shown.salvage) if row is not None}
     if unknown := sorted(set(options.accept) - known):
-        raise Refused(f"Nothing was done: no repair of {part.label} is called {', '.join(unknown)}.")
+        raise OperationError(f"Nothing was done: no repair of {part.label} is called {', '.join(unknown)}.")
     if not options.json:
         out.write(_text(part.label, shown))
         if shown.edit is not None and isinstance(part.archive.source, S3Source) and not options.to:

@@ -31,7 +31,7 @@ from inspector.core.edit import EditError
 from inspector.core.format import MemberError
 from inspector.core.hints import using_hints
 from inspector.core.source import SourceError
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 
 _RUN: dict[str, Callable[[Any], int | None]] = {
     "list": members.run,
@@ -66,7 +66,7 @@ def run_command(arguments: Sequence[str]) -> int:
         with using_hints(hint_texts_for(options)):
             status = _RUN[options.command](options)
         flush()
-    except (SourceError, MemberError, EditError, Refused) as error:
+    except (SourceError, MemberError, EditError, OperationError) as error:
         complain(str(error))
         return UNREADABLE
     except KeyboardInterrupt as error:

@@ -15,7 +15,7 @@ from inspector.core.source import SourceError
 from inspector.operations.audit.audit import Plan
 from inspector.operations.audit.audit_check import Job, examine, lost
 from inspector.operations.audit.audit_results import Results
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import ExportKind, Query, Result, Wanted
 from inspector.operations.worker import audit_server
 from inspector.operations.worker.audit_server import Auditor
@@ -38,7 +38,7 @@ def test_nothing_is_known_before_an_audit() -> None:
     auditor = Auditor()
     assert auditor.page(Query(), 0, 10).total == 0
     assert auditor.standing().done.files == 0
-    with pytest.raises(Refused, match="start the audit first"):
+    with pytest.raises(OperationError, match="start the audit first"):
         auditor.export(Progress(), "out.csv", ExportKind.CSV)
 
 
@@ -79,7 +79,7 @@ def test_what_is_in_the_results_file_is_not_done_again(folder: Path, tmp_path: P
     Auditor().audit(Progress(), wanted)
     again = Auditor()
     assert again.audit(Progress(), wanted).earlier.files == 3
-    with pytest.raises(Refused, match="choose another name"):
+    with pytest.raises(OperationError, match="choose another name"):
         again.export(Progress(), wanted.results, ExportKind.CSV)
 
 

@@ -9,7 +9,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.check.checking import check_location
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.collection import open_collection
 from inspector.operations.open.folders import expanded
 from inspector.operations.open.listing import load
@@ -108,9 +108,9 @@ def test_a_dataset_of_which_only_metadata_is_left_is_damaged(tmp_path: Path, bes
     assert (status.stage, status.state, status.sentence) == (Stage.FAILED, State.DAMAGED, report.sentence)
     (shown,) = session.datasets()
     assert [(each.first, each.last) for each in shown.orphans] == [(1, 2), (5, 6)]
-    with pytest.raises(Refused, match="holds no range"):
+    with pytest.raises(OperationError, match="holds no range"):
         session.check(Progress())
-    with pytest.raises(Refused, match="No range holds key 5"):
+    with pytest.raises(OperationError, match="No range holds key 5"):
         session.find_datapoint(Progress(), "key 5")
 
 

@@ -16,7 +16,7 @@ from inspector.operations.create import creating_caf
 from inspector.operations.create.creating import NewArchive
 from inspector.operations.create.creating_caf import create_caf, volume_path
 from inspector.operations.create.inputs import PIECE
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from tests.operations.creations import TREES, Stopping, held, plant, visible_names
 
 OVERHEAD = len('{"format_version":"1.0","files":{"a":{"start_byte":0,"end_byte":100}}}') + 4
@@ -110,7 +110,7 @@ def test_an_archive_may_be_exactly_as_large_as_the_limit(tmp_path: Path) -> None
 
 def test_a_member_that_no_archive_could_hold_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     tree = tree_of_three(tmp_path)
-    with pytest.raises(Refused, match=r"tree/a needs an archive of 174 bytes \(its 100 bytes and the index\)"):
+    with pytest.raises(OperationError, match=r"tree/a needs an archive of 174 bytes \(its 100 bytes and the index\)"):
         create_caf(Progress(), str(tmp_path / "new.caf"), [tree], max_size=OVERHEAD + 99)
 
     assert visible_names(tmp_path) == ["tree"]
@@ -118,7 +118,7 @@ def test_a_member_that_no_archive_could_hold_is_refused_before_anything_is_writt
 
 @pytest.mark.parametrize("limit", [0, -1, (32 << 30) + 1])
 def test_limits_that_are_none_are_refused(tmp_path: Path, limit: int) -> None:
-    with pytest.raises(Refused, match="at most"):
+    with pytest.raises(OperationError, match="at most"):
         create_caf(Progress(), str(tmp_path / "new.caf"), [tree_of_three(tmp_path)], max_size=limit)
 
 
@@ -143,7 +143,7 @@ def test_what_is_there_already_stays(tmp_path: Path) -> None:
     tree = tree_of_three(tmp_path)
     for name, limit in (("new.caf", 10_000), ("new-0001.caf", OVERHEAD + 100)):
         (tmp_path / name).write_bytes(b"old")
-        with pytest.raises(Refused, match=f"{name} is there already"):
+        with pytest.raises(OperationError, match=f"{name} is there already"):
             create_caf(Progress(), str(tmp_path / "new.caf"), [tree], max_size=limit)
         assert visible_names(tmp_path) == [name, "tree"]
         (tmp_path / name).unlink()
@@ -163,7 +163,7 @@ def test_it_is_overwritten_on_a_word_and_never_put_into_itself(tmp_path: Path) -
 
 @pytest.mark.parametrize(("target", "words"), [("tree", "is a folder"), ("none/new.caf", "folder does not exist")])
 def test_targets_that_cannot_be_are_refused(tmp_path: Path, target: str, words: str) -> None:
-    with pytest.raises(Refused, match=words):
+    with pytest.raises(OperationError, match=words):
         create_caf(Progress(), str(tmp_path / target), [tree_of_three(tmp_path)], overwrite=True)
 
 
@@ -182,7 +182,7 @@ def test_cancelling_waits_for_no_large_file(tmp_path: Path) -> None:
     (tmp_path / "large").write_bytes(b"")
     os.truncate(tmp_path / "large", 1 << 40)
 
-    with pytest.raises(Refused, match="limit"):
+    with pytest.raises(OperationError, match="limit"):
         create_caf(Progress(), str(tmp_path / "new.caf"), [str(tmp_path / "large")])
     os.truncate(tmp_path / "large", 20 << 30)
     with pytest.raises(Cancelled):

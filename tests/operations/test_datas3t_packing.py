@@ -21,7 +21,7 @@ from inspector.formats.datas3t.write import LARGEST
 from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.create.datas3t_packing import PackingOptions, create_datas3t, pack, plan
 from inspector.operations.create.inputs import Input
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import load
 from inspector.sources.local.objects import FolderObjects
 from tests.formats.datas3t.range_building import hashed_rows
@@ -176,7 +176,7 @@ def test_further_ranges_are_added_to_a_dataset(tmp_path: Path) -> None:
     ],
 )
 def test_what_no_range_may_hold_is_refused(inputs: list[Input], options: PackingOptions, said: str) -> None:
-    with pytest.raises(Refused, match=said):
+    with pytest.raises(OperationError, match=said):
         plan(inputs, options)
 
 
@@ -187,7 +187,7 @@ def test_a_datapoint_that_no_header_can_hold_is_refused() -> None:
         def size(self) -> int:
             return LARGEST + 1
 
-    with pytest.raises(Refused, match="can hold at most"):
+    with pytest.raises(OperationError, match="can hold at most"):
         plan([Huge(b"1", b"")], DATASET)
 
 
@@ -205,7 +205,7 @@ def test_keys_that_the_dataset_has_are_refused(tmp_path: Path, there: Path) -> N
     files(tmp_path / "root", str(there), str(HOLDER / f"{50:020d}-{60:020d}.tar"))
     before = objects(tmp_path / "root")
 
-    with pytest.raises(Refused, match=rf"overlap with those of {there.name}"):
+    with pytest.raises(OperationError, match=rf"overlap with those of {there.name}"):
         create_datas3t(Progress(), str(tmp_path / "root"), [files(tmp_path / "in", "1", "2", "3")], DATASET)
     assert objects(tmp_path / "root") == before
 
@@ -215,7 +215,7 @@ def test_a_range_around_a_small_one_is_refused_though_others_lie_between(tmp_pat
     files(tmp_path / "root", *(str(HOLDER / f"{first:020d}-{last:020d}.tar") for first, last in there))
     given = files(tmp_path / "in", "800")
 
-    with pytest.raises(Refused, match="1 to 900"):
+    with pytest.raises(OperationError, match="1 to 900"):
         create_datas3t(Progress(), str(tmp_path / "root"), [given], DATASET)
     (Path(given) / "800").rename(Path(given) / "901")
     create_datas3t(Progress(), str(tmp_path / "root"), [given], DATASET)
@@ -226,7 +226,7 @@ def test_a_range_around_a_small_one_is_refused_though_others_lie_between(tmp_pat
 def test_a_root_that_cannot_be_a_folder_is_refused(tmp_path: Path, root: str, said: str) -> None:
     given = files(tmp_path / "in", "1")
 
-    with pytest.raises(Refused, match=said):
+    with pytest.raises(OperationError, match=said):
         create_datas3t(Progress(), f"{tmp_path}/{root}", [given], DATASET)
 
 
@@ -234,7 +234,7 @@ def test_what_is_no_bucket_is_not_taken_for_a_folder(tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path)
     given = files(tmp_path / "in", "1")
 
-    with pytest.raises(Refused, match="neither a folder of this machine nor s3"):
+    with pytest.raises(OperationError, match="neither a folder of this machine nor s3"):
         create_datas3t(Progress(), "gs://bucket/prefix", [given], DATASET)
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
 

@@ -20,7 +20,7 @@ from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
 from inspector.operations.check.checking import Report, check_location
 from inspector.operations.check.digest_writing import manifest_path, write_manifest
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.digest_manifest import LARGEST_LINE, Entry, Manifest, new_hash, written
 from inspector.operations.open.listing import load
 from inspector.operations.open.opening import Opened
@@ -296,7 +296,7 @@ def test_the_text_is_exactly_what_sha256sum_writes(tmp_path: Path) -> None:
 def test_nothing_is_overwritten_unless_it_is_said(archive: Path) -> None:
     path = manifest_path(opened(archive), SHA256)
     path.write_bytes(b"mine")
-    with pytest.raises(Refused, match="there already"):
+    with pytest.raises(OperationError, match="there already"):
         write_manifest(opened(archive), SHA256, path, Progress())
     assert path.read_bytes() == b"mine"
     write_manifest(opened(archive), SHA256, path, Progress(), replace=True)
@@ -306,7 +306,7 @@ def test_nothing_is_overwritten_unless_it_is_said(archive: Path) -> None:
 def test_damage_is_not_blessed(archive: Path) -> None:
     archive.write_bytes(archive.read_bytes().replace(b'"start_byte": 5', b'"start_byte":-5'))
     path = manifest_path(opened(archive), SHA256)
-    with pytest.raises(Refused, match="No manifest was written"):
+    with pytest.raises(OperationError, match="No manifest was written"):
         write_manifest(opened(archive), SHA256, path, Progress())
     assert list(archive.parent.iterdir()) == [archive]
 

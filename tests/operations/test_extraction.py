@@ -17,7 +17,7 @@ from inspector.core.format import MemberError
 from inspector.core.member import FOLDER, SPECIAL
 from inspector.core.progress import Progress
 from inspector.operations.extract.extraction_wanted import everything
-from inspector.operations.open.listing import NoSuchMember, load
+from inspector.operations.open.listing import MemberNotFoundError, load
 from inspector.operations.open.reading import Reading
 from inspector.operations.protocol.extraction_views import ExtractionOptions, OnConflict
 from tests.conftest import SAMPLES
@@ -105,9 +105,9 @@ def test_members_and_folders_can_be_named(tmp_path: Path, kind: str) -> None:
     result = extract(path, tmp_path / "to", names=["three.txt", "deep/er/"])
     assert sorted(files(tmp_path / "to")) == ["deep/er/two.bin", "three.txt"]
     assert result.whole
-    with pytest.raises(NoSuchMember, match=r"three\.txt"):
+    with pytest.raises(MemberNotFoundError, match=r"three\.txt"):
         extract(path, tmp_path / "to", names=["thre.txt"])
-    with pytest.raises(NoSuchMember):
+    with pytest.raises(MemberNotFoundError):
         extract(path, tmp_path / "to", names=["/"])
 
 

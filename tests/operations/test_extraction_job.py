@@ -16,7 +16,7 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.operations.extract.extraction import Extraction
 from inspector.operations.extract.extraction_plan import Planner
 from inspector.operations.extract.extraction_wanted import everything, named
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import load
 from inspector.operations.protocol.extraction_views import ExtractionOptions
 from inspector.operations.session.workbench import Workbench
@@ -37,7 +37,7 @@ class Crowded(Calls):
 
 def test_without_room_for_all_nothing_is_begun(tmp_path: Path) -> None:
     path = archive(tmp_path, "caf", [("a", bytes(600)), ("b", bytes(600))])
-    with pytest.raises(Refused, match="Nothing was extracted"):
+    with pytest.raises(OperationError, match="Nothing was extracted"):
         extract(path, tmp_path / "to", calls=Crowded())
     assert not (tmp_path / "to").exists()
     assert extract(path, tmp_path / "to", names=["a"], calls=Crowded()).whole
@@ -167,7 +167,7 @@ def test_the_progress_counts_the_bytes_that_are_written(tmp_path: Path) -> None:
 def test_a_workbench_plans_and_extracts_members_by_number(tmp_path: Path) -> None:
     path = archive(tmp_path, "rca", ENTRIES)
     bench = Workbench(str(path))
-    with pytest.raises(Refused):
+    with pytest.raises(OperationError):
         bench.extract(Progress(), None, str(tmp_path / "to"))
     bench.decode(Progress())
     plan = bench.plan_extraction(Progress(), None, str(tmp_path / "to"))
@@ -178,7 +178,7 @@ def test_a_workbench_plans_and_extracts_members_by_number(tmp_path: Path) -> Non
     assert sorted(files(tmp_path / "to")) == ["deep/er/two.bin", "three.txt"]
     plan = bench.plan_extraction(Progress(), None, str(tmp_path / "to"))
     assert [trouble.member for trouble in plan.conflicts.told] == [1, 3]
-    with pytest.raises(Refused):
+    with pytest.raises(OperationError):
         bench.extract(Progress(), [4], str(tmp_path / "to"))
 
 

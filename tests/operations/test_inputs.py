@@ -8,7 +8,7 @@ import pytest
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.inputs import PIECE, FileInput, Input, check_names, gather, not_of_itself
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 
 
 def grow(root: Path, *names: str) -> Path:
@@ -60,7 +60,7 @@ def test_what_is_no_regular_file_is_refused(tmp_path: Path, make: object) -> Non
     make(tmp_path / "odd")  # type: ignore[operator]
 
     for location in (tmp_path, tmp_path / "odd"):
-        with pytest.raises(Refused, match="odd is"):
+        with pytest.raises(OperationError, match="odd is"):
             gather([str(location)], Progress())
 
 
@@ -74,7 +74,7 @@ def test_what_will_be_written_is_passed_over_in_a_folder_and_refused_by_name(tmp
     never = [tmp_path / "new.caf", tmp_path / "not-there"]
 
     assert names(*gather([str(tmp_path)], Progress(), never)) == ["a"]
-    with pytest.raises(Refused, match="to be written"):
+    with pytest.raises(OperationError, match="to be written"):
         gather([str(tmp_path / "new.caf")], Progress(), never)
 
 
@@ -185,7 +185,7 @@ class Given:
     ],
 )
 def test_hazardous_names_are_refused(name: bytes) -> None:
-    with pytest.raises(Refused, match=r"Nothing was written\."):
+    with pytest.raises(OperationError, match=r"Nothing was written\."):
         check_names(named(b"good", name))
 
 
@@ -196,23 +196,23 @@ def test_files_with_hazardous_names_are_found_and_refused(tmp_path: Path, name: 
     (found,) = gather([str(tmp_path)], Progress())
 
     assert (found.name, b"".join(found.pieces())) == (name, b"1")
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(OperationError) as refused:
         check_names([found])
     assert str(refused.value).isprintable()
 
 
 def test_names_that_stand_twice_are_refused() -> None:
-    with pytest.raises(Refused, match=r"'a' stands twice.*'b' stands twice"):
+    with pytest.raises(OperationError, match=r"'a' stands twice.*'b' stands twice"):
         check_names(named(b"a", b"b", b"a", b"b"))
-    with pytest.raises(Refused, match="stands twice"):
+    with pytest.raises(OperationError, match="stands twice"):
         check_names(named(b"a"), taken=[b"a"])
 
 
 @pytest.mark.parametrize(("first", "second"), [(b"a", b"a/b/c"), (b"a/b/c", b"a/b")])
 def test_a_file_cannot_be_a_folder_too(first: bytes, second: bytes) -> None:
-    with pytest.raises(Refused, match="takes it for a folder"):
+    with pytest.raises(OperationError, match="takes it for a folder"):
         check_names(named(first, second))
-    with pytest.raises(Refused, match="takes it for a folder"):
+    with pytest.raises(OperationError, match="takes it for a folder"):
         check_names(named(second), taken=[first])
 
 
@@ -233,7 +233,7 @@ def test_what_will_be_written_is_not_put_into_itself_and_that_is_said(tmp_path: 
     (said,) = not_of_itself(never, [str(tmp_path / "b" / "new.caf"), str(tmp_path)])
     assert said.startswith("'new.caf', 'own' lie in folders that are put in")
     assert not_of_itself([target], [str(tmp_path / "b")]) == ()
-    with pytest.raises(Refused, match="is to be written"):
+    with pytest.raises(OperationError, match="is to be written"):
         gather([str(tmp_path / "own")], Progress(), never)
 
 
@@ -241,6 +241,6 @@ def test_more_than_an_archive_has_room_for_are_refused_before_all_are_looked_at(
     grow(tmp_path, *map(str, range(30)))
     assert len(gather([str(tmp_path)], Progress(), most=30)) == 30
     progress = Progress()
-    with pytest.raises(Refused, match="has room for 20 members, and these are more"):
+    with pytest.raises(OperationError, match="has room for 20 members, and these are more"):
         gather([str(tmp_path), str(tmp_path)], progress, most=20)
     assert progress.done == 21

@@ -14,7 +14,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.check.checking import check_location
 from inspector.operations.check.report import as_html, as_json, as_text
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.report_kind import ReportKind
 from inspector.operations.session.session import Session
 from tests.operations.archives import caf, opened
@@ -106,7 +106,7 @@ def test_the_archive_itself_is_never_written_over(tmp_path: Path) -> None:
     other.symlink_to(path)
     session = opened(path)
     for target in (path, other):
-        with pytest.raises(Refused, match="the archive itself"):
+        with pytest.raises(OperationError, match="the archive itself"):
             session.export(Progress(), str(target), ReportKind.TEXT)
     assert path.read_bytes() == before
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.progress import Progress
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.workshop_views import ArchiveKind, Draft
 from inspector.operations.session.session import Session
 from inspector.operations.session.workbench import Workbench
@@ -75,9 +75,9 @@ def test_what_cannot_be_put_in_is_marked_in_its_row(tree: Path, tmp_path: Path) 
 
 
 def test_nothing_is_made_of_nothing(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="nothing to put"):
+    with pytest.raises(OperationError, match="nothing to put"):
         Workshop().create(Progress(), Draft(ArchiveKind.CAF, str(tmp_path / "new.caf")))
-    with pytest.raises(Refused, match="not said where"):
+    with pytest.raises(OperationError, match="not said where"):
         Workshop().create(Progress(), Draft(ArchiveKind.CAF, "", ("x",)))
     assert not any(tmp_path.iterdir())
 

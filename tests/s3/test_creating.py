@@ -11,7 +11,7 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.creating_caf import create_caf
 from inspector.operations.create.inputs import PIECE, check_names, gather
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from tests.operations.creations import Stopping, held, plant, visible_names
 from tests.s3.conftest import BUCKET, Store
 
@@ -78,7 +78,7 @@ def test_ranges_are_made_of_objects(store: Store, tmp_path: Path) -> None:
 def test_keys_that_are_no_names_are_refused(store: Store) -> None:
     store.put("odd/../x", b"1")
 
-    with pytest.raises(Refused, match="leads out of its folder"):
+    with pytest.raises(OperationError, match="leads out of its folder"):
         check_names(gather([f"s3://{BUCKET}/odd"], Progress(), connection=store.connection))
 
 

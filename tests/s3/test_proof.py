@@ -16,7 +16,7 @@ from inspector.__main__ import main
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource
 from inspector.operations.check.proof import Proof, made_crc32, prove
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import decode, start
 from tests.s3.conftest import BUCKET, Store
 from tests.s3.proxy import answering
@@ -72,7 +72,7 @@ def test_any_other_byte_of_a_member_makes_another(members: list[bytes], draw: st
     ],
 )
 def test_what_cannot_be_compared_is_said(data: bytes, words: str) -> None:
-    with pytest.raises(Refused, match=words):
+    with pytest.raises(OperationError, match=words):
         made(data)
 
 

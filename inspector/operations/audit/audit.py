@@ -52,7 +52,7 @@ class Todo:
 def prepare(plan: Plan, results: Results, progress: Progress, passed: list[str] | None = None) -> Todo:
     """List the archives there are; the results' own files are none of them, and what is no regular file is ``passed``.
 
-    Raises SourceError where there is nothing, Refused where the results cannot be had, and Cancelled.
+    Raises SourceError where there is nothing, OperationError where the results cannot be had, and Cancelled.
     """
     progress.begin(LISTING, 0, "archives")
     results.want(_counted(plan, plan.aside | results.files(), progress, passed), quick=plan.quick)
@@ -69,7 +69,7 @@ def _counted(plan: Plan, aside: frozenset[str], progress: Progress, passed: list
 def run(
     plan: Plan, results: Results, progress: Progress, workers: int = 0, patience: float = PATIENCE
 ) -> Generator[Result]:
-    """Check what is left and give each result, kept by then, as it comes. Raises Cancelled and Refused.
+    """Check what is left and give each result, kept by then, as it comes. Raises Cancelled and OperationError.
 
     ``workers`` is how many processes are used, 0 for as many as there are processors and two at least. An archive
     that ends its process, or comes no further for ``patience`` seconds, is unreadable. Closing the iterator ends

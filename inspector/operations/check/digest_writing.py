@@ -8,7 +8,7 @@ from inspector.core.format import MemberError
 from inspector.core.member import FOLDER, SPECIAL
 from inspector.core.names import visible
 from inspector.core.progress import Progress
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.digest_manifest import new_hash, written
 from inspector.operations.open.listing import content
 from inspector.operations.open.opening import Opened
@@ -26,11 +26,11 @@ def write_manifest(
 ) -> int:
     """Write the digests of all files in an archive that has been decoded, and say how many there are.
 
-    The file is there whole or not at all. Raises Refused where it is there already and ``replace`` is not said, or
-    where a member cannot be read whole: a manifest must not bless damage. Raises SourceError and Cancelled.
+    The file is there whole or not at all. Raises OperationError where it is there already and ``replace`` is not said,
+    or where a member cannot be read whole: a manifest must not bless damage. Raises SourceError and Cancelled.
     """
     if path.exists() and not replace:
-        raise Refused(f"{path.name} is there already.")
+        raise OperationError(f"{path.name} is there already.")
     members = archive.members
     members.learn(range(len(members)))
     # Of several members with one name the last one is left by extracting, so it is the one to be compared.
@@ -46,7 +46,7 @@ def write_manifest(
                     done += len(piece)
                     progress.done = done
             except MemberError as error:
-                raise Refused(f"No manifest was written: {error}") from error
+                raise OperationError(f"No manifest was written: {error}") from error
             target.write(written(digest.hexdigest(), members.path(member), algorithm))
             progress.advance(0)
     return len(chosen)

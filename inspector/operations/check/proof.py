@@ -19,7 +19,7 @@ from inspector.core.numbers import count, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, blocks, expect
 from inspector.formats._zip.headers import data_start
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import decode, open_place, start
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -66,7 +66,7 @@ def prove(location: str, progress: Progress, connection: Connection = DEFAULT) -
             return Proved(Proof.IMPOSSIBLE, f"{visible(location)} is no object on S3, so no server keeps a checksum.")
         try:
             found = _compared(source, progress)
-        except Refused as why:
+        except OperationError as why:
             found = Proved(Proof.IMPOSSIBLE, f"{visible(location)}: {why} A check reads the members and tells.")
     totals = source.ledger.totals
     return Proved(found.proof, found.sentence, found.members, totals.received, totals.requests, found.kept, found.made)
@@ -75,7 +75,7 @@ def prove(location: str, progress: Progress, connection: Connection = DEFAULT) -
 def _compared(source: S3Source, progress: Progress) -> Proved:
     kept = source.kept_crc32()
     if kept is None:
-        raise Refused(
+        raise OperationError(
             "the server keeps no CRC-32 of the whole object; that is so for objects that were sent with another "
             "checksum, or in parts with one of each part."
         )
@@ -107,11 +107,11 @@ def _compared(source: S3Source, progress: Progress) -> Proved:
 def made_crc32(source: Source, members: Members, progress: Progress) -> int:
     """The CRC-32 of the whole file, if the content of its members is what their recorded ones say.
 
-    Only what is not content of a member is read. Raises Refused where that cannot be, SourceError and Cancelled.
+    Only what is not content of a member is read. Raises OperationError where that cannot be, SourceError and Cancelled.
     """
     heads = members.heads
     if heads is None or members.digest != "crc32" or not len(members):
-        raise Refused("it has no members of which CRC-32s are recorded.")
+        raise OperationError("it has no members of which CRC-32s are recorded.")
     order = sorted(range(len(members)), key=heads.__getitem__)
     _expect(source, members, order)
     progress.begin("Comparing checksums", len(order), "members")
@@ -120,7 +120,9 @@ def made_crc32(source: Source, members: Members, progress: Progress) -> int:
         digest, size = _recorded(members, index)
         first = data_start(source, heads[index]) if heads[index] >= at else None
         if first is None or first + size > source.size:
-            raise Refused(f"{visible(members.path(index))} has no local header of its own, or no room for its data.")
+            raise OperationError(
+                f"{visible(members.path(index))} has no local header of its own, or no room for its data."
+            )
         crc = crc32_combine(_over(crc, source, at, first), digest, size)
         at = first + size
         progress.advance(1)
@@ -131,9 +133,11 @@ def _recorded(members: Members, index: int) -> tuple[int, int]:
     """The CRC-32 of a member's bytes in the file, and how many these are."""
     member = members[index]
     if member.codec is not Codec.STORED or member.size != member.stored:
-        raise Refused(f"{visible(member.path)} is not stored as it is, so its CRC-32 is not that of the file's bytes.")
+        raise OperationError(
+            f"{visible(member.path)} is not stored as it is, so its CRC-32 is not that of the file's bytes."
+        )
     if member.digest is None or members.digests is None:
-        raise Refused(f"{visible(member.path)} has no CRC-32.")
+        raise OperationError(f"{visible(member.path)} has no CRC-32.")
     return members.digests[index], member.stored
 
 

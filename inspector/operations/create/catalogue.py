@@ -15,7 +15,7 @@ from typing import Any
 
 from inspector.core.names import visible
 from inspector.core.source import SourceError
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.workshop_views import Place
 from inspector.sources.s3.address import is_s3
 
@@ -33,9 +33,9 @@ _PATIENCE = 10.0
 
 
 def see_that_it_is_usable(catalogue: Path) -> None:
-    """Refuse a catalogue that could not be kept up after the work. Raises Refused."""
+    """Refuse a catalogue that could not be kept up after the work. Raises OperationError."""
     if not catalogue.parent.is_dir():
-        raise Refused(f"The catalogue {visible(str(catalogue))} cannot be written: its folder does not exist.")
+        raise OperationError(f"The catalogue {visible(str(catalogue))} cannot be written: its folder does not exist.")
     if not os.path.lexists(catalogue):
         return
     with _opened(catalogue, "rw") as connection:
@@ -48,8 +48,8 @@ def see_that_it_is_usable(catalogue: Path) -> None:
 def record(catalogue: Path, archives: Sequence[str], places: Iterable[Place]) -> int:
     """Keep the catalogue up with archives that were made, in one transaction; how many names had another place.
 
-    ``places`` are those of all their members. What was known of these archives before is forgotten. Raises Refused
-    where the catalogue stays as it was.
+    ``places`` are those of all their members. What was known of these archives before is forgotten. Raises
+    OperationError where the catalogue stays as it was.
     """
     new = not os.path.lexists(catalogue)
     try:
@@ -83,7 +83,7 @@ def _record(connection: sqlite3.Connection, catalogue: Path, archives: Sequence[
 def find(catalogue: Path, name: str) -> Iterator[Place]:
     """The member of that name, or, where a ``*`` ends it, all whose names begin so, in the order of the names.
 
-    Raises SourceError where there is no such file, and Refused where it is no catalogue.
+    Raises SourceError where there is no such file, and OperationError where it is no catalogue.
     """
     if not catalogue.is_file():
         raise SourceError(f"{visible(str(catalogue))} is no file, so it is no catalogue.")
@@ -111,7 +111,9 @@ def _identifier(catalogue: Path, archive: str) -> str:
 
 def _place(catalogue: Path, row: tuple[Any, ...]) -> Place:
     if list(map(type, row)) != [str, str, int, int]:
-        raise Refused(f"The catalogue {visible(str(catalogue))} is damaged: {row!r:.200} is no place of a member.")
+        raise OperationError(
+            f"The catalogue {visible(str(catalogue))} is damaged: {row!r:.200} is no place of a member."
+        )
     path, identifier, offset, length = row
     archive = identifier if is_s3(identifier) else str(catalogue.parent / identifier)
     return Place(path, archive, offset, length)
@@ -121,7 +123,7 @@ def _see_the_table(connection: sqlite3.Connection, catalogue: Path) -> None:
     kind = connection.execute("SELECT type FROM main.sqlite_master WHERE name = 'file_locations'").fetchone()
     columns = {row[1] for row in connection.execute("PRAGMA main.table_info(file_locations)")}
     if kind != ("table",) or not columns >= _COLUMNS:
-        raise Refused(
+        raise OperationError(
             f"{visible(str(catalogue))} is a database, but no catalogue: it has no table file_locations with the "
             f"columns {', '.join(sorted(_COLUMNS))}."
         )
@@ -129,7 +131,7 @@ def _see_the_table(connection: sqlite3.Connection, catalogue: Path) -> None:
 
 @contextmanager
 def _opened(catalogue: Path, mode: str) -> Iterator[sqlite3.Connection]:
-    """A connection without transactions of its own; what SQLite says against it is Refused."""
+    """A connection without transactions of its own; what SQLite says against it is OperationError."""
     name = visible(str(catalogue))
     try:
         with closing(
@@ -140,4 +142,4 @@ def _opened(catalogue: Path, mode: str) -> Iterator[sqlite3.Connection]:
             connection.execute("PRAGMA synchronous = FULL")
             yield connection
     except sqlite3.Error as error:
-        raise Refused(f"The catalogue {name} cannot be used: {error}.") from error
+        raise OperationError(f"The catalogue {name} cannot be used: {error}.") from error

@@ -10,7 +10,7 @@ from inspector.core.numbers import count, in_bytes, plural, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.inputs import PIECE, FileInput, Input
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.targets import New
 
 
@@ -53,9 +53,11 @@ def created(archives: tuple[NewArchive, ...], warnings: tuple[str, ...] = ()) ->
 
 
 def size_of(each: Input) -> int:
-    """The size of an input, in bytes; raises Refused where it is not known beforehand."""
+    """The size of an input, in bytes; raises OperationError where it is not known beforehand."""
     if each.size is None:
-        raise Refused(f"The size of {visible(each.where)} is not known before it is read, so it cannot be planned for.")
+        raise OperationError(
+            f"The size of {visible(each.where)} is not known before it is read, so it cannot be planned for."
+        )
     return each.size
 
 

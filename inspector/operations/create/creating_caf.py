@@ -16,7 +16,7 @@ from inspector.formats.caf.write import WriteError, Writer
 from inspector.operations.create import catalogue
 from inspector.operations.create.creating import Created, NewArchive, created, put, size_of
 from inspector.operations.create.inputs import Input, check_names, gather, not_of_itself
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.targets import New, Target, new_archives, see_that_it_may_be_written, target_of
 from inspector.operations.protocol.workshop_views import Place
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -44,7 +44,7 @@ class Volume:
             self.books.add(size_of(each))
             self.books.end()
         except WriteError as error:
-            raise Refused(str(error)) from error
+            raise OperationError(str(error)) from error
         self.inputs.append(each)
 
     def new_archive(self) -> NewArchive:
@@ -72,11 +72,13 @@ def create_caf(
     """Make ``target`` of what is at the locations, and further archives beside it where it would exceed ``max_size``.
 
     The archives take their places when all of them are whole; then the catalogue at ``catalog`` is kept up. Raises
-    Refused, SourceError and Cancelled: then nothing is made, unless the sentence says so.
+    OperationError, SourceError and Cancelled: then nothing is made, unless the sentence says so.
     """
     first = target_of(target)
     if not 0 < max_size <= MAX_ARCHIVE_BYTES:
-        raise Refused(f"An archive has at most {in_bytes(MAX_ARCHIVE_BYTES)} (32 GB); {max_size:,} is not possible.")
+        raise OperationError(
+            f"An archive has at most {in_bytes(MAX_ARCHIVE_BYTES)} (32 GB); {max_size:,} is not possible."
+        )
     see_that_it_may_be_written([first], overwrite=overwrite, connection=connection)
     if catalog:
         catalogue.see_that_it_is_usable(Path(catalog))
@@ -88,7 +90,7 @@ def create_caf(
     paths = [volume.path for volume in volumes]
     see_that_it_may_be_written(paths[1:], overwrite=overwrite, connection=connection)
     if catalog and Path(catalog).resolve() in {path.resolve() for path in paths if isinstance(path, Path)}:
-        raise Refused(f"{visible(catalog)} cannot be an archive and the catalogue too.")
+        raise OperationError(f"{visible(catalog)} cannot be an archive and the catalogue too.")
     _write(volumes, progress, overwrite=overwrite, connection=connection)
     warnings += _left_over(series, volumes)
     if catalog:
@@ -99,7 +101,7 @@ def create_caf(
 def plan(inputs: Sequence[Input], target: Target, max_size: int) -> list[Volume]:
     """The archives that the inputs will fill, each of at most ``max_size`` bytes.
 
-    Raises Refused for an input that does not fit even into an archive of its own.
+    Raises OperationError for an input that does not fit even into an archive of its own.
     """
     volumes = [Volume(target)]
     for each in inputs:
@@ -107,7 +109,7 @@ def plan(inputs: Sequence[Input], target: Target, max_size: int) -> list[Volume]
             volumes.append(Volume(volume_path(target, len(volumes))))
         if not volumes[-1].takes(each, max_size):
             needed, size = Writer().size_with(each.name, size_of(each)), size_of(each)
-            raise Refused(
+            raise OperationError(
                 f"{visible(each.where)} needs an archive of {in_bytes(needed)} (its {in_bytes(size)} and the index), "
                 f"and the limit is {in_bytes(max_size)} ({rounded(max_size)}). Nothing was written."
             )
@@ -165,8 +167,8 @@ def _record(path: Path, volumes: Sequence[Volume]) -> tuple[str, ...]:
     try:
         archives = [str(volume.path) for volume in volumes]
         moved = catalogue.record(path, archives, (place for volume in volumes for place in volume.places()))
-    except Refused as error:
-        raise Refused(f"The archives are made, but the catalogue does not have them: {error}") from error
+    except OperationError as error:
+        raise OperationError(f"The archives are made, but the catalogue does not have them: {error}") from error
     if not moved:
         return ()
     return (f"Of {moved:,} names the catalogue knew another place; it has the new one now.",)

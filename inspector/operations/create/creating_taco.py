@@ -13,7 +13,7 @@ from inspector.formats.taco.header import LOCAL_CRC_OFFSET
 from inspector.formats.taco.write import MAX_MEMBERS, Slot, WriteError, archive_size, end_of_archive, header, slots
 from inspector.operations.create.creating import Created, NewArchive, created, put, size_of
 from inspector.operations.create.inputs import Input, check_names, gather, not_of_itself
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.targets import New, new_archives, see_that_it_may_be_written, target_of
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -32,7 +32,7 @@ def create_taco(
 ) -> Created:
     """Make ``target`` of what is at the locations, its header with up to seven entries.
 
-    Raises Refused, SourceError and Cancelled: then nothing is made.
+    Raises OperationError, SourceError and Cancelled: then nothing is made.
     """
     path = target_of(target)
     see_that_it_may_be_written([path], overwrite=overwrite, connection=connection)
@@ -42,7 +42,7 @@ def create_taco(
         placed = slots((each.name, size_of(each), each.modified) for each in inputs)
         head, crc = header(placed[0], resolved(entries, placed))
     except (WriteError, EditError) as error:
-        raise Refused(f"{error} Nothing was written.") from error
+        raise OperationError(f"{error} Nothing was written.") from error
     progress.begin(f"Writing {visible(path.name)}", sum(slot.size for slot in placed[1:]))
     with new_archives(path, progress, overwrite=overwrite, connection=connection) as files:
         out = files.add(path)
@@ -54,7 +54,7 @@ def create_taco(
 
 
 def resolved(entries: Sequence[Wanted], placed: Sequence[Slot]) -> list[tuple[int, int]]:
-    """The entries as (offset, length); raises Refused for the name of a member that is not put in."""
+    """The entries as (offset, length); raises OperationError for the name of a member that is not put in."""
     by_name = {slot.name: slot for slot in placed[1:]} if any(isinstance(each, str) for each in entries) else {}
     return [_entry_for(each, by_name) if isinstance(each, str) else each for each in entries]
 
@@ -62,7 +62,7 @@ def resolved(entries: Sequence[Wanted], placed: Sequence[Slot]) -> list[tuple[in
 def _entry_for(name: str, by_name: dict[bytes, Slot]) -> tuple[int, int]:
     slot = by_name.get(encoded(name))
     if slot is None:
-        raise Refused(f"No member is called {visible(name)!r}, so no entry can be for it. Nothing was written.")
+        raise OperationError(f"No member is called {visible(name)!r}, so no entry can be for it. Nothing was written.")
     return slot.data, slot.size
 
 

@@ -18,7 +18,7 @@ from inspector.formats.datas3t.keys import DIGITS, RangeName, datapoint_key, ran
 from inspector.formats.datas3t.write import WriteError, Writer, header, metadata
 from inspector.operations.create.creating import Created, NewArchive, created, size_of
 from inspector.operations.create.inputs import Input, gather, not_of_itself
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.sources.local.disk_calls import unusable
 from inspector.sources.local.folder import Folder, LocalFolder
 from inspector.sources.local.objects import FolderObjects, Objects
@@ -86,8 +86,8 @@ def create_datas3t(
 ) -> Created:
     """Pack what is at the locations into ranges beneath ``root``, a folder, bucket or prefix: all, or none.
 
-    Raises Refused before anything is written: for names without a number, keys that stand twice or leave a gap inside
-    a range, and ranges that overlap with those of the dataset. Raises SourceError and Cancelled.
+    Raises OperationError before anything is written: for names without a number, keys that stand twice or leave a gap
+    inside a range, and ranges that overlap with those of the dataset. Raises SourceError and Cancelled.
     """
     if is_s3(root):
         return _pack_on_s3(progress, root, locations, options, connection)
@@ -116,14 +116,14 @@ def _pack_on_s3(
 
 def _folder(root: str) -> Path:
     if "://" in root:
-        raise Refused(f"{visible(root)} is neither a folder of this machine nor s3://bucket/prefix.")
+        raise OperationError(f"{visible(root)} is neither a folder of this machine nor s3://bucket/prefix.")
     try:
         folder = Path(os.path.realpath(root))
         taken = folder.exists() and not folder.is_dir()
     except (OSError, ValueError) as error:  # a name too long, or with a NUL
-        raise Refused(unusable(root, error)) from error
+        raise OperationError(unusable(root, error)) from error
     if taken:
-        raise Refused(f"{visible(root)} is no folder, and ranges are to be written into one.")
+        raise OperationError(f"{visible(root)} is no folder, and ranges are to be written into one.")
     return folder
 
 
@@ -133,10 +133,10 @@ def holders(root: Path, dataset: str) -> list[Path]:
 
 
 def plan(inputs: Sequence[Input], options: PackingOptions) -> list[Range]:
-    """The ranges that the inputs fill. Raises Refused."""
+    """The ranges that the inputs fill. Raises OperationError."""
     _check_options(options)
     if not inputs:
-        raise Refused("There is nothing to pack. Nothing was written.")
+        raise OperationError("There is nothing to pack. Nothing was written.")
     datapoints = _numbered(inputs) if options.first_key is None else _numbered_from(options.first_key, inputs)
     ranges: dict[int, Range] = {}
     for each in datapoints:
@@ -189,13 +189,13 @@ def _tar(datapoints: Range, writer: Writer, progress: Progress) -> Iterator[byte
 def _check_options(options: PackingOptions) -> None:
     name = options.dataset
     if words := hazards(name.encode("utf-8", "surrogateescape")):
-        raise Refused(f"{visible(name)!r} cannot be the name of a dataset: it {words[0]}.")
+        raise OperationError(f"{visible(name)!r} cannot be the name of a dataset: it {words[0]}.")
     if "/" in name or name in (".", ".."):
-        raise Refused(f"{visible(name)!r} cannot be the name of a dataset: it is the name of one folder.")
+        raise OperationError(f"{visible(name)!r} cannot be the name of a dataset: it is the name of one folder.")
     if options.per_range < 1:
-        raise Refused("A range is for one key or more.")
+        raise OperationError("A range is for one key or more.")
     if options.first_key is not None and not 0 <= options.first_key <= _LARGEST_KEY:
-        raise Refused(f"A key is 0 to {_LARGEST_KEY:,}.")
+        raise OperationError(f"A key is 0 to {_LARGEST_KEY:,}.")
 
 
 def _numbered(inputs: Sequence[Input]) -> list[Datapoint]:
@@ -205,7 +205,7 @@ def _numbered(inputs: Sequence[Input]) -> list[Datapoint]:
         name = each.name.rpartition(b"/")[2]
         key = datapoint_key(name)
         if key is None:
-            raise Refused(
+            raise OperationError(
                 f"{visible(each.where)} is not named by a number. Say with which key to begin, and the files are "
                 f"numbered in their order{hint(Hint.FIRST_KEY)}. Nothing was written."
             )
@@ -215,7 +215,7 @@ def _numbered(inputs: Sequence[Input]) -> list[Datapoint]:
 
 def _numbered_from(first: int, inputs: Sequence[Input]) -> list[Datapoint]:
     if first + len(inputs) - 1 > _LARGEST_KEY:
-        raise Refused(f"There are more files than keys: the largest is {_LARGEST_KEY:,}. Nothing was written.")
+        raise OperationError(f"There are more files than keys: the largest is {_LARGEST_KEY:,}. Nothing was written.")
     return [Datapoint(first + at, _extension(decoded(each.name)[0]), each) for at, each in enumerate(inputs)]
 
 
@@ -229,25 +229,25 @@ def _check(each: Datapoint) -> None:
     """Whether it can stand in a tar under its name."""
     name = each.name.encode("utf-8", "surrogatepass")
     if words := hazards(name):
-        raise Refused(f"{visible(each.input.where)} cannot be packed: the name {visible(name)!r} {words[0]}.")
+        raise OperationError(f"{visible(each.input.where)} cannot be packed: the name {visible(name)!r} {words[0]}.")
     try:
         header(name, size_of(each.input), each.modified)
     except WriteError as error:
-        raise Refused(f"{visible(each.input.where)} cannot be packed: {error}") from error
+        raise OperationError(f"{visible(each.input.where)} cannot be packed: {error}") from error
 
 
 def _see_that_keys_are_continuous(datapoints: Range) -> None:
     for before, each in pairwise(datapoints):
         files = f"{visible(before.input.where)} and {visible(each.input.where)}"
         if each.key == before.key:
-            raise Refused(f"The key {each.key:,} stands twice: {files} have it. Nothing was written.")
+            raise OperationError(f"The key {each.key:,} stands twice: {files} have it. Nothing was written.")
         if each.key > before.key + 1:
             missing = (
                 f"key {before.key + 1:,} is"
                 if each.key == before.key + 2
                 else (f"the keys {before.key + 1:,} to {each.key - 1:,} are")
             )
-            raise Refused(
+            raise OperationError(
                 f"There is a gap between {files}: {missing} missing inside a range, which is not allowed. Only between "
                 "two ranges keys may be missing. Nothing was written."
             )
@@ -257,7 +257,7 @@ def _see_that_keys_are_continuous(datapoints: Range) -> None:
 
 
 def see_that_they_are_free(ranges: Sequence[Range], dataset: str, taken: Iterable[Taken]) -> None:
-    """Refuse ranges that share keys with those that the dataset has. Raises Refused and SourceError."""
+    """Refuse ranges that share keys with those that the dataset has. Raises OperationError and SourceError."""
     there = sorted(taken, key=lambda each: each[0].first)
     firsts = [named.first for named, _ in there]
     widest = list(accumulate(there, _wider))
@@ -269,7 +269,7 @@ def see_that_they_are_free(ranges: Sequence[Range], dataset: str, taken: Iterabl
     if shared:
         datapoints, named, name = shared[0]
         more = f" So do {count(len(shared) - 1, 'other range')}." if len(shared) > 1 else ""
-        raise Refused(
+        raise OperationError(
             f"The keys {datapoints[0].key:,} to {datapoints[-1].key:,} overlap with those of {visible(name)}, which "
             f"the dataset {visible(dataset)} has already, {named.first:,} to {named.last:,}.{more} Nothing was written."
         )

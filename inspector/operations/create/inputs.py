@@ -15,7 +15,7 @@ from inspector.core.names import collision_keys, hazards, listed, visible
 from inspector.core.numbers import count, in_bytes
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import local_path
 from inspector.sources.local.disk_calls import reason
 from inspector.sources.local.identity import Identity
@@ -142,9 +142,9 @@ def gather(
 
     A location is a file, a folder, an object on S3 or a prefix there, which ``connection`` says how to reach.
     ``never`` are the files and folders that will be written: in a folder they and what is unfinished of them are passed
-    over (``not_of_itself`` says so), and as a location refused. Empty folders are nothing. Raises Refused for a link, a
-    device or a pipe, and for more than ``most`` inputs where that is not 0, SourceError where something cannot be
-    looked at, and Cancelled. The names are still to be checked (``check_names``).
+    over (``not_of_itself`` says so), and as a location refused. Empty folders are nothing. Raises OperationError for a
+    link, a device or a pipe, and for more than ``most`` inputs where that is not 0, SourceError where something cannot
+    be looked at, and Cancelled. The names are still to be checked (``check_names``).
     """
     progress.begin("Looking at what is to be put in", 0, "files")
     own = {found for path in _written(never) if (found := _identity(path)) is not None}
@@ -154,7 +154,9 @@ def gather(
         there = _objects(location, connection, progress) if is_s3(location) else _inputs(location, own, progress)
         inputs += islice(there, most + 1 - len(inputs)) if most else there
         if most and len(inputs) > most:
-            raise Refused(f"Such an archive has room for {count(most, 'member')}, and these are more. {_NOTHING}")
+            raise OperationError(
+                f"Such an archive has room for {count(most, 'member')}, and these are more. {_NOTHING}"
+            )
     written = {str(place) for place in never if isinstance(place, Address)}
     return [each for each in inputs if each.where not in written] if written else inputs
 
@@ -182,8 +184,8 @@ def _written(never: Collection[Path | Address]) -> Iterator[Path]:
 def check_names(inputs: Sequence[Input], taken: Collection[bytes] = ()) -> tuple[str, ...]:
     """Refuse what must not become a member's name; the result are sentences on names that are one on some systems.
 
-    ``taken`` are the names that the archive has already. Raises Refused for names with hazards, names that stand twice
-    and names of files that others take for a folder.
+    ``taken`` are the names that the archive has already. Raises OperationError for names with hazards, names that stand
+    twice and names of files that others take for a folder.
     """
     names = [each.name for each in inputs]
     _refuse(
@@ -212,7 +214,7 @@ def _refuse(sentences: Iterator[str]) -> None:
     if told:
         more = sum(1 for _ in sentences)
         rest = [f"There are {more:,} more like these."] if more else []
-        raise Refused(" ".join((*told, *rest, _NOTHING)))
+        raise OperationError(" ".join((*told, *rest, _NOTHING)))
 
 
 def _twice(names: Iterable[bytes], known: set[bytes]) -> Iterator[bytes]:
@@ -256,7 +258,7 @@ def _inputs(location: str, own: set[Identity], progress: Progress) -> Iterator[I
     path = local_path(location)
     status = _status(path)
     if Identity.of(status) in own:
-        raise Refused(f"{visible(location)} is to be written, so it cannot be put in too.")
+        raise OperationError(f"{visible(location)} is to be written, so it cannot be put in too.")
     if stat.S_ISDIR(status.st_mode):
         yield from _beneath(str(path), own, progress)
         return
@@ -313,5 +315,9 @@ def _refuse_special(path: str, status: os.stat_result) -> None:
     if stat.S_ISREG(status.st_mode):
         return
     if stat.S_ISLNK(status.st_mode):
-        raise Refused(f"{visible(path)} is a link. Links are not followed: name what it points to, or take it away.")
-    raise Refused(f"{visible(path)} is no regular file but a device, a pipe or a socket, so it cannot be put in.")
+        raise OperationError(
+            f"{visible(path)} is a link. Links are not followed: name what it points to, or take it away."
+        )
+    raise OperationError(
+        f"{visible(path)} is no regular file but a device, a pipe or a socket, so it cannot be put in."
+    )

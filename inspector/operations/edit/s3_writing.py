@@ -95,7 +95,7 @@ def put_pieces(
 ) -> None:
     """Make an object of pieces, ``over`` what is there.
 
-    Raises Refused, SourceError and Cancelled: then none is made.
+    Raises OperationError, SourceError and Cancelled: then none is made.
     """
     with cancelling(progress):
         see_that_it_may_be_written([address], overwrite=over, connection=connection)

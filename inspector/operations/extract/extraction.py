@@ -13,7 +13,7 @@ from inspector.core.source import Source, SourceError
 from inspector.operations.extract.extraction_plan import Planner
 from inspector.operations.extract.extraction_wanted import Wanted
 from inspector.operations.extract.extraction_work import Work
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.unfinished import told_removed
 from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionPlan, ExtractionResult
 from inspector.sources.local.file import FileSource
@@ -26,9 +26,9 @@ _BESIDE = ((".metadata", ""), (".index", ".tar"))
 
 
 def folder_at(location: str) -> Path:
-    """The folder of this machine that a user names; raises Refused for an address on S3."""
+    """The folder of this machine that a user names; raises OperationError for an address on S3."""
     if is_s3(location):
-        raise Refused(
+        raise OperationError(
             f"Nothing was extracted: {visible(location)} is not on this machine, and members become files. Extract "
             "them into a folder here, and upload that."
         )
@@ -52,7 +52,7 @@ class Extraction:
         return planner.plan()
 
     def run(self, progress: Progress) -> ExtractionResult:
-        """Do it. Raises Refused where nothing can be done, SourceError and Cancelled.
+        """Do it. Raises OperationError where nothing can be done, SourceError and Cancelled.
 
         Cancelling leaves the files that are whole by then.
         """
@@ -60,7 +60,7 @@ class Extraction:
         tidied = self._tidied(planner)
         plan = planner.plan()
         if plan.obstacle:
-            raise Refused(plan.obstacle)
+            raise OperationError(plan.obstacle)
         work = Work(planner, self._destination, self._options, progress)
         work.run(plan.size)
         refused, damaged = planner.refused.all(), work.damaged.all()

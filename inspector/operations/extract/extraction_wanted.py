@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from inspector.core.names import decoded, encoded, visible
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import find_member
 from inspector.operations.open.location import inside
 from inspector.operations.open.opening import Opened
@@ -50,19 +50,22 @@ def _folder(location: str, archive: Opened) -> bytes:
 
 
 def numbered(every: Sequence[Wanted], numbers: Iterable[int]) -> list[Wanted]:
-    """Those of ``every`` with these numbers. Raises Refused where there is no such member."""
+    """Those of ``every`` with these numbers. Raises OperationError where there is no such member."""
     firsts = [each.first for each in every]
     chosen: dict[int, list[int]] = {}
     for number in sorted(set(numbers)):
         at = bisect_right(firsts, number) - 1
         if number < 0 or not every or number - firsts[at] >= len(every[at].members):
-            raise Refused(f"There is no member {number}.")
+            raise OperationError(f"There is no member {number}.")
         chosen.setdefault(at, []).append(number - firsts[at])
     return [_only(every[at], members) for at, members in chosen.items()]
 
 
 def named(every: Sequence[Wanted], names: Sequence[str]) -> list[Wanted]:
-    """Those of ``every`` with these names, or in folders that have them. Raises NoSuchMember for a name without any."""
+    """Those of ``every`` with these names, or in folders that have them.
+
+    Raises MemberNotFoundError for a name without any.
+    """
     wanted = {form.strip(b"/"): name for name in names for form in _forms(name)}
     replaced = {name.strip("/"): name for name in names if _REPLACED in name}
     met: set[str] = set()
@@ -89,7 +92,10 @@ def named(every: Sequence[Wanted], names: Sequence[str]) -> list[Wanted]:
 
 
 def _found(every: Sequence[Wanted], name: str) -> Iterable[Wanted]:
-    """The member of a name that has no components, or that is shown so. Raises NoSuchMember where it is neither."""
+    """The member of a name that has no components, or that is shown so.
+
+    Raises MemberNotFoundError where it is neither.
+    """
     shown = [each for each in every if each.folder and name.startswith(visible(each.folder))]
     if shown:
         every, name = shown[:1], name.removeprefix(visible(shown[0].folder))

@@ -12,7 +12,7 @@ from inspector.core.hints import already_exists
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.sources.local.disk_calls import Disk, unusable
 from inspector.sources.local.new_files import NewFiles
 from inspector.sources.s3.address import Address, is_s3, parse
@@ -78,7 +78,7 @@ def new_archives(
 def see_that_it_may_be_written(paths: Collection[Target], *, overwrite: bool, connection: Connection = DEFAULT) -> None:
     """Refuse, before anything is read, targets that are there already or cannot be there.
 
-    Raises Refused, and SourceError where it cannot be told.
+    Raises OperationError, and SourceError where it cannot be told.
     """
     _see_that_objects_may_be_written([each for each in paths if isinstance(each, Address)], overwrite, connection)
     for path in paths:
@@ -90,13 +90,13 @@ def see_that_it_may_be_written(paths: Collection[Target], *, overwrite: bool, co
         except (FileNotFoundError, NotADirectoryError):
             pass
         except (OSError, ValueError) as error:  # a name too long, or with a NUL
-            raise Refused(unusable(str(path), error)) from error
+            raise OperationError(unusable(str(path), error)) from error
         if path.is_dir() or not path.name:
-            raise Refused(f"{name} is a folder, and a file is to be written there: choose another name.")
+            raise OperationError(f"{name} is a folder, and a file is to be written there: choose another name.")
         if os.path.lexists(path) and not overwrite:
-            raise Refused(already_exists(name))
+            raise OperationError(already_exists(name))
         if not path.parent.is_dir():
-            raise Refused(f"{name} cannot be written: its folder does not exist.")
+            raise OperationError(f"{name} cannot be written: its folder does not exist.")
 
 
 def _see_that_objects_may_be_written(places: list[Address], overwrite: bool, connection: Connection) -> None:
@@ -110,6 +110,6 @@ def _see_that_objects_may_be_written(places: list[Address], overwrite: bool, con
 
 
 def see_that_it_has_a_name(place: Address) -> None:
-    """Raise Refused where no object can be at an address."""
+    """Raise OperationError where no object can be at an address."""
     if not place.name:
-        raise Refused(f"{visible(str(place))} is a prefix, and an object is to be written: give it a name.")
+        raise OperationError(f"{visible(str(place))} is a prefix, and an object is to be written: give it a name.")

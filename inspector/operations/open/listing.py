@@ -16,7 +16,7 @@ from inspector.core.numbers import count
 from inspector.core.progress import Progress
 from inspector.formats.datas3t.datapoints import member_with
 from inspector.formats.datas3t.keys import datapoint_key
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.location import open_location
 from inspector.operations.open.opening import Opened, learn
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -31,11 +31,11 @@ _LONGEST = 300
 """Characters of names that are compared: it takes the square of their number."""
 
 
-class NoSuchMember(Refused):
+class MemberNotFoundError(OperationError):
     """No member, or more than one, has the name that was asked for."""
 
 
-class SeveralMembers(NoSuchMember):
+class AmbiguousMemberError(MemberNotFoundError):
     """More than one has it."""
 
 
@@ -86,8 +86,8 @@ def find_member(archives: list[Opened], name: str) -> tuple[Opened, int]:
     """The archive and the index of the member called ``name``, exactly.
 
     ``name`` may come from a command line or from a listing: bytes that are not UTF-8 may be escaped in it or
-    replaced, and where no member is called so, it may be what a person sees of a name. Raises NoSuchMember with a
-    sentence where there is none or where several have the name.
+    replaced, and where no member is called so, it may be what a person sees of a name. Raises MemberNotFoundError with
+    a sentence where there is none or where several have the name.
     """
     found = [(archive, index) for archive in archives for index in _named(archive, name)]
     if len(found) == 1:
@@ -95,15 +95,15 @@ def find_member(archives: list[Opened], name: str) -> tuple[Opened, int]:
     if not found and (seen := [(archive, index) for archive in archives for index in _seen_as(archive, name)]):
         if len(seen) == 1:
             return seen[0]
-        raise SeveralMembers(
+        raise AmbiguousMemberError(
             f"There are {count(len(seen), 'member')} that are shown as {visible(name)}. Give the name itself, which "
             "list --json has as path."
         )
     if not found:
         close = _close(archives, name)
         more = f" Names like it: {', '.join(map(visible, close))}." if close else ""
-        raise NoSuchMember(f"There is no member called {visible(name)}.{more}")
-    raise SeveralMembers(
+        raise MemberNotFoundError(f"There is no member called {visible(name)}.{more}")
+    raise AmbiguousMemberError(
         f"There are {count(len(found), 'member')} called {visible(name)}, so it is not clear which is meant."
     )
 

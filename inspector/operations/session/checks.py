@@ -25,7 +25,7 @@ from inspector.operations.check.checking import (
     verdict_counts,
 )
 from inspector.operations.check.report import write_report
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.location import Location
 from inspector.operations.open.opening import not_read
 from inspector.operations.protocol.report_kind import ReportKind
@@ -144,11 +144,11 @@ class Checks:
         )
 
     def export(self, path: Path, kind: ReportKind) -> None:
-        """Write what is known to a file; raises Refused where that is one that is open here, and SourceError."""
+        """Write what is known to a file; raises OperationError where that is one that is open here, and SourceError."""
         for archive in self._location.archives:
             own = Path(archive.source.name)
             if path.exists() and own.exists() and path.samefile(own):
-                raise Refused(f"{visible(path.name)} is the archive itself: choose another name for the report.")
+                raise OperationError(f"{visible(path.name)} is the archive itself: choose another name for the report.")
         report = self._report or replace(
             report_of(self._name, self._location, ""), state=self.state(), sentence=self.sentence()
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 from inspector.core.progress import Progress
 from inspector.operations.extract.extraction import Extraction, folder_at
 from inspector.operations.extract.extraction_wanted import Wanted, everything, numbered
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import learn
 from inspector.operations.protocol.extraction_views import (
     ExtractionOptions,
@@ -49,7 +49,8 @@ class Taking(Session):
     ) -> ExtractionResult:
         """Write members of what is shown, all for None, into a folder (see ``ExtractionOptions``).
 
-        Raises Refused where nothing can be extracted, SourceError and Cancelled, which leaves the files that are whole.
+        Raises OperationError where nothing can be extracted, SourceError and Cancelled, which leaves the files that are
+        whole.
         """
         with self._turns.one(progress):
             options = ExtractionOptions(on_conflict, doubtful, keep_damaged, remove_unfinished)
@@ -58,7 +59,7 @@ class Taking(Session):
     def lend(self, progress: Progress, chosen: Chosen, folder: str, most: int | None = None) -> Lent:
         """Extract what is chosen into a private folder (see ``lending``); nothing if that is more than ``most`` bytes.
 
-        Raises Refused, SourceError and Cancelled.
+        Raises OperationError, SourceError and Cancelled.
         """
         with self._turns.one(progress):
             now = self._now
@@ -69,7 +70,7 @@ class Taking(Session):
             return lend(wanted, now.members.heads(chosen), Path(folder), progress)
 
     def lend_one(self, progress: Progress, member: int, folder: str) -> Lent:
-        """Extract a member for another program to open; raises Refused for what may be run (see ``lending``)."""
+        """Extract a member for another program to open; raises OperationError for what may be run (see ``lending``)."""
         with self._turns.one(progress):
             wanted = self._wanted([member])
             self._learn(wanted, progress)
@@ -85,16 +86,16 @@ class Taking(Session):
 
     def _wanted(self, members: Collection[int] | None) -> list[Wanted]:
         if self._stage is not Stage.READY:
-            raise Refused("Nothing was extracted: not all of the archive has been read.")
+            raise OperationError("Nothing was extracted: not all of the archive has been read.")
         every = everything(self._name, self._now.archives)
         return every if members is None else numbered(every, members)
 
     def _learn(self, wanted: Sequence[Wanted], progress: Progress) -> None:
-        """Read headers that were left out; raises Refused where that shows the members to be others."""
+        """Read headers that were left out; raises OperationError where that shows the members to be others."""
         for each in wanted:
             if learn(each.archive, each.members, progress):
                 self._changes += 1
-                raise Refused(
+                raise OperationError(
                     "Nothing was extracted: headers are not where the metadata says. All headers have been "
                     "read now; plan the extraction again."
                 )

@@ -13,7 +13,7 @@ from inspector.core.progress import Progress
 from inspector.operations.extract.extraction import Extraction
 from inspector.operations.extract.extraction_names import parts_of, refusal
 from inspector.operations.extract.extraction_wanted import Wanted
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionResult, Lent, OnConflict
 
 RUNNABLE = frozenset(
@@ -63,7 +63,7 @@ def size_of(wanted: Sequence[Wanted]) -> int:
 def lend(wanted: Sequence[Wanted], heads: Sequence[bytes], folder: Path, progress: Progress) -> Lent:
     """Extract members into a private folder; ``heads`` are the paths, of members or of folders, to be given away.
 
-    Raises Refused where nothing could be extracted, SourceError and Cancelled.
+    Raises OperationError where nothing could be extracted, SourceError and Cancelled.
     """
     result = Extraction(wanted, folder, ExtractionOptions(OnConflict.SKIP)).run(progress)
     safe = outermost([head for head in heads if not refusal(head)])
@@ -71,7 +71,7 @@ def lend(wanted: Sequence[Wanted], heads: Sequence[bytes], folder: Path, progres
     given = tuple(os.fsdecode(path) for path in paths if os.path.lexists(path))
     missing = _missing(result)
     if not given:
-        raise Refused(missing or "None of the selected members has content.")
+        raise OperationError(missing or "None of the selected members has content.")
     return Lent(given, missing)
 
 
@@ -96,7 +96,7 @@ def _missing(result: ExtractionResult) -> str:
 def lend_one(wanted: Sequence[Wanted], path: bytes, folder: Path, progress: Progress) -> Lent:
     """Extract one member to be opened with another program, under a harmless name.
 
-    Raises Refused for what may be run, SourceError and Cancelled.
+    Raises OperationError for what may be run, SourceError and Cancelled.
     """
     _refuse_runnable(path, runnable_name(path))
     taken = Path(lend(wanted, [path], folder, progress).paths[0])
@@ -110,7 +110,7 @@ def lend_one(wanted: Sequence[Wanted], path: bytes, folder: Path, progress: Prog
 
 def _refuse_runnable(path: bytes, words: str) -> None:
     if words:
-        raise Refused(
+        raise OperationError(
             f"{visible(path)} is not opened in another program, because it {words}. Extract it and look at it first."
         )
 

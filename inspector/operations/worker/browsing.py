@@ -11,7 +11,7 @@ from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.s3_inputs import ObjectInput, objects_at
 from inspector.operations.extract.extraction_names import numbered, parts_of, refusal
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.browse_views import Downloaded, EntryKind, RemoteEntry, RemotePage
 from inspector.sources.local.member_writer import Destination, PlaceError, Standing
 from inspector.sources.s3.address import Address, parse
@@ -62,14 +62,14 @@ class Browser:
     ) -> Downloaded:
         """Write objects, and all beneath prefixes, into a folder; each is there when all of it has come.
 
-        Nothing is replaced: a file that exist already gets a number. Raises Refused before anything is written where
-        a name cannot be used, SourceError and Cancelled; files that are whole by then stay.
+        Nothing is replaced: a file that exist already gets a number. Raises OperationError before anything is written
+        where a name cannot be used, SourceError and Cancelled; files that are whole by then stay.
         """
         progress.begin("Listing", 0, "objects")
         wanted = [each for location in locations for each in _wanted(location, connection, progress)]
         for each in wanted:
             if words := refusal(each.name):
-                raise Refused(f"Nothing was downloaded: the name {visible(each.name)} {words}.")
+                raise OperationError(f"Nothing was downloaded: the name {visible(each.name)} {words}.")
         progress.begin("Downloading", sum(each.size for each in wanted))
         with Destination(Path(folder)) as destination:
             for each in wanted:
