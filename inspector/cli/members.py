@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from inspector.cli.archives import Part, parts, status_of
-from inspector.cli.connecting import connection_of
+from inspector.cli.archives import Part, open_parts, status_of
+from inspector.cli.options import add_connection, add_json, add_location, connection_of
 from inspector.cli.output import Lines, complain, quoted
 from inspector.core.member import Member
 from inspector.core.names import decoded, visible
@@ -18,9 +18,16 @@ from inspector.operations.open.opening import UNKNOWN
 _TABLE = "{:>14}  {:>14}  {:<8}  {:<22}  {:>16}  {}\n"
 
 
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the sub-command's options."""
+    add_location(command)
+    add_json(command)
+    add_connection(command)
+
+
 def run(options: argparse.Namespace) -> int:
-    """Write the members of ``options.location`` and give the exit status; raises SourceError where it is no archive."""
-    opened = parts(options.location, connection_of(options), sparing=True)
+    """Print the members of ``options.location`` and return the exit status; raises SourceError if it is no archive."""
+    opened = open_parts(options.location, connection_of(options), sparing=True)
     if all(part.archive.decoder is None for part in opened):
         raise SourceError(f"{options.location}: {UNKNOWN}")
     with Lines() as out:
@@ -29,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
         for part in opened:
             _write(part, out, _object_writer(part) if options.json else _row_writer(part))
     for part in opened:
-        part.say_findings()
+        part.report_findings()
     return status_of(opened)
 
 
@@ -39,7 +46,7 @@ def _write(part: Part, out: Lines, line: Callable[[Member], str]) -> None:
         unreadable += not member.readable
         out.write(line(member))
     if unreadable:
-        complain(f"{part.label}: of members without an offset ({unreadable:,}) it is not known where their bytes are.")
+        complain(f"{part.label}: members without an offset ({unreadable:,}): it is not known where their bytes are.")
 
 
 def _row_writer(part: Part) -> Callable[[Member], str]:
@@ -55,7 +62,7 @@ def _row_writer(part: Part) -> Callable[[Member], str]:
 
 
 def _object_writer(part: Part) -> Callable[[Member], str]:
-    # Put together by hand: a million objects through json.dumps take three times as long.
+    # Formatted by hand: json.dumps takes three times as long for a million objects.
     end = f', "archive": {quoted(part.key)}}}\n' if part.key else "}\n"
 
     def line(member: Member) -> str:

@@ -7,13 +7,21 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from inspector.cli.archives import Part, parts
-from inspector.cli.connecting import connection_of
-from inspector.cli.exit_codes import FINE, NOT_SOUND, UNREADABLE
-from inspector.cli.output import Lines, complain
-from inspector.cli.progress_bar import ProgressBar
-from inspector.cli.unfinished import tidy_around, tidy_beside
-from inspector.cli.writes import OldBytes, write_lines, write_objects
+from inspector.cli.archives import Part, open_parts
+from inspector.cli.bootstrap import FINE, NOT_SOUND, UNREADABLE
+from inspector.cli.options import (
+    add_connection,
+    add_json,
+    add_location,
+    add_progress,
+    add_remove_unfinished,
+    add_write_options,
+    connection_of,
+    handle_unfinished_around,
+    handle_unfinished_beside,
+    non_empty_name,
+)
+from inspector.cli.output import Lines, OldBytes, ProgressBar, complain, write_lines, write_objects
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
@@ -29,6 +37,36 @@ from inspector.operations.protocol.edit_views import Interrupted, RepairPlan, Re
 from inspector.sources.s3.source import S3Source
 
 
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the sub-command's options."""
+    add_location(command, "the archive")
+    add_write_options(command)
+    add_progress(command)
+    add_remove_unfinished(command)
+    command.add_argument(
+        "--to", type=non_empty_name, metavar="COPY", help="write a repaired copy, or save there what is whole"
+    )
+    command.add_argument(
+        "--accept",
+        action="append",
+        default=[],
+        metavar="CODE",
+        help="consent to exactly this repair, as the plan shows it; may be repeated",
+    )
+    instead = command.add_mutually_exclusive_group()
+    instead.add_argument("--finish", action="store_true", help="finish an interrupted change, and do nothing else")
+    instead.add_argument(
+        "--roll-back", action="store_true", help="roll an interrupted change back, and do nothing else"
+    )
+    instead.add_argument(
+        "--take-back",
+        action="store_true",
+        help="put back what the last change of the file overwrote or cut off, and do nothing else",
+    )
+    add_json(command)
+    add_connection(command)
+
+
 def run(options: argparse.Namespace) -> int:
     """Repair what is at ``options.location`` and give the exit status.
 
@@ -42,12 +80,12 @@ def run(options: argparse.Namespace) -> int:
             return _say_interrupted(found, options)
         _recover(found, options)
         status = NOT_SOUND if found.keeps else FINE
-    opened = parts(options.location, connection_of(options))
+    opened = open_parts(options.location, connection_of(options))
     if all(part.archive.decoder is None for part in opened):
         raise SourceError(f"{options.location}: {UNKNOWN}")
     if options.to and opened[0].key:
         raise OperationError("A copy can be made of one archive, and this is a folder of several: name the file.")
-    _tidy(options)
+    _handle_unfinished(options)
     with Lines() as out:
         for part in opened:
             try:
@@ -58,12 +96,12 @@ def run(options: argparse.Namespace) -> int:
     return status
 
 
-def _tidy(options: argparse.Namespace) -> None:
-    """Say, or remove, what is unfinished where something is about to be written."""
+def _handle_unfinished(options: argparse.Namespace) -> None:
+    """Report, or remove, what is unfinished where something is about to be written."""
     if options.to:
-        tidy_beside(options.to, options)
+        handle_unfinished_beside(options.to, options)
     elif not options.dry_run:
-        tidy_around(options.location, options)
+        handle_unfinished_around(options.location, options)
 
 
 def _say_interrupted(found: Interrupted, options: argparse.Namespace) -> int:
@@ -111,7 +149,7 @@ def _recover(found: Interrupted, options: argparse.Namespace) -> None:
 
 
 def _repair(part: Part, options: argparse.Namespace, out: Lines) -> int:
-    with ProgressBar(Progress(), logged=options.progress) as progress:
+    with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
         planned = plan(part.archive, progress, options.accept, in_place=not options.to)
     shown = described(planned, options.to or "")
     known = {row.code for row in (*shown.repairs, *shown.waiting, shown.salvage) if row is not None}
@@ -127,7 +165,7 @@ def _repair(part: Part, options: argparse.Namespace, out: Lines) -> int:
     old = OldBytes(part.archive.source, planned) if options.json else None
     written: WriteResult | None = None
     if not options.dry_run and shown.before is not State.SOUND:
-        with ProgressBar(Progress(), logged=options.progress) as progress:
+        with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
             written = _write(planned, part, options, progress)
     if old is not None:
         out.write(_json(part.label, shown, old, written))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import tacozip
 
-from inspector.cli.progress_bar import ProgressBar
+from inspector.cli.output import ProgressBar
 from inspector.core.progress import Progress
 from tests.cli.running import ROOT, Run, objects, process
 from tests.operations.creations import held, plant, visible_names
@@ -176,9 +176,9 @@ def test_without_a_terminal_progress_is_said_only_on_a_word(run: Run, monkeypatc
     said: list[float] = []
 
     class Told(ProgressBar):
-        def __init__(self, progress: Progress, *, logged: float) -> None:
-            said.append(logged)
-            super().__init__(progress, logged=logged)
+        def __init__(self, progress: Progress, *, log_interval_s: float) -> None:
+            said.append(log_interval_s)
+            super().__init__(progress, log_interval_s=log_interval_s)
 
     monkeypatch.setattr("inspector.cli.create.ProgressBar", Told)
     assert run("create", "caf", "a.caf", "tree")[2] == ""

@@ -98,7 +98,7 @@ def test_what_nothing_proves_is_written_on_a_word_only(run: Run, tmp_path: Path,
     assert max(map(len, err.splitlines())) < 400
     _, _, err = run("extract", path, "--to", tmp_path / "all", "--doubtful")
     assert sorted(files(tmp_path / "all"))[:5] == [name for name, _ in entries[:5]]
-    assert "3.bin is extracted only on your word" in err
+    assert "3.bin is extracted only after confirming" in err
 
 
 def test_content_of_a_format_without_digests_needs_no_word(run: Run, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from inspector.operations.create.datas3t_packing import PackingOptions, create_d
 from inspector.operations.create.inputs import Input
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.listing import load
-from inspector.sources.local.objects import FolderObjects
+from inspector.sources.local.atomic import FolderObjects
 from tests.formats.datas3t.range_building import hashed_rows
 from tests.operations.rca_appends import Given
 

@@ -145,7 +145,7 @@ def test_outcomes_come_in_the_order_of_the_locations(
 
 
 def test_small_files_are_not_worth_a_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many, "Pool", None)
+    monkeypatch.setattr(many, "ProcessPool", None)
     wanted = [Wanted(str(caf(tmp_path / name))) for name in ("a.caf", "b.caf")]
     assert len(list(check_many(wanted, ReportKind.TEXT, Progress()))) == 2
 

@@ -17,7 +17,7 @@ from inspector.core.source import SourceError
 from inspector.operations.create.rca_writing import RcaOptions, append_rca, grow, make
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.sources.local.disk_calls import Disk
-from inspector.sources.local.identity import Identity
+from inspector.sources.local.file import Identity
 from inspector.sources.local.journal import Journal, save
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, ONE, THREE, TWO, full_chunk, noisy, opened

@@ -85,14 +85,14 @@ def test_keys_that_are_no_names_are_refused(store: Store) -> None:
 def test_an_object_that_is_replaced_meanwhile_is_a_sentence_and_leaves_nothing(
     store: Store, prefix: str, tmp_path: Path
 ) -> None:
-    class Replacing(Progress):
+    class AtomicFile(Progress):
         def begin(self, label: str, total: int, unit: str = "bytes") -> None:
             super().begin(label, total, unit)
             if unit == "bytes":
                 store.put("creating/b", b"2")
 
     with pytest.raises(SourceError, match=r"replaced|changed"):
-        create_caf(Replacing(), str(tmp_path / "new.caf"), [prefix], connection=store.connection)
+        create_caf(AtomicFile(), str(tmp_path / "new.caf"), [prefix], connection=store.connection)
     assert visible_names(tmp_path) == []
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
+from inspector.sources.local.atomic import NewFiles
 from inspector.sources.local.disk_calls import Disk
-from inspector.sources.local.new_files import NewFiles
 
 LARGE = 40 << 20
 
@@ -74,7 +74,7 @@ def test_what_has_replaced_another_file_stays_and_is_named(tmp_path: Path) -> No
             for name in "abc":
                 files.add(tmp_path / name).write(b"new")
 
-    with pytest.raises(SourceError, match=r"c cannot be written.*These are new already: a\."):
+    with pytest.raises(SourceError, match=r"c cannot be written.*These files are replaced already: a\."):
         make()
 
     assert names(tmp_path) == ["a", "c"]

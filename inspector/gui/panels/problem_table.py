@@ -10,7 +10,7 @@ from inspector.core.finding import Severity
 from inspector.core.numbers import grouped
 from inspector.gui.kit.model_fixed_table import FixedRow, FixedTable
 from inspector.gui.kit.widgets import Details, table_view
-from inspector.operations.protocol.extraction_views import ExtractionPlan, ExtractionResult, Troubles
+from inspector.operations.protocol.extraction_views import ExtractionPlan, ExtractionResult, Problems
 
 WHAT, MEMBER, WHY = range(3)
 _KINDS = (
@@ -43,10 +43,10 @@ class TroubleTable(QWidget):
         rows: list[FixedRow] = []
         for name, text, mark in _KINDS:
             words = text
-            troubles = getattr(found, name, Troubles())
-            rows += [FixedRow((words, each.path, _why(each.path, each.sentence)), mark) for each in troubles.told]
-            if troubles.count > len(troubles.told):
-                left = grouped(troubles.count - len(troubles.told))
+            troubles = getattr(found, name, Problems())
+            rows += [FixedRow((words, each.path, _why(each.path, each.sentence)), mark) for each in troubles.listed]
+            if troubles.count > len(troubles.listed):
+                left = grouped(troubles.count - len(troubles.listed))
                 rows.append(FixedRow((words, "…", f"and {left} more"), mark))
         self.fill(rows)
 

@@ -14,7 +14,7 @@ from inspector.core.verdict import State
 from inspector.operations.audit.audit_places import Found, seen_of
 from inspector.operations.check.checking import Report, check_location, read_location, unreadable
 from inspector.operations.check.report import as_object
-from inspector.operations.jobs.subprogress import Share
+from inspector.operations.jobs.subprogress import SubProgress
 from inspector.operations.protocol.audit_views import FINDINGS, NO_ARCHIVE, UNCHECKED, Result
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -31,10 +31,10 @@ class Job:
 def examine(job: Job, progress: Progress) -> Result:
     """Check one archive; raises Cancelled."""
     start = time.perf_counter()
-    share = Share(progress, progress.done, progress.done + job.found.size)
+    part = SubProgress(progress, progress.done, progress.done + job.found.size)
     look = read_location if job.quick else check_location
-    report = look(job.found.location, share, job.connection, seen=seen_of(job.found))
-    share.fill()
+    report = look(job.found.location, part, job.connection, seen=seen_of(job.found))
+    part.fill()
     return _result(job, report, time.perf_counter() - start)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from inspector.core.names import visible
 from inspector.operations.audit.audit_results import Results
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, Result
-from inspector.sources.local.atomic import Replacing
+from inspector.sources.local.atomic import AtomicFile
 
 HEADINGS = (
     *("location", "state", "format", "bytes", "members", "errors", "warnings", "infos"),
@@ -31,7 +31,7 @@ def write_csv(results: Results, path: Path) -> None:
 
     Raises SourceError where it cannot be written, and OperationError where the results cannot be read.
     """
-    with Replacing(path, replace=True) as target:
+    with AtomicFile(path, replace=True) as target:
         target.write(_line(HEADINGS))
         for each in results.results(f"WHERE state <> '{NO_ARCHIVE}' ORDER BY location"):
             target.write(_line(tuple(_cells(each))))

@@ -16,7 +16,7 @@ from inspector.operations.audit.audit_places import shard_of
 from inspector.operations.audit.audit_results import Results
 from inspector.operations.audit.audit_shards import ShardFiles
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.jobs.process_pool import DIED, Lost, attempt
+from inspector.operations.jobs.process_pool import DIED, TaskFailure, attempt
 from inspector.operations.jobs.subprogress import CHECKING
 from inspector.operations.protocol.audit_views import Result
 
@@ -139,5 +139,5 @@ def examine_chunk(chunk: Chunk) -> list[Result]:
     results = []
     for job in chunk:
         answer = attempt(examine, job, Progress())
-        results.append(lost(job, answer.sentence) if isinstance(answer, Lost) else answer)
+        results.append(lost(job, answer.sentence) if isinstance(answer, TaskFailure) else answer)
     return results

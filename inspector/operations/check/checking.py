@@ -20,7 +20,7 @@ from inspector.formats.datas3t.check import summary
 from inspector.operations.check.digest_check import check_manifests
 from inspector.operations.check.name_rules import report_names
 from inspector.operations.check.repairable import mark_repairs
-from inspector.operations.jobs.subprogress import CHECKING, shares, together
+from inspector.operations.jobs.subprogress import CHECKING, map_with_progress, subprogresses
 from inspector.operations.open.collection import OVERLAP
 from inspector.operations.open.location import Location, NoRangeError, open_location
 from inspector.operations.open.opening import Opened, decode_anew, not_read
@@ -127,7 +127,7 @@ def check_opened(location: str, opened: Location, progress: Progress) -> Report:
     """Check archives, those that have not been decoded after that; several at a time. Raises Cancelled."""
     sentences: list[str] = []
     for at, said in enumerate(
-        together(progress, CHECKING, opened.sizes, partial(_check_one, opened), opened.at_a_time)
+        map_with_progress(progress, CHECKING, opened.sizes, partial(_check_one, opened), opened.at_a_time)
     ):
         opened.open(at)
         sentences.append(said)
@@ -138,7 +138,7 @@ def _check_one(opened: Location, at: int, progress: Progress) -> str:
     parts = iter((progress,))
     if not opened.ahead(at).complete:
         reading = opened.sizes[at] // _READING
-        parts = shares(progress, CHECKING, (reading, opened.sizes[at] - reading))
+        parts = subprogresses(progress, CHECKING, (reading, opened.sizes[at] - reading))
         opened.read(at, next(parts))
     archive, progress = opened.known(at), next(parts)
     archive.checking = True

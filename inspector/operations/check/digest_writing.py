@@ -13,7 +13,7 @@ from inspector.operations.open.digest_manifest import new_hash, written
 from inspector.operations.open.listing import content
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.digest_algorithms import Algorithm
-from inspector.sources.local.atomic import Replacing
+from inspector.sources.local.atomic import AtomicFile
 
 
 def manifest_path(archive: Opened, algorithm: Algorithm) -> Path:
@@ -37,7 +37,7 @@ def write_manifest(
     last = {members.path(member): member for member in range(len(members))}
     chosen = [member for member in sorted(last.values()) if not members[member].marks & (FOLDER | SPECIAL)]
     progress.begin(f"Writing {visible(path.name)}", sum(map(members.size, chosen)))
-    with Replacing(path, replace=replace) as target:
+    with AtomicFile(path, replace=replace) as target:
         for member in chosen:
             digest, done = new_hash(algorithm), progress.done
             try:

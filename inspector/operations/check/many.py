@@ -15,8 +15,8 @@ from inspector.core.source import SourceError
 from inspector.core.verdict import State
 from inspector.operations.check.checking import Report, check_location, unreadable
 from inspector.operations.check.report import RENDERED
-from inspector.operations.jobs.process_pool import Lost, Pool
-from inspector.operations.jobs.subprogress import CHECKING, Share, together
+from inspector.operations.jobs.process_pool import ProcessPool, TaskFailure
+from inspector.operations.jobs.subprogress import CHECKING, SubProgress, map_with_progress
 from inspector.operations.open.collection import open_collection
 from inspector.operations.open.location import FAR_AT_A_TIME
 from inspector.operations.protocol.check_views import Outcome, Wanted
@@ -77,7 +77,7 @@ def _in_threads(
     """Up to ``most`` at a time: what is far away is waited for most of the time."""
     by_size = most == 1 or all(size or each.size is not None for size, each in zip(sizes, wanted, strict=True))
     parts, unit = (sizes, "bytes") if by_size else ([1] * len(wanted), "archives")
-    return together(progress, CHECKING, parts, lambda at, part: check_one(wanted[at], kind, part), most, unit)
+    return map_with_progress(progress, CHECKING, parts, lambda at, part: check_one(wanted[at], kind, part), most, unit)
 
 
 def _size(wanted: Wanted) -> int:
@@ -96,15 +96,15 @@ def _size(wanted: Wanted) -> int:
 
 def _in_processes(wanted: Sequence[Wanted], kind: ReportKind, workers: int, progress: Progress) -> Iterator[Outcome]:
     come: dict[int, Outcome] = {}
-    with Pool(workers, partial(_work, kind), progress) as pool:
+    with ProcessPool(workers, partial(_work, kind), progress) as pool:
         asked = 0
         for turn in range(len(wanted)):
             while turn not in come:
                 for number in range(asked, min(len(wanted), turn + workers * _AHEAD)):
-                    pool.ask((number, wanted[number]))
+                    pool.submit((number, wanted[number]))
                     asked += 1
-                (number, each), answer = pool.answer()
-                if isinstance(answer, Lost):  # the process ended over it
+                (number, each), answer = pool.next_result()
+                if isinstance(answer, TaskFailure):  # the process ended over it
                     answer = _outcome(unreadable(each.location, answer.sentence), kind)
                 come[number] = answer
             yield come.pop(turn)
@@ -112,7 +112,7 @@ def _in_processes(wanted: Sequence[Wanted], kind: ReportKind, workers: int, prog
 
 def _work(kind: ReportKind, task: tuple[int, Wanted], progress: Progress) -> Outcome:
     wanted = task[1]
-    share = Share(progress, progress.done, progress.done + _size(wanted))
-    outcome = check_one(wanted, kind, share)
-    share.fill()
+    part = SubProgress(progress, progress.done, progress.done + _size(wanted))
+    outcome = check_one(wanted, kind, part)
+    part.fill()
     return outcome

@@ -19,7 +19,7 @@ from inspector.operations.check.checking import Report, own_state
 from inspector.operations.open.location import inside
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.report_kind import ReportKind
-from inspector.sources.local.atomic import Replacing
+from inspector.sources.local.atomic import AtomicFile
 
 _NAMED = 20
 """Members that are named because they are not verified; the rest is counted."""
@@ -234,5 +234,5 @@ RENDERED = {ReportKind.TEXT: as_text, ReportKind.JSON: as_json, ReportKind.HTML:
 
 def write_report(report: Report, path: Path, kind: ReportKind) -> None:
     """Write a report to ``path``, in the place of what is there; raises SourceError where it cannot be written."""
-    with Replacing(path, replace=True) as target:
+    with AtomicFile(path, replace=True) as target:
         target.write(RENDERED[kind](report).encode("utf-8", "backslashreplace"))

@@ -19,9 +19,9 @@ from inspector.formats.datas3t.write import WriteError, Writer, header, metadata
 from inspector.operations.create.creating import Created, NewArchive, created, size_of
 from inspector.operations.create.inputs import Input, gather, not_of_itself
 from inspector.operations.jobs.operation_error import OperationError
+from inspector.sources.local.atomic import FolderObjects, Objects
 from inspector.sources.local.disk_calls import unusable
 from inspector.sources.local.folder import Folder, LocalFolder
-from inspector.sources.local.objects import FolderObjects, Objects
 from inspector.sources.s3.address import SCHEME, is_s3, parse
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection

@@ -18,8 +18,8 @@ from inspector.core.source import SourceError
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import local_path
 from inspector.sources.local.disk_calls import reason
-from inspector.sources.local.identity import Identity
-from inspector.sources.local.unfinished import beginning, unfinished
+from inspector.sources.local.file import Identity
+from inspector.sources.local.unfinished import temporary_prefix, unfinished
 from inspector.sources.s3.address import Address, is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -66,21 +66,17 @@ class FileInput:
 
     @property
     def size(self) -> int:
-        """See Input."""
         return self.identity.size
 
     @property
     def modified(self) -> int:
-        """See Input."""
         return self.identity.mtime_ns
 
     @property
     def where(self) -> str:
-        """See Input."""
         return os.path.join(self.root, os.fsdecode(self.name))  # noqa: PTH118 - there may be a million of them
 
     def pieces(self) -> Iterator[bytes]:
-        """See Input."""
         with self.opened() as descriptor:
             yield from self.rest(descriptor, 0)
 
@@ -177,7 +173,7 @@ def _written(never: Collection[Path | Address]) -> Iterator[Path]:
     for path in never:
         if isinstance(path, Path):
             yield path
-            begin = beginning(path.name)
+            begin = temporary_prefix(path.name)
             yield from (path.parent / each.name for each in unfinished(path.parent) if each.name.startswith(begin))
 
 

@@ -31,9 +31,8 @@ from inspector.operations.jobs.targets import Target, new_archives, see_that_it_
 from inspector.operations.open.opening import Opened, decode, local_path
 from inspector.sources.local.append import appending
 from inspector.sources.local.disk_calls import Disk, Unsynced
-from inspector.sources.local.file import FileSource
+from inspector.sources.local.file import FileSource, TemporarySource
 from inspector.sources.local.in_place import write
-from inspector.sources.local.temporary import TemporarySource
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 

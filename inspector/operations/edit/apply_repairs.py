@@ -23,7 +23,7 @@ from inspector.operations.edit.s3_writing import put_copy, put_pieces, write_edi
 from inspector.operations.jobs.finding_summary import brief
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.edit_views import RepairPlan, RepairRow, WriteResult, done_sentence
-from inspector.sources.local.atomic import Replacing
+from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.in_place import patched_copy, write
 from inspector.sources.s3.address import is_s3, parse
@@ -290,7 +290,7 @@ def save_salvage(
     if is_s3(copy):
         put_pieces(pieces, parse(copy), connection, progress, over)
     else:
-        with cancelling(progress), Replacing(Path(copy), replace=over) as out:
+        with cancelling(progress), AtomicFile(Path(copy), replace=over) as out:
             for piece in pieces:
                 out.write(piece)
     saved = _saved(plan)

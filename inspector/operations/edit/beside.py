@@ -16,7 +16,7 @@ from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
 from inspector.operations.edit.plan_repairs import Beside, Plan
-from inspector.sources.local.atomic import Replacing
+from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.disk_calls import reason
 from inspector.sources.local.file import FileSource
 from inspector.sources.local.kept import keep_apart
@@ -120,7 +120,7 @@ def _see_that_it_is(path: Path, old: Source) -> None:
 
 
 def _write(path: Path, beside: Beside, progress: Progress, *, replace: bool) -> None:
-    with Replacing(path, replace=replace) as out:
+    with AtomicFile(path, replace=replace) as out:
         for piece in _pieces(beside, progress):
             out.write(piece)
 

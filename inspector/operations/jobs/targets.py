@@ -13,8 +13,8 @@ from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.jobs.operation_error import OperationError
+from inspector.sources.local.atomic import NewFiles
 from inspector.sources.local.disk_calls import Disk, unusable
-from inspector.sources.local.new_files import NewFiles
 from inspector.sources.s3.address import Address, is_s3, parse
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection

@@ -14,7 +14,7 @@ from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import BytesSource, Source, SourceError, expect
 from inspector.formats.datas3t.lazy_range import NOT_READ
-from inspector.operations.jobs.subprogress import READING, together
+from inspector.operations.jobs.subprogress import READING, map_with_progress
 from inspector.operations.open.collection import collection_in, overlaps_in
 from inspector.operations.open.opening import AT_ONCE, Opened, decode, open_place, start
 from inspector.sources.local.folder import Folder, LocalFolder
@@ -144,7 +144,7 @@ class Location:
 
     def read_all(self, progress: Progress) -> Generator[int]:
         """Open and decode all archives, several at a time; gives the number of each in turn. Raises Cancelled."""
-        for at, _ in enumerate(together(progress, READING, self.sizes, self.read, self.at_a_time)):
+        for at, _ in enumerate(map_with_progress(progress, READING, self.sizes, self.read, self.at_a_time)):
             self.open(at)
             yield at
 

@@ -16,7 +16,7 @@ from inspector.core.source import SourceError
 from inspector.core.span import Spans
 from inspector.core.verdict import State
 from inspector.operations.check.checking import judgement
-from inspector.operations.jobs.job_lock import Turns
+from inspector.operations.jobs.job_lock import JobLock
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.location import Location, NoRangeError, open_location
 from inspector.operations.protocol.report_kind import ReportKind
@@ -75,7 +75,7 @@ class Session(Datapoints, Covering, Naming, Picturing, Pointing, Referring, Step
         self._found = 0
         self._name = location
         self._s3 = s3
-        self._turns = Turns()
+        self._job_lock = JobLock()
         try:
             opened = open_location(location, s3, sparing=True)
         except NoRangeError as error:
@@ -227,7 +227,7 @@ class Session(Datapoints, Covering, Naming, Picturing, Pointing, Referring, Step
 
     def decode(self, progress: Progress) -> None:
         """Decode everything. Cancelling leaves what is there and is no exception."""
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             if self._stage is Stage.OPENING:
                 self._decode(progress)
 
@@ -250,7 +250,7 @@ class Session(Datapoints, Covering, Naming, Picturing, Pointing, Referring, Step
         Cancelling leaves what was judged until then and is no exception, unless decoding was not over. Raises
         OperationError where there is nothing to check.
         """
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             now = self._now
             if self._stage is Stage.OPENING:
                 self._decode(progress)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from inspector.core.progress import Progress
 from inspector.operations.extract.extraction import Extraction, folder_at
-from inspector.operations.extract.extraction_wanted import Wanted, everything, numbered
+from inspector.operations.extract.selection import Selection, all_members, members_numbered
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import learn
 from inspector.operations.protocol.extraction_views import (
@@ -34,7 +34,7 @@ class Taking(Session):
         doubtful: bool = False,
     ) -> ExtractionPlan:
         """What ``extract`` would do. Raises as it does."""
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             return self._extraction(members, folder, ExtractionOptions(on_conflict, doubtful), progress).plan(progress)
 
     def extract(
@@ -52,7 +52,7 @@ class Taking(Session):
         Raises OperationError where nothing can be extracted, SourceError and Cancelled, which leaves the files that are
         whole.
         """
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             options = ExtractionOptions(on_conflict, doubtful, keep_damaged, remove_unfinished)
             return self._extraction(members, folder, options, progress).run(progress)
 
@@ -61,7 +61,7 @@ class Taking(Session):
 
         Raises OperationError, SourceError and Cancelled.
         """
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             now = self._now
             wanted = self._wanted(now.members.numbers(chosen))
             if most is not None and size_of(wanted) > most:
@@ -71,7 +71,7 @@ class Taking(Session):
 
     def lend_one(self, progress: Progress, member: int, folder: str) -> Lent:
         """Extract a member for another program to open; raises OperationError for what may be run (see ``lending``)."""
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             wanted = self._wanted([member])
             self._learn(wanted, progress)
             return lend_one(wanted, self._now.shelf.path(member), Path(folder), progress)
@@ -84,13 +84,13 @@ class Taking(Session):
         self._learn(wanted, progress)
         return Extraction(wanted, where, options)
 
-    def _wanted(self, members: Collection[int] | None) -> list[Wanted]:
+    def _wanted(self, members: Collection[int] | None) -> list[Selection]:
         if self._stage is not Stage.READY:
             raise OperationError("Nothing was extracted: not all of the archive has been read.")
-        every = everything(self._name, self._now.archives)
-        return every if members is None else numbered(every, members)
+        every = all_members(self._name, self._now.archives)
+        return every if members is None else members_numbered(every, members)
 
-    def _learn(self, wanted: Sequence[Wanted], progress: Progress) -> None:
+    def _learn(self, wanted: Sequence[Selection], progress: Progress) -> None:
         """Read headers that were left out; raises OperationError where that shows the members to be others."""
         for each in wanted:
             if learn(each.archive, each.members, progress):

@@ -11,8 +11,7 @@ from inspector.core.names import decoded, visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
 from inspector.operations.extract.extraction import Extraction
-from inspector.operations.extract.extraction_names import parts_of, refusal
-from inspector.operations.extract.extraction_wanted import Wanted
+from inspector.operations.extract.selection import Selection, parts_of, refusal
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionResult, Lent, OnConflict
 
@@ -55,12 +54,12 @@ _NAME = 80
 """The most characters of the name that a member is opened under."""
 
 
-def size_of(wanted: Sequence[Wanted]) -> int:
+def size_of(wanted: Sequence[Selection]) -> int:
     """How many bytes members have, all together."""
     return sum(each.archive.members.size(member) for each in wanted for member in each.members)
 
 
-def lend(wanted: Sequence[Wanted], heads: Sequence[bytes], folder: Path, progress: Progress) -> Lent:
+def lend(wanted: Sequence[Selection], heads: Sequence[bytes], folder: Path, progress: Progress) -> Lent:
     """Extract members into a private folder; ``heads`` are the paths, of members or of folders, to be given away.
 
     Raises OperationError where nothing could be extracted, SourceError and Cancelled.
@@ -89,11 +88,11 @@ def _missing(result: ExtractionResult) -> str:
     left = sum(group.count for group in groups)
     if result.stopped or not left:
         return result.stopped
-    first = next(group.told[0].sentence for group in groups if group.told)
+    first = next(group.listed[0].sentence for group in groups if group.listed)
     return first if left == 1 else f"{count(left, 'member')} are left out. {first}"
 
 
-def lend_one(wanted: Sequence[Wanted], path: bytes, folder: Path, progress: Progress) -> Lent:
+def lend_one(wanted: Sequence[Selection], path: bytes, folder: Path, progress: Progress) -> Lent:
     """Extract one member to be opened with another program, under a harmless name.
 
     Raises OperationError for what may be run, SourceError and Cancelled.

@@ -28,7 +28,7 @@ from inspector.operations.protocol.views import Stage
 from inspector.operations.session.session import Session
 from inspector.operations.session.snapshot import Scene
 from inspector.operations.session.taking import Taking
-from inspector.sources.local.atomic import Replacing
+from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.file import FileSource
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -55,7 +55,7 @@ class Workbench(Taking):
 
         Gives the names of the checksums that the edit makes wrong, None where it was not checked.
         """
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             scene = self._disk if edit is None else self._scene(edit, progress)
             self._show(scene)
             return broken(scene.archives[0], edit) if edit is not None and scene.checks.checked else None
@@ -134,7 +134,7 @@ class Workbench(Taking):
         self, progress: Progress, write: Callable[[FileSource | S3Source], WriteResult]
     ) -> WriteResult | OnlyWhole:
         """Change the archive and read it again: that it is changed stays true where it cannot be read."""
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             source = self._file()
             progress.begin("Writing", 0)
             try:
@@ -158,7 +158,7 @@ class Workbench(Taking):
 
         Raises OperationError where it is not there any more or the edit is not one of it; then all is as it was.
         """
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             before = self._disk
             self._disk = self._afresh(progress)
             try:
@@ -216,7 +216,7 @@ class Workbench(Taking):
     def export_patch(self, progress: Progress, edit: Edit, path: str) -> str:
         """Write an edit to a file of its own (see ``patch_file``). Raises SourceError."""
         progress.begin("Writing the patch", 0)
-        with Replacing(Path(path), replace=True) as out:
+        with AtomicFile(Path(path), replace=True) as out:
             out.write(patch_file.encoded(edit))
         return f"The patch was written to {visible(path)}."
 
@@ -233,7 +233,7 @@ class Workbench(Taking):
 
     def recover(self, progress: Progress, way: WayOut) -> WriteResult:
         """Finish an interrupted change, roll it back or forget it, and read the file again. Raises EditError."""
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             result = WriteResult(recover(self._name, way))
             self._read_again(progress)
             return result
@@ -249,7 +249,7 @@ class Workbench(Taking):
 
     def plan_repairs(self, progress: Progress, accepted: Collection[str]) -> RepairPlan:
         """How the archive on disk can be repaired. Raises OperationError, SourceError and Cancelled."""
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             self._file()
             checks = self._disk.checks
             if not checks.checked:
@@ -292,7 +292,7 @@ class Workbench(Taking):
 
         if not copy:
             return self._write(progress, repair)
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             return repair(self._file())
 
     def salvage(
@@ -304,7 +304,7 @@ class Workbench(Taking):
         s3: Connection = DEFAULT,
     ) -> WriteResult:
         """Write what is whole into a new archive at ``copy``, ``over`` what is there; see ``make_repairs``."""
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             source = self._file()
             return save_salvage(self._plan_for(progress, accepted), source, copy, progress, over=over, connection=s3)
 
@@ -318,7 +318,7 @@ class Workbench(Taking):
         # They come with all that makes archives, which opening one need not wait for.
         from inspector.operations.create.rca_writing import append_rca, rca_options
 
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             self._file()
             grown = append_rca(progress, self._name, locations, rca_options(level, convention))
             self._read_again(progress)

@@ -26,7 +26,7 @@ from inspector.operations.protocol.audit_views import (
     Wanted,
 )
 from inspector.operations.protocol.views import Page
-from inspector.sources.local.atomic import Replacing
+from inspector.sources.local.atomic import AtomicFile
 
 _NONE_YET = "There are no results yet. Start the audit first."
 
@@ -118,7 +118,7 @@ class Auditor:
         return f"The results were written to {path}."
 
     def _write_json(self, results: Results, path: Path, progress: Progress) -> None:
-        with Replacing(path, replace=True) as target:
+        with AtomicFile(path, replace=True) as target:
             for each in results.results(f"WHERE state <> '{NO_ARCHIVE}' ORDER BY location"):
                 progress.advance(0)
                 target.write(_line(each.as_object()))

@@ -10,10 +10,10 @@ from inspector.core.numbers import count, rounded
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.s3_inputs import ObjectInput, objects_at
-from inspector.operations.extract.extraction_names import numbered, parts_of, refusal
+from inspector.operations.extract.selection import parts_of, refusal, with_number
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.browse_views import Downloaded, EntryKind, RemoteEntry, RemotePage
-from inspector.sources.local.member_writer import Destination, PlaceError, Standing
+from inspector.sources.local.member_writer import Destination, Existing, PlaceError
 from inspector.sources.s3.address import Address, parse
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import Connection
@@ -132,10 +132,10 @@ def _write(destination: Destination, wanted: ObjectInput, progress: Progress) ->
 
 def _free(destination: Destination, parts: tuple[bytes, ...]) -> tuple[bytes, ...]:
     """A place where nothing stands yet. Raises PlaceError."""
-    if destination.look(parts) is Standing.NOTHING:
+    if destination.look(parts) is Existing.NOTHING:
         return parts
     for number in range(2, _COPIES):
-        other = (*parts[:-1], numbered(parts[-1], number))
-        if destination.look(other) is Standing.NOTHING:
+        other = (*parts[:-1], with_number(parts[-1], number))
+        if destination.look(other) is Existing.NOTHING:
             return other
     raise PlaceError("files of that name and too many copies exist already")

@@ -22,12 +22,10 @@ from inspector.operations.create.inputs import Input, check_names, gather
 from inspector.operations.create.rca_writing import create_rca, names_in, rca_options
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.targets import see_that_it_has_a_name, target_of
-from inspector.operations.jobs.unfinished import removed, said_of
-from inspector.operations.jobs.unfinished_uploads import removed_uploads, said_of_uploads
+from inspector.operations.jobs.unfinished import remove_unfinished, remove_uploads, report_unfinished, report_uploads
 from inspector.operations.protocol.header_draft import parse_entry
 from inspector.operations.protocol.workshop_views import ArchiveKind, Contents, Draft, FoundPlaces, InputRow, Made
-from inspector.sources.local.file import FileSource
-from inspector.sources.local.identity import Identity
+from inspector.sources.local.file import FileSource, Identity
 from inspector.sources.s3.address import is_s3, parse
 from inspector.sources.s3.profiles import Profile, profiles
 
@@ -79,9 +77,9 @@ class Workshop:
         """What runs that were killed have left where the archive is to be; empty where that is nothing."""
         progress.begin("Looking for unfinished files", 0, "folders")
         if not is_s3(draft.target):
-            return " ".join(said_of(_folders(draft)))
+            return " ".join(report_unfinished(_folders(draft)))
         try:
-            return " ".join(said_of_uploads(parse(draft.target), draft.connection))
+            return " ".join(report_uploads(parse(draft.target), draft.connection))
         except SourceError:
             return ""  # what is wrong with the place is said where it is to be used
 
@@ -113,8 +111,8 @@ class Workshop:
 def _tidied(draft: Draft) -> tuple[str, ...]:
     """Remove unfinished files of killed runs where it will be written to; sentences on that. Raises SourceError."""
     if is_s3(draft.target):
-        return tuple(removed_uploads(parse(draft.target), draft.connection))
-    return tuple(removed(_folders(draft)))
+        return tuple(remove_uploads(parse(draft.target), draft.connection))
+    return tuple(remove_unfinished(_folders(draft)))
 
 
 def _folders(draft: Draft) -> list[Path]:
@@ -126,7 +124,7 @@ def _folders(draft: Draft) -> list[Path]:
 
 
 def _see_that_it_names_a_place(draft: Draft) -> None:
-    """Raise SourceError or OperationError where the target cannot be meant, whatever is there; nothing is asked of S3."""
+    """Raise SourceError or OperationError for a target that cannot be an archive; nothing is asked of S3."""
     if not is_s3(draft.target):
         return
     address = parse(draft.target)

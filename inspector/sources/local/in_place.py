@@ -17,10 +17,9 @@ from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.source import Source, SourceError, blocks
 from inspector.sources.local.apply import holds, redo, undo
-from inspector.sources.local.atomic import Replacing
+from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.disk_calls import Disk, read_all, reason
-from inspector.sources.local.file import FileSource
-from inspector.sources.local.identity import Identity
+from inspector.sources.local.file import FileSource, Identity
 from inspector.sources.local.journal import KEPT, Journal, find, removed, save
 from inspector.sources.local.kept import Stored, forget, keep, thin_out
 from inspector.sources.local.locked_file import Held, held
@@ -173,7 +172,7 @@ def patched_copy(source: Source, edit: Edit, target: Path, progress: Progress, *
     if isinstance(source, FileSource) and _same(source, target):
         raise SourceError(f"{visible(target.name)} is the archive itself: choose another name for the copy.")
     progress.begin("Writing the copy", edit.new_size)
-    with Replacing(target, replace=replace) as out:
+    with AtomicFile(target, replace=replace) as out:
         for piece in blocks(OverlaySource(source, edit), 0, edit.new_size):
             out.write(piece)
             progress.advance(len(piece))
