@@ -17,7 +17,7 @@ from inspector.core.field import Field, locate
 from inspector.core.finding import Finding, Severity
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.operations.open.opening import UNKNOWN, Opened
+from inspector.operations.open.opening import UNKNOWN_FORMAT, Opened
 
 _MAX_VALUE_CHARS = 160
 """Characters of a value or note in text; JSON has all of them."""
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
                 write_text(out, part, depth)
     for part in opened:
         if part.archive.decoder is None:
-            complain(f"{part.label}: {UNKNOWN}")
+            complain(f"{part.label}: {UNKNOWN_FORMAT}")
         part.report_findings()
     return status_of(opened)
 

@@ -13,7 +13,7 @@ from inspector.core.source import SourceError
 from inspector.operations.extract.extraction import Extraction, folder_at
 from inspector.operations.extract.selection import Selection, all_members, members_named
 from inspector.operations.open.listing import AmbiguousMemberError, MemberNotFoundError, load
-from inspector.operations.open.opening import UNKNOWN, not_read
+from inspector.operations.open.opening import UNKNOWN_FORMAT, not_read
 from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionResult, OnConflict, Problems
 
 
@@ -71,7 +71,7 @@ def _selections(options: argparse.Namespace, progress: Progress) -> list[Selecti
     for names in (options.members, ()):
         archives = load(options.location, progress, connection_of(options), names=names)
         if all(archive.decoder is None for archive in archives):
-            raise SourceError(f"{options.location}: {UNKNOWN}")
+            raise SourceError(f"{options.location}: {UNKNOWN_FORMAT}")
         selections = all_members(options.location, archives)
         if not options.members:
             return selections

@@ -13,7 +13,7 @@ from inspector.core.names import decoded, visible
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.open.listing import members_of
-from inspector.operations.open.opening import UNKNOWN
+from inspector.operations.open.opening import UNKNOWN_FORMAT
 
 _TABLE = "{:>14}  {:>14}  {:<8}  {:<22}  {:>16}  {}\n"
 
@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the members of ``options.location`` and return the exit status; raises SourceError if it is no archive."""
     opened = open_parts(options.location, connection_of(options), sparing=True)
     if all(part.archive.decoder is None for part in opened):
-        raise SourceError(f"{options.location}: {UNKNOWN}")
+        raise SourceError(f"{options.location}: {UNKNOWN_FORMAT}")
     with Lines() as out:
         if not options.json:
             out.write(_TABLE.format("size", "stored", "codec", "digest", "offset", "name"))

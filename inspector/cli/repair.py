@@ -32,7 +32,7 @@ from inspector.operations.edit.interrupted import interrupted, recover, settle, 
 from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.edit.s3_writing import sending_lines
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.open.opening import UNKNOWN
+from inspector.operations.open.opening import UNKNOWN_FORMAT
 from inspector.operations.protocol.edit_views import Interrupted, RepairPlan, RepairRow, WayOut, WriteResult
 from inspector.sources.s3.source import S3Source
 
@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
         status = NOT_SOUND if found.keeps else FINE
     opened = open_parts(options.location, connection_of(options))
     if all(part.archive.decoder is None for part in opened):
-        raise SourceError(f"{options.location}: {UNKNOWN}")
+        raise SourceError(f"{options.location}: {UNKNOWN_FORMAT}")
     if options.to and opened[0].key:
         raise OperationError("A copy can be made of one archive, and this is a folder of several: name the file.")
     _handle_unfinished(options)

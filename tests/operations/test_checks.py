@@ -123,7 +123,7 @@ def test_a_file_that_was_repaired_is_sound_when_it_is_checked_again(tmp_path: Pa
 @pytest.fixture
 def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ranges are checked one after another, so that it is known which are over."""
-    monkeypatch.setattr(location, "_HERE_AT_A_TIME", 1)
+    monkeypatch.setattr(location, "_MAX_LOCAL_READS", 1)
 
 
 @pytest.mark.usefixtures("one_by_one")

@@ -111,7 +111,7 @@ class Stopping(Progress):
 
 
 def test_a_check_is_followed_range_by_range(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(location, "_HERE_AT_A_TIME", 1)
+    monkeypatch.setattr(location, "_MAX_LOCAL_READS", 1)
     for first in (1, 4, 7):
         put(tmp_path, "rain", first, first + 2)
     torn = put(tmp_path, "rain", 10, 12)

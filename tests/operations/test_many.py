@@ -117,7 +117,7 @@ NAMES = ("journey.caf", "flipped-member-byte.tacozip", "two-chunks.rca", "trunca
 def test_outcomes_come_in_the_order_of_the_locations(
     workers: int, tmp_path: Path, sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(many, "PAYS", 0)
+    monkeypatch.setattr(many, "MIN_BYTES_FOR_PROCESSES", 0)
     notes = tmp_path / "notes.txt"
     notes.write_text("no archive")
     wanted = [
@@ -151,7 +151,7 @@ def test_small_files_are_not_worth_a_process(tmp_path: Path, monkeypatch: pytest
 
 
 def test_workers_end_when_nobody_wants_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many, "PAYS", 0)
+    monkeypatch.setattr(many, "MIN_BYTES_FOR_PROCESSES", 0)
     endless = tmp_path / "endless.tar"
     with endless.open("wb") as file:
         file.write(b"rubbish" * 100)
@@ -165,7 +165,7 @@ def test_workers_end_when_nobody_wants_more(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_worker_that_dies_takes_only_its_own_location_along(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many, "PAYS", 0)
+    monkeypatch.setattr(many, "MIN_BYTES_FOR_PROCESSES", 0)
     monkeypatch.setattr(many, "_work", _die_of_damage)
     wanted = [Wanted(str(sample(name))) for name in (*NAMES[:2], NAMES[2])]
     outcomes = list(check_many(wanted, ReportKind.JSON, Progress()))
@@ -181,7 +181,7 @@ def _die_of_damage(kind: ReportKind, task: tuple[int, Wanted], progress: Progres
 
 
 def test_processes_can_be_started_from_any_thread(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many, "PAYS", 0)
+    monkeypatch.setattr(many, "MIN_BYTES_FOR_PROCESSES", 0)
     states: list[State] = []
     wanted = [Wanted(str(sample(name))) for name in NAMES[:2]]
     worker = threading.Thread(

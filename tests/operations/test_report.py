@@ -125,10 +125,10 @@ def test_text_and_page_say_which_findings_can_be_answered(sample: Sample, tmp_pa
     path.write_bytes(b"\x90" + sample("two-resets-spec.rca").read_bytes()[1:])
     report = check_location(str(path), Progress())
     text = as_text(report).splitlines()
-    assert text[-1] == "  1 finding can be answered: repair says how, and what is lost or assumed by it."
+    assert text[-1] == "  1 finding can be repaired: repair shows how, and what is lost or assumed."
     assert text[-2] == "    repair: rca-mend-chunk-size answers this"
     assert "repair: rca-mend-chunk-size" in as_html(report)
-    assert "1 finding can be answered" in as_html(report)
+    assert "1 finding can be repaired" in as_html(report)
 
 
 def test_where_there_is_no_repair_none_is_promised(sample: Sample) -> None:

@@ -101,7 +101,7 @@ def test_locations_are_read_at_the_same_time(store: Store, sample: Sample) -> No
 
 
 def test_large_ones_are_checked_in_processes(store: Store, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many, "PAYS", 1)
+    monkeypatch.setattr(many, "MIN_BYTES_FOR_PROCESSES", 1)
     progress = Watched()
     assert sorted(each.state for each in checked(store, place, progress=progress, workers=2)) == sorted(STATES)
     assert progress.never_goes_back()

@@ -15,7 +15,7 @@ from inspector.core.numbers import count, grouped
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.verdict import VERDICTS, Checksum, State, Verdict
 from inspector.operations.check.checking import (
-    PARTLY,
+    INCOMPLETE,
     Report,
     check_opened,
     forget_check,
@@ -83,7 +83,7 @@ class Checks:
         if state is None:
             return "The structure has no errors; contents are not verified."
         if state is State.UNREADABLE:
-            why = PARTLY if not_read(self._location.archives) else "there is nothing to check."
+            why = INCOMPLETE if not_read(self._location.archives) else "there is nothing to check."
             return judgement(state, why)
         seen = f"{self._counted()} in the structure; contents are not verified."
         return judgement(state, seen)
