@@ -21,9 +21,9 @@ from inspector.cli.output import ProgressBar, print_created
 from inspector.core.numbers import size_in
 from inspector.core.progress import Progress
 from inspector.operations.create.creating import Created
-from inspector.operations.create.creating_caf import DEFAULT_SIZE, create_caf
+from inspector.operations.create.creating_caf import DEFAULT_MAX_BYTES, create_caf
 from inspector.operations.create.creating_taco import create_taco
-from inspector.operations.create.datas3t_packing import PER_RANGE, PackingOptions, create_datas3t, holders
+from inspector.operations.create.datas3t_packing import DEFAULT_KEYS_PER_RANGE, PackingOptions, create_datas3t, holders
 from inspector.operations.create.rca_writing import create_rca
 from inspector.operations.protocol.header_draft import parse_entry
 from inspector.sources.s3.address import is_s3
@@ -131,7 +131,7 @@ def _caf(progress: Progress, options: argparse.Namespace) -> Created:
         progress,
         options.target,
         options.inputs,
-        max_size=DEFAULT_SIZE if options.max_size is None else options.max_size,
+        max_size=DEFAULT_MAX_BYTES if options.max_size is None else options.max_size,
         catalog=options.catalog,
         overwrite=options.overwrite,
         connection=connection_of(options),
@@ -161,7 +161,7 @@ def _taco(progress: Progress, options: argparse.Namespace) -> Created:
 
 
 def _datas3t(progress: Progress, options: argparse.Namespace) -> Created:
-    per_range = PER_RANGE if options.per_range is None else options.per_range
+    per_range = DEFAULT_KEYS_PER_RANGE if options.per_range is None else options.per_range
     packing = PackingOptions(options.dataset, options.first_key, per_range)
     return create_datas3t(progress, options.target, options.inputs, packing, connection=connection_of(options))
 

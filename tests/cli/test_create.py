@@ -30,7 +30,7 @@ def run(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 def test_a_caf_is_made_and_its_members_are_found(run: Run, tmp_path: Path) -> None:
     made = run("create", "caf", "new.caf", "tree", "--catalog", "cat.sqlite")
 
-    assert made == (0, "new.caf is made: 3 members, 666 B.\n", "")
+    assert made == (0, "Created new.caf: 3 members, 666 B.\n", "")
     assert list(held(tmp_path / "new.caf")) == ["a.txt", "b/é.bin", "empty"]
     assert run("check", "new.caf")[0] == 0
     status, out, _ = run("find", "cat.sqlite", "b/é.bin")
@@ -80,7 +80,7 @@ def test_a_taco_is_made_with_entries_in_their_order(run: Run, tmp_path: Path) ->
     [
         (("caf", "new.caf", "none"), "none does not exist"),
         (("caf", "tree/a.txt", "tree"), "tree/a.txt is there already"),
-        (("caf", "new.caf", "tree", "tree"), "stands twice"),
+        (("caf", "new.caf", "tree", "tree"), "occurs twice"),
         (("caf", "new.caf", "tree", "--max-size", "33G"), "at most"),
         (("caf", "new.caf", "tree", "--max-size", "100"), "needs an archive of"),
         (("taco", "new.taco", "tree", "--entry", "1"), "two numbers without commas"),

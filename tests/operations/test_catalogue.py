@@ -71,7 +71,7 @@ def test_later_runs_add_and_newer_places_win_with_a_word(tmp_path: Path) -> None
     second = made(tmp_path, "two.caf", {"b": b"33", "c": b"4"})
 
     assert found(tmp_path, "*") == [("a", "one.caf", 0, 1), ("b", "two.caf", 0, 2), ("c", "two.caf", 2, 1)]
-    assert second.warnings == ("Of 1 names the catalogue knew another place; it has the new one now.",)
+    assert second.warnings == ("The catalogue had another location for 1 name; it has the new one now.",)
 
 
 def test_an_archive_that_is_overwritten_is_forgotten(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_rows_that_are_no_places_are_a_sentence(tmp_path: Path, row: str) -> Non
 
 
 def test_what_is_not_there_cannot_be_searched(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="no file"):
+    with pytest.raises(SourceError, match="not a file"):
         list(find(tmp_path / "cat.sqlite", "a"))
 
     assert visible_names(tmp_path) == []
@@ -160,7 +160,7 @@ def test_a_catalogue_that_cannot_be_made_is_said_before_anything_is_written(tmp_
 
     with pytest.raises(OperationError, match="its folder does not exist"):
         create_caf(Progress(), str(tmp_path / "new.caf"), [tree], catalog=str(tmp_path / "none" / "cat.sqlite"))
-    with pytest.raises(OperationError, match="cannot be an archive and the catalogue too"):
+    with pytest.raises(OperationError, match="cannot be both an archive and the catalogue"):
         create_caf(Progress(), str(tmp_path / "new.caf"), [tree], catalog=str(tmp_path / "new.caf"))
 
     assert visible_names(tmp_path) == ["tree"]
@@ -171,7 +171,7 @@ def test_a_catalogue_that_fails_in_the_end_stays_as_it_was_and_the_archives_are_
     forbidden = "CREATE TRIGGER no BEFORE INSERT ON file_locations BEGIN SELECT RAISE(ABORT, 'not today'); END"
     database(tmp_path / "cat.sqlite", forbidden)
 
-    with pytest.raises(OperationError, match=r"archives are made, but the catalogue does not have them.*not today"):
+    with pytest.raises(OperationError, match=r"archives were created, but the catalogue was not updated.*not today"):
         made(tmp_path, "two.caf", {"a": b"2", "b": b"3"})
 
     assert found(tmp_path, "*") == [("a", "one.caf", 0, 1)]

@@ -15,7 +15,7 @@ from inspector.core.source import SourceError
 from inspector.operations.create import creating_caf
 from inspector.operations.create.creating import NewArchive
 from inspector.operations.create.creating_caf import create_caf, volume_path
-from inspector.operations.create.inputs import PIECE
+from inspector.operations.create.inputs import MAX_PIECE_BYTES
 from inspector.operations.jobs.operation_error import OperationError
 from tests.operations.creations import TREES, Stopping, held, plant, visible_names
 
@@ -105,7 +105,7 @@ def test_an_archive_may_be_exactly_as_large_as_the_limit(tmp_path: Path) -> None
 
     assert [each.members for each in exactly.archives] == [3]
     assert [each.members for each in less.archives] == [2, 1]
-    assert less.sentence.startswith("2 archives are made, ")
+    assert less.sentence.startswith("Created 2 archives, ")
 
 
 def test_a_member_that_no_archive_could_hold_is_refused_before_anything_is_written(tmp_path: Path) -> None:
@@ -156,8 +156,8 @@ def test_it_is_overwritten_on_a_word_and_never_put_into_itself(tmp_path: Path) -
 
     assert held(tmp_path / "new.caf") == {"a": b"1"}
     assert made.warnings == (
-        "'new-0001.caf', 'new.caf' lie in folders that are put in, and are not put in with it.",
-        "Not of this series, though called so, and left alone: new-0001.caf.",
+        "'new-0001.caf', 'new.caf' lie in folders of inputs and were left out.",
+        "These files have names of this series but do not belong to it, and were left alone: new-0001.caf.",
     )
 
 
@@ -206,9 +206,9 @@ class Changing(Progress):
             os.truncate(self.path, self.size)
 
 
-@pytest.mark.parametrize("size", [0, 3 * PIECE, 5 * PIECE])
+@pytest.mark.parametrize("size", [0, 3 * MAX_PIECE_BYTES, 5 * MAX_PIECE_BYTES])
 def test_an_input_that_changes_meanwhile_is_a_sentence(tmp_path: Path, size: int) -> None:
-    plant(tmp_path / "tree", {"a": b"1", "b": bytes(4 * PIECE)})
+    plant(tmp_path / "tree", {"a": b"1", "b": bytes(4 * MAX_PIECE_BYTES)})
 
     with pytest.raises(SourceError, match=r"tree/b (has become|ends)"):
         create_caf(Changing(tmp_path / "tree" / "b", size), str(tmp_path / "new.caf"), [str(tmp_path / "tree")])

@@ -16,7 +16,7 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.creating import NewArchive
 from inspector.operations.create.creating_taco import create_taco
-from inspector.operations.create.inputs import PIECE
+from inspector.operations.create.inputs import MAX_PIECE_BYTES
 from inspector.operations.jobs.operation_error import OperationError
 from tests.operations.creations import TREES, Stopping, held, opened, plant, visible_names
 
@@ -120,13 +120,13 @@ def test_what_is_there_already_stays_without_a_word(tmp_path: Path) -> None:
 
 
 def test_an_input_that_changes_and_a_cancel_leave_nothing(tmp_path: Path) -> None:
-    tree = plant(tmp_path / "tree", {"a": bytes(3 * PIECE)})
+    tree = plant(tmp_path / "tree", {"a": bytes(3 * MAX_PIECE_BYTES)})
 
     class Changing(Progress):
         def advance(self, count: int) -> None:
             super().advance(count)
             if self.unit == "bytes" and count:
-                os.truncate(tree / "a", PIECE)
+                os.truncate(tree / "a", MAX_PIECE_BYTES)
 
     with pytest.raises(SourceError, match="shorter"):
         create_taco(Changing(), str(tmp_path / "new.taco"), [str(tree)])

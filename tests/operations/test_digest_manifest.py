@@ -19,7 +19,7 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
 from inspector.operations.check.checking import Report, check_location
-from inspector.operations.check.digest_writing import manifest_path, write_manifest
+from inspector.operations.check.digest_check import manifest_path, write_manifest
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.digest_manifest import LARGEST_LINE, Entry, Manifest, new_hash, written
 from inspector.operations.open.listing import load
@@ -117,7 +117,7 @@ def test_names_beside_each_other_are_told(archive: Path) -> None:
     assert sorted(found) == ["digest-manifest-incomplete", "digest-manifest-line", "digest-manifest-unknown-name"]
     assert found["digest-manifest-incomplete"].severity is Severity.INFO
     assert "does not name 3 members: 'b/two.txt'" in found["digest-manifest-incomplete"].message
-    assert "2 lines that are no digests; the first is line 3" in found["digest-manifest-line"].message
+    assert "2 lines that are not digests; the first is line 3" in found["digest-manifest-line"].message
     assert "'gone.txt' in line 2" in found["digest-manifest-unknown-name"].message
     assert found["digest-manifest-unknown-name"].severity is Severity.WARNING
     assert [archive_.verdict(member) for member in range(2)] == [Verdict.NOT_CHECKABLE, Verdict.VERIFIED]

@@ -90,7 +90,7 @@ def test_what_is_no_rca_archive_is_refused(path: Path, sample: Sample) -> None:
 def test_an_archive_is_not_added_to_itself(path: Path) -> None:
     create(path, ONE)
 
-    with pytest.raises(OperationError, match="cannot be put in"):
+    with pytest.raises(OperationError, match="is an output"):
         append_rca(Progress(), str(path), [str(path)], RcaOptions())
     (path.parent.parent / "link").symlink_to(path)
     for target in (path, path.parent.parent / "link"):
@@ -113,7 +113,7 @@ def test_the_file_that_a_link_leads_to_grows(path: Path) -> None:
 def test_a_name_that_is_there_already_is_refused(path: Path) -> None:
     create(path, ONE)
 
-    refused(path, OperationError, "'two' stands twice", [(b"two", b"")])
+    refused(path, OperationError, "'two' occurs twice", [(b"two", b"")])
 
 
 def test_an_archive_that_is_locked_or_has_a_journal_is_left_alone(path: Path) -> None:

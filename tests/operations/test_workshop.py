@@ -43,7 +43,7 @@ def test_a_dataset_is_packed_into_ranges(tree: Path, tmp_path: Path) -> None:
     root = tmp_path / "bucket"
     root.mkdir()
     unnumbered = Draft(ArchiveKind.DATAS3T, str(root), (str(tree),), dataset="d", per_range=1)
-    assert "not named by a number" in Workshop().look(Progress(), unnumbered).obstacle
+    assert "does not have a number as its name" in Workshop().look(Progress(), unnumbered).obstacle
     draft = Draft(ArchiveKind.DATAS3T, str(root), (str(tree),), dataset="d", first_key=7, per_range=1)
     assert "in 2 ranges, keys 7 to 8" in Workshop().look(Progress(), draft).sentence
     assert Workshop().create(Progress(), draft).path == str(root)

@@ -10,7 +10,7 @@ from inspector.__main__ import main
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.create.creating_caf import create_caf
-from inspector.operations.create.inputs import PIECE, check_names, gather
+from inspector.operations.create.inputs import MAX_PIECE_BYTES, check_names, gather
 from inspector.operations.jobs.operation_error import OperationError
 from tests.operations.creations import Stopping, held, plant, visible_names
 from tests.s3.conftest import BUCKET, Store
@@ -33,7 +33,7 @@ def test_a_prefix_is_walked_as_a_folder_is(store: Store, prefix: str) -> None:
     assert [each.name.decode() for each in inputs] == ["a/z", "a/é/deep", "a-b", "b"]
     assert [each.size for each in inputs] == [2, 0, len(LARGE), 1]
     assert [b"".join(each.pieces()) for each in inputs] == [b"22", b"", LARGE, b"1"]
-    assert all(len(piece) <= PIECE for each in inputs for piece in each.pieces())
+    assert all(len(piece) <= MAX_PIECE_BYTES for each in inputs for piece in each.pieces())
     assert all(each.modified for each in inputs)
 
 
@@ -104,5 +104,5 @@ def test_what_is_not_there_is_a_sentence(store: Store, tmp_path: Path, capsys: p
 
 def test_it_can_be_cancelled(store: Store, prefix: str, tmp_path: Path) -> None:
     with pytest.raises(Cancelled):
-        create_caf(Stopping(PIECE), str(tmp_path / "new.caf"), [prefix], connection=store.connection)
+        create_caf(Stopping(MAX_PIECE_BYTES), str(tmp_path / "new.caf"), [prefix], connection=store.connection)
     assert visible_names(tmp_path) == []

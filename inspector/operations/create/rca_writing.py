@@ -25,9 +25,9 @@ from inspector.formats.rca.ledger import Ledger
 from inspector.formats.rca.repair_end import finish
 from inspector.formats.rca.write import Room, Writer
 from inspector.operations.create.creating import Created, NewArchive, created
-from inspector.operations.create.inputs import Input, check_names, gather, not_of_itself
+from inspector.operations.create.inputs import Input, check_names, gather, skipped_outputs
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.jobs.targets import Target, new_archives, see_that_it_may_be_written, target_of
+from inspector.operations.jobs.targets import Target, check_targets, new_archives, target_of
 from inspector.operations.open.opening import Opened, decode, local_path
 from inspector.sources.local.append import appending
 from inspector.sources.local.disk_calls import Disk, Unsynced
@@ -81,10 +81,10 @@ def create_rca(
     Raises OperationError, EditError, SourceError and Cancelled.
     """
     place = target_of(target)
-    see_that_it_may_be_written([place], overwrite=overwrite, connection=connection)
+    check_targets([place], overwrite=overwrite, connection=connection)
     inputs = gather(locations, progress, [place], connection)
     made = make(place, inputs, options, progress, overwrite=overwrite, connection=connection)
-    return replace(made, warnings=(*made.warnings, *not_of_itself([place], locations)))
+    return replace(made, warnings=(*made.warnings, *skipped_outputs([place], locations)))
 
 
 def make(
@@ -131,7 +131,7 @@ def append_rca(
         )
     path = local_path(target)
     grown = grow(path, gather(locations, progress, [path.resolve()], connection), options, progress)
-    return replace(grown, warnings=(*grown.warnings, *not_of_itself([path], locations)))
+    return replace(grown, warnings=(*grown.warnings, *skipped_outputs([path], locations)))
 
 
 def grow(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspector.core.names import visible
 from inspector.core.numbers import plural
 from inspector.core.progress import Progress
-from inspector.operations.check.digest_writing import manifest_path, write_manifest
+from inspector.operations.check.digest_check import manifest_path, write_manifest
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.location import Location
 from inspector.operations.protocol.digest_algorithms import ALGORITHMS

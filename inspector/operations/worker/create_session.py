@@ -15,13 +15,13 @@ from inspector.core.source import SourceError
 from inspector.formats.taco.write import WriteError, slots
 from inspector.operations.create import catalogue, creating_caf, datas3t_packing
 from inspector.operations.create.creating import Created, size_of
-from inspector.operations.create.creating_caf import DEFAULT_SIZE, create_caf
+from inspector.operations.create.creating_caf import DEFAULT_MAX_BYTES, create_caf
 from inspector.operations.create.creating_taco import create_taco
 from inspector.operations.create.datas3t_packing import PackingOptions, create_datas3t
 from inspector.operations.create.inputs import Input, check_names, gather
 from inspector.operations.create.rca_writing import create_rca, names_in, rca_options
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.jobs.targets import see_that_it_has_a_name, target_of
+from inspector.operations.jobs.targets import check_object_name, target_of
 from inspector.operations.jobs.unfinished import remove_unfinished, remove_uploads, report_unfinished, report_uploads
 from inspector.operations.protocol.header_draft import parse_entry
 from inspector.operations.protocol.workshop_views import ArchiveKind, Contents, Draft, FoundPlaces, InputRow, Made
@@ -129,7 +129,7 @@ def _see_that_it_names_a_place(draft: Draft) -> None:
         return
     address = parse(draft.target)
     if draft.kind is not ArchiveKind.DATAS3T:
-        see_that_it_has_a_name(address)
+        check_object_name(address)
 
 
 def _gathered(progress: Progress, draft: Draft) -> tuple[list[Input], list[InputRow]]:
@@ -182,7 +182,7 @@ def _trouble(name: bytes, often: Counter[bytes], taken: Collection[bytes]) -> st
 
 def _archives(inputs: Sequence[Input], draft: Draft) -> str:
     """In how many archives it will be, where that is more than one. Raises OperationError."""
-    volumes = creating_caf.plan(inputs, target_of(draft.target or "archive.caf"), draft.max_size or DEFAULT_SIZE)
+    volumes = creating_caf.plan(inputs, target_of(draft.target or "archive.caf"), draft.max_size or DEFAULT_MAX_BYTES)
     return f", in {count(len(volumes), 'archive')}" if len(volumes) > 1 else ""
 
 
@@ -212,7 +212,7 @@ def _packing(draft: Draft) -> PackingOptions:
 
 
 def _caf(progress: Progress, draft: Draft) -> Created:
-    size = draft.max_size or DEFAULT_SIZE
+    size = draft.max_size or DEFAULT_MAX_BYTES
     return create_caf(
         progress,
         draft.target,
