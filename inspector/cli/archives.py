@@ -23,7 +23,7 @@ _MAX_FINDINGS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LocationPart:
     """One archive of a location; ``key`` is its path inside the folder, empty if the location is the archive itself."""
 
     archive: Opened
@@ -42,7 +42,7 @@ class Part:
             complain(f"{self.label}: {count(more, 'more finding')}.")
 
 
-def status_of(opened: Iterable[Part]) -> int:
+def status_of(opened: Iterable[LocationPart]) -> int:
     """UNREADABLE if bytes could not be read, so that the output may be incomplete; else FINE."""
     return UNREADABLE if not_read(part.archive for part in opened) else FINE
 
@@ -58,7 +58,7 @@ def report_interrupted(location: str) -> None:
 
 def open_parts(
     location: str, connection: Connection = DEFAULT, *, sparing: bool = False, names: Iterable[str] = ()
-) -> list[Part]:
+) -> list[LocationPart]:
     """Open and decode ``location``, with a progress bar; raises SourceError.
 
     ``connection``, ``sparing`` and ``names`` are as in ``load``.
@@ -67,4 +67,4 @@ def open_parts(
     with ProgressBar(Progress()) as progress:
         archives = load(location, progress, connection, sparing=sparing, names=names)
     keys = [inside(location, archive.source.name) for archive in archives]
-    return [Part(archive, key or location, key) for archive, key in zip(archives, keys, strict=True)]
+    return [LocationPart(archive, key or location, key) for archive, key in zip(archives, keys, strict=True)]

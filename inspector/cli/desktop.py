@@ -42,7 +42,7 @@ UNSUPPORTED = (
 TOOL_TIMEOUT_S = 120
 
 
-class Manifest(msgspec.Struct, frozen=True):
+class InstallManifest(msgspec.Struct, frozen=True):
     """What an installation wrote below the data folder, as relative paths with slashes.
 
     ``folders`` were created for ``files``; ``caches`` were first written when the desktop's tools read them.
@@ -80,13 +80,13 @@ def install(home: Path) -> list[str]:
     """
     before, files, old_caches = _read(home), dict(_files()), caches(home)
     folders = before.folders | {folder for folder in _folders([*files, MANIFEST, TYPES]) if not _is_there(home, folder)}
-    _write(home, Manifest(before.files | files.keys(), folders, before.caches))
+    _write(home, InstallManifest(before.files | files.keys(), folders, before.caches))
     _remove(home, before.files - files.keys())
     for name, content in files.items():
         _put(home / name, content)
     done = f"Archive Inspector is now in the menus and in “Open with”: {len(files)} files in {home}."
     sentences = [done, *refresh(home), *_keep_other_defaults(home, files[ENTRY].decode()), check_recognized(*EXAMPLE)]
-    _write(home, Manifest(frozenset(files), folders, before.caches | (caches(home) - old_caches)))
+    _write(home, InstallManifest(frozenset(files), folders, before.caches | (caches(home) - old_caches)))
     return [sentence for sentence in sentences if sentence]
 
 
@@ -96,7 +96,7 @@ def uninstall(home: Path) -> list[str]:
     Raises SourceError if a file cannot be removed.
     """
     known = _read(home)
-    if known == Manifest():
+    if known == InstallManifest():
         return [f"Nothing was installed in {home}, so nothing was removed."]
     count, old_caches = sum(_is_there(home, name) for name in known.files), caches(home)
     _remove(home, known.files)
@@ -174,17 +174,17 @@ def _remove(home: Path, names: Iterable[str]) -> None:
             ) from error
 
 
-def _write(home: Path, manifest: Manifest) -> None:
+def _write(home: Path, manifest: InstallManifest) -> None:
     _put(home / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest, order="sorted")))
 
 
-def _read(home: Path) -> Manifest:
+def _read(home: Path) -> InstallManifest:
     """The manifest of the last installation; raises SourceError for one that it is not safe to remove files by."""
     path = home / MANIFEST
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=Manifest)
+        found = msgspec.json.decode(path.read_bytes(), type=InstallManifest)
     except FileNotFoundError:
-        return Manifest()
+        return InstallManifest()
     except OSError as error:
         raise SourceError(f"{path} cannot be read: {reason(error)}. Nothing was changed.") from error
     except msgspec.DecodeError as error:

@@ -10,7 +10,7 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 
-from inspector.cli.archives import Part, open_parts, status_of
+from inspector.cli.archives import LocationPart, open_parts, status_of
 from inspector.cli.options import add_connection, add_json, add_location, connection_of, one_or_more
 from inspector.cli.output import Lines, complain, json_text, quoted
 from inspector.core.field import Field, locate
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     return status_of(opened)
 
 
-def write_object(out: Lines, source: str, part: Part, depth: int) -> None:
+def write_object(out: Lines, source: str, part: LocationPart, depth: int) -> None:
     """Write the JSON object of one archive, on one line."""
     archive = part.archive
     out.write(f'{{"source": {quoted(source)}, "format": {quoted(archive.format)}, "size": {archive.source.size}')
@@ -80,7 +80,7 @@ def _write_fields(out: Lines, fields: Sequence[Field], depth: int) -> None:
         separator = ", "
 
 
-def write_text(out: Lines, part: Part, depth: int) -> None:
+def write_text(out: Lines, part: LocationPart, depth: int) -> None:
     """Write a line about the archive, then one per field: bytes, name, value = note, and the finding about it."""
     archive = part.archive
     out.write(f"{visible(part.label)}: {archive.title}, {in_bytes(archive.source.size)}\n")

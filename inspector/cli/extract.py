@@ -11,7 +11,7 @@ from inspector.core.numbers import count, grouped
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.operations.extract.extraction import Extraction, folder_at
-from inspector.operations.extract.selection import Selection, all_members, members_named
+from inspector.operations.extract.selection import MemberSelection, all_members, members_named
 from inspector.operations.open.listing import AmbiguousMemberError, MemberNotFoundError, load
 from inspector.operations.open.opening import UNKNOWN_FORMAT, not_read
 from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionResult, OnConflict, Problems
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     return FINE if result.whole else NOT_SOUND
 
 
-def _selections(options: argparse.Namespace, progress: Progress) -> list[Selection]:
+def _selections(options: argparse.Namespace, progress: Progress) -> list[MemberSelection]:
     """The members to extract; raises MemberNotFoundError and SourceError.
 
     Of a dataset, only the ranges that the names belong to are opened at first, and all ranges if one is not there.

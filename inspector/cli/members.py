@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from inspector.cli.archives import Part, open_parts, status_of
+from inspector.cli.archives import LocationPart, open_parts, status_of
 from inspector.cli.options import add_connection, add_json, add_location, connection_of
 from inspector.cli.output import Lines, complain, quoted
 from inspector.core.member import Member
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     return status_of(opened)
 
 
-def _write(part: Part, out: Lines, line: Callable[[Member], str]) -> None:
+def _write(part: LocationPart, out: Lines, line: Callable[[Member], str]) -> None:
     unreadable = 0
     for member in members_of(part.archive, Progress()):
         unreadable += not member.readable
@@ -49,7 +49,7 @@ def _write(part: Part, out: Lines, line: Callable[[Member], str]) -> None:
         complain(f"{part.label}: members without an offset ({unreadable:,}): it is not known where their bytes are.")
 
 
-def _row_writer(part: Part) -> Callable[[Member], str]:
+def _row_writer(part: LocationPart) -> Callable[[Member], str]:
     folder = f"{visible(part.key)}/" if part.key else ""
 
     def row(member: Member) -> str:
@@ -61,7 +61,7 @@ def _row_writer(part: Part) -> Callable[[Member], str]:
     return row
 
 
-def _object_writer(part: Part) -> Callable[[Member], str]:
+def _object_writer(part: LocationPart) -> Callable[[Member], str]:
     # Formatted by hand: json.dumps takes three times as long for a million objects.
     end = f', "archive": {quoted(part.key)}}}\n' if part.key else "}\n"
 

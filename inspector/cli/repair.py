@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from inspector.cli.archives import Part, open_parts
+from inspector.cli.archives import LocationPart, open_parts
 from inspector.cli.bootstrap import FINE, NOT_SOUND, UNREADABLE
 from inspector.cli.options import (
     add_connection,
@@ -148,7 +148,7 @@ def _recover(found: Interrupted, options: argparse.Namespace) -> None:
     complain(recover(options.location, WayOut.FINISH if found.finish else WayOut.FORGET))
 
 
-def _repair(part: Part, options: argparse.Namespace, out: Lines) -> int:
+def _repair(part: LocationPart, options: argparse.Namespace, out: Lines) -> int:
     with ProgressBar(Progress(), log_interval_s=options.progress) as progress:
         planned = plan(part.archive, progress, options.accept, in_place=not options.to)
     shown = described(planned, options.to or "")
@@ -184,7 +184,7 @@ def _status(planned: Plan, options: argparse.Namespace) -> int:
     return FINE if options.to and whole else NOT_SOUND
 
 
-def _write(planned: Plan, part: Part, options: argparse.Namespace, progress: Progress) -> WriteResult | None:
+def _write(planned: Plan, part: LocationPart, options: argparse.Namespace, progress: Progress) -> WriteResult | None:
     source, copy, reached = writable(part.archive), options.to, connection_of(options)
     if copy and not planned.state.fine and planned.salvage is not None:
         return save_salvage(planned, source, copy, progress, connection=reached)

@@ -38,7 +38,7 @@ REPORT_VARIABLE = "ARCHIVE_INSPECTOR_REPORT"
 """The environment variable that names the file a crash report is written to."""
 
 
-class Command(Protocol):
+class CommandModule(Protocol):
     """A module with one sub-command."""
 
     def add_options(self, command: argparse.ArgumentParser, /) -> None:
@@ -48,7 +48,7 @@ class Command(Protocol):
         """Do the work and return the exit status, None for FINE."""
 
 
-_MODULES: dict[str, Command] = {
+_MODULES: dict[str, CommandModule] = {
     "list": members,
     "dump": dump,
     "check": check,

@@ -18,10 +18,10 @@ from inspector.core.finding import Severity
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State, Verdict
-from inspector.operations.check.checking import Report, check_location
+from inspector.operations.check.checking import CheckReport, check_location
 from inspector.operations.check.digest_check import manifest_path, write_manifest
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.open.digest_manifest import LARGEST_LINE, Entry, Manifest, new_hash, written
+from inspector.operations.open.digest_manifest import LARGEST_LINE, DigestManifest, ManifestEntry, new_hash, written
 from inspector.operations.open.listing import load
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.digest_algorithms import ALGORITHMS, SUFFIXES
@@ -32,7 +32,7 @@ SHA256 = BY_NAME["SHA-256"]
 HELLO = b"hello"
 
 
-def check(path: Path) -> Report:
+def check(path: Path) -> CheckReport:
     return check_location(str(path), Progress())
 
 
@@ -48,8 +48,8 @@ def sha256_lines(contents: dict[str, bytes] = CONTENTS) -> bytes:
     return b"".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n".encode() for name, data in contents.items())
 
 
-def entries(data: bytes, suffix: str = ".sha256") -> list[Entry | int]:
-    return list(Manifest(BytesSource(data), SUFFIXES[suffix]).entries())
+def entries(data: bytes, suffix: str = ".sha256") -> list[ManifestEntry | int]:
+    return list(DigestManifest(BytesSource(data), SUFFIXES[suffix]).entries())
 
 
 @pytest.fixture
@@ -212,7 +212,7 @@ def test_archives_of_other_formats_are_compared_too(tmp_path: Path) -> None:
 def test_what_the_tools_write_is_read(suffix: str, line: str, name: str) -> None:
     for ending in ("", "\n", "\r\n"):
         (entry,) = entries((line + ending).encode(), suffix)
-        assert isinstance(entry, Entry)
+        assert isinstance(entry, ManifestEntry)
         assert (entry.algorithm.name, entry.name) == (name, b"x")
         hashed = new_hash(entry.algorithm, len(entry.digest) // 2)
         hashed.update(HELLO)
@@ -239,13 +239,13 @@ def test_what_is_no_digest_is_told_by_its_line(line: str) -> None:
 def test_only_a_line_that_says_so_is_escaped() -> None:
     digest = hashlib.sha256(HELLO).hexdigest()
     plain, escaped = entries(f"{digest}  a\\nb\n\\{digest}  a\\nb\n".encode())
-    assert [each.name for each in (plain, escaped) if isinstance(each, Entry)] == [b"a\\nb", b"a\nb"]
+    assert [each.name for each in (plain, escaped) if isinstance(each, ManifestEntry)] == [b"a\\nb", b"a\nb"]
 
 
 @pytest.mark.parametrize("end", [b"", b"\n"])
 def test_a_line_without_end_is_cut_off(end: bytes) -> None:
     (entry,) = entries(hashlib.sha256(HELLO).hexdigest().encode() + b"  " + b"x" * (LARGEST_LINE * 20) + end)
-    assert isinstance(entry, Entry)
+    assert isinstance(entry, ManifestEntry)
     assert entry.name == b"x" * (LARGEST_LINE - 66)
 
 
@@ -262,7 +262,7 @@ def test_what_is_written_is_read(name: bytes, algorithm: object) -> None:
     line = written(digest.hexdigest(), name, algorithm)
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
-    assert entries(line, algorithm.suffixes[0]) == [Entry(1, algorithm, digest.hexdigest(), name)]
+    assert entries(line, algorithm.suffixes[0]) == [ManifestEntry(1, algorithm, digest.hexdigest(), name)]
 
 
 # ---- writing -----------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import BytesSource
 from inspector.core.verdict import State
 from inspector.operations.check import name_rules
-from inspector.operations.check.checking import Report, check_location
+from inspector.operations.check.checking import CheckReport, check_location
 from inspector.operations.check.name_rules import report_names
 
 Builder = Callable[[Path, list[str]], Path]
@@ -143,7 +143,7 @@ def tarred(folder: Path, names: list[str]) -> Path:
     return path
 
 
-def check(path: Path) -> Report:
+def check(path: Path) -> CheckReport:
     return check_location(str(path), Progress())
 
 

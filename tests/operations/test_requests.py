@@ -27,13 +27,13 @@ from inspector.operations.protocol.requests import (
 from inspector.operations.worker.audit_server import Auditor
 from inspector.operations.worker.browsing import Browser
 from inspector.operations.worker.check_server import Checker
-from inspector.operations.worker.create_session import Workshop
+from inspector.operations.worker.create_session import CreateSession
 from inspector.operations.worker.desk import Desk
 
 ROOT = Path(__file__).parent.parent.parent
 SERVED: dict[type, type] = {
     ArchiveRequests: Desk,
-    CreateRequests: Workshop,
+    CreateRequests: CreateSession,
     BrowseRequests: Browser,
     AuditRequests: Auditor,
     CheckRequests: Checker,

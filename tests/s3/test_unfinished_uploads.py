@@ -13,7 +13,7 @@ import pytest
 from inspector.__main__ import main
 from inspector.core.progress import Progress
 from inspector.operations.protocol.workshop_views import ArchiveKind, Draft
-from inspector.operations.worker.create_session import Workshop
+from inspector.operations.worker.create_session import CreateSession
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.upload_notes import note
 from tests.operations.creations import plant
@@ -95,13 +95,13 @@ def test_what_could_not_be_aborted_is_noted_until_it_is(
     (path,) = notes()
     assert path.stat().st_mode & 0o077 == 0
     draft = Draft(ArchiveKind.CAF, f"{HERE}/left/x.caf", (str(tmp_path),), connection=store.connection)
-    assert "'left/half.caf'" in Workshop().unfinished(Progress(), draft)
+    assert "'left/half.caf'" in CreateSession().unfinished(Progress(), draft)
     with store.proxy.failing(broken):
         main([*arguments, "--remove-unfinished"])
     assert "could not be removed: Writing" in capsys.readouterr().err
     assert path in notes()
 
-    made = Workshop().create(
+    made = CreateSession().create(
         Progress(),
         Draft(draft.kind, draft.target, draft.locations, remove_unfinished=True, connection=store.connection),
     )
@@ -109,7 +109,7 @@ def test_what_could_not_be_aborted_is_noted_until_it_is(
     assert any("was removed" in each or "were removed" in each for each in made.warnings)
     assert unfinished(store) == []
     assert notes() == []
-    assert Workshop().unfinished(Progress(), draft) == ""
+    assert CreateSession().unfinished(Progress(), draft) == ""
 
 
 @pytest.mark.usefixtures("small_parts")

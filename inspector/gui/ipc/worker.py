@@ -45,10 +45,10 @@ def create(connection: Connection) -> None:
     """Look at what archives would hold, and make them, until the window hangs up."""
     _begin()
 
-    from inspector.operations.worker.create_session import Workshop
+    from inspector.operations.worker.create_session import CreateSession
     from inspector.operations.worker.server import serve_requests
 
-    session: CreateRequests = Workshop()
+    session: CreateRequests = CreateSession()
     serve_requests(connection, session, CreateRequests)
 
 

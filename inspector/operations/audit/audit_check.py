@@ -12,7 +12,7 @@ from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
 from inspector.operations.audit.audit_places import Found, seen_of
-from inspector.operations.check.checking import Report, check_location, read_location, unreadable
+from inspector.operations.check.checking import CheckReport, check_location, read_location, unreadable
 from inspector.operations.check.report import as_object
 from inspector.operations.jobs.subprogress import SubProgress
 from inspector.operations.protocol.audit_views import FINDINGS, NO_ARCHIVE, UNCHECKED, Result
@@ -43,7 +43,7 @@ def lost(job: Job, sentence: str, *, again: bool = False) -> Result:
     return _result(job, unreadable(job.found.location, sentence), 0.0, again=again)
 
 
-def _result(job: Job, report: Report, seconds: float, *, again: bool = True) -> Result:
+def _result(job: Job, report: CheckReport, seconds: float, *, again: bool = True) -> Result:
     found = job.found
     if found.listed and report.no_archive:
         return Result(

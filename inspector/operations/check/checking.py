@@ -48,7 +48,7 @@ STATES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class CheckReport:
     """What checking a location found.
 
     ``archives`` are those opened, with their findings; ``findings`` say why none was. ``state`` is None if nothing
@@ -79,7 +79,7 @@ def check_location(
     *,
     seen: Seen | None = None,
     place: Source | S3Prefix | None = None,
-) -> Report:
+) -> CheckReport:
     """Open, decode and check what is at ``location``; if it cannot be opened, the report says so. Raises Cancelled.
 
     ``seen`` and ``place`` are as in open_location.
@@ -97,7 +97,7 @@ def check_location(
 
 def read_location(
     location: str, progress: Progress, connection: Connection = DEFAULT, *, seen: Seen | None = None
-) -> Report:
+) -> CheckReport:
     """Open and decode only: the state is None if nothing wrong was seen. Raises Cancelled."""
     try:
         with cancelling(progress):
@@ -111,19 +111,19 @@ def read_location(
     return replace(report, state=None, sentence="Nothing is wrong with the structure; the content was not read.")
 
 
-def unreadable(location: str, sentence: str) -> Report:
+def unreadable(location: str, sentence: str) -> CheckReport:
     """The report on a location that could not be opened."""
     finding = Finding(Severity.ERROR, UNREADABLE, sentence)
-    return Report(strip_credentials(location), None, State.UNREADABLE, 0, 0, (), (finding,), {}, sentence)
+    return CheckReport(strip_credentials(location), None, State.UNREADABLE, 0, 0, (), (finding,), {}, sentence)
 
 
-def _without_ranges(location: str, error: NoRangeError) -> Report:
+def _without_ranges(location: str, error: NoRangeError) -> CheckReport:
     """The report on a folder whose ranges are all missing, as the files that describe them show."""
     sentence, name = judgement(State.DAMAGED, str(error)), strip_credentials(location)
-    return Report(name, "datas3t", State.DAMAGED, 0, 0, (), error.collection.findings, {}, sentence)
+    return CheckReport(name, "datas3t", State.DAMAGED, 0, 0, (), error.collection.findings, {}, sentence)
 
 
-def check_opened(location: str, opened: Location, progress: Progress) -> Report:
+def check_opened(location: str, opened: Location, progress: Progress) -> CheckReport:
     """Check all archives of a location, several at a time, decoding them first if needed. Raises Cancelled."""
     sentences: list[str] = []
     for at, sentence in enumerate(
@@ -186,7 +186,7 @@ def _check(archive: Opened, decoder: Format, progress: Progress) -> str:
 
 
 def _report_shrinking(archive: Opened, emitter: Emitter) -> None:
-    """Report a file that another program truncated meanwhile: its short reads look like a regular end."""
+    """CheckReport a file that another program truncated meanwhile: its short reads look like a regular end."""
     last = archive.source.size - 1
     if last >= 0 and not archive.source.read(last, 1):
         emitter.error(
@@ -223,7 +223,7 @@ def forget_check(archive: Opened) -> None:
     archive.checked = False
 
 
-def report_of(location: str, opened: Location, sentence: str) -> Report:
+def report_of(location: str, opened: Location, sentence: str) -> CheckReport:
     """The report on archives in their current state."""
     state = state_of(opened.archives)
     counted: Counter[Verdict] = Counter()
@@ -233,7 +233,7 @@ def report_of(location: str, opened: Location, sentence: str) -> Report:
         sentence = INCOMPLETE
     first = opened.archives[0] if opened.archives else None
     known = first is not None and first.decoder is not None
-    return Report(
+    return CheckReport(
         location,
         first.format if first is not None and known else None,
         state,

@@ -24,7 +24,7 @@ from inspector.core.source import blocks
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.open.digest_manifest import Entry, Manifest, manifests, new_hash, written
+from inspector.operations.open.digest_manifest import DigestManifest, ManifestEntry, manifests, new_hash, written
 from inspector.operations.open.listing import content
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.digest_algorithms import Algorithm
@@ -42,7 +42,9 @@ def check_manifests(archive: Opened, emitter: Emitter, progress: Progress) -> st
     Adds verdicts to those of the format's own check, whose mismatches stay, and checksums to ``Archive.checksums``.
     Raises SourceError and Cancelled.
     """
-    return " ".join(_Comparison(archive, emitter, progress, manifest).run() for manifest in manifests(archive.source))
+    return " ".join(
+        _ManifestComparison(archive, emitter, progress, manifest).run() for manifest in manifests(archive.source)
+    )
 
 
 def manifest_path(archive: Opened, algorithm: Algorithm) -> Path:
@@ -84,8 +86,8 @@ def write_manifest(
 # ---- comparing ---------------------------------------------------------------------------------------------------
 
 
-class _Comparison:
-    def __init__(self, archive: Opened, emitter: Emitter, progress: Progress, manifest: Manifest) -> None:
+class _ManifestComparison:
+    def __init__(self, archive: Opened, emitter: Emitter, progress: Progress, manifest: DigestManifest) -> None:
         self.archive = archive
         self.emitter = emitter
         self.progress = progress
@@ -154,7 +156,7 @@ class _Comparison:
         self.report_unnamed(found, known)
         return sorted(found, key=lambda expected: (expected.member, expected.line))
 
-    def member_of(self, entry: Entry, known: dict[bytes, int]) -> int | None:
+    def member_of(self, entry: ManifestEntry, known: dict[bytes, int]) -> int | None:
         """The member that an entry is about, or WHOLE; None if there is none."""
         if entry.name is None:
             return WHOLE

@@ -13,13 +13,13 @@ from inspector.core.finding import Severity
 from inspector.core.progress import Progress
 from inspector.core.source import SourceError
 from inspector.core.verdict import State
-from inspector.operations.check.checking import Report, check_location, unreadable
+from inspector.operations.check.checking import CheckReport, check_location, unreadable
 from inspector.operations.check.report import RENDERED
 from inspector.operations.jobs.process_pool import ProcessPool, TaskFailure
 from inspector.operations.jobs.subprogress import CHECKING, SubProgress, map_with_progress
 from inspector.operations.open.collection import open_collection
 from inspector.operations.open.location import MAX_REMOTE_READS
-from inspector.operations.protocol.check_views import Outcome, Wanted
+from inspector.operations.protocol.check_views import CheckTarget, Outcome
 from inspector.operations.protocol.report_kind import ReportKind
 from inspector.sources.s3.address import is_s3
 
@@ -33,7 +33,7 @@ _MAX_AHEAD_PER_WORKER = 4
 """Locations a worker may be ahead of the next one to report."""
 
 
-def check_one(wanted: Wanted, kind: ReportKind, progress: Progress) -> Outcome:
+def check_one(wanted: CheckTarget, kind: ReportKind, progress: Progress) -> Outcome:
     """Check one location; raises Cancelled."""
     if wanted.why:
         return _outcome(unreadable(wanted.location, wanted.why), kind)
@@ -43,7 +43,7 @@ def check_one(wanted: Wanted, kind: ReportKind, progress: Progress) -> Outcome:
     return _outcome(report, kind)
 
 
-def _outcome(report: Report, kind: ReportKind) -> Outcome:
+def _outcome(report: CheckReport, kind: ReportKind) -> Outcome:
     assert report.state is not None, "a completed check has a state"
     every = list(chain(report.findings, *(archive.findings for archive in report.archives)))
     found = Counter(finding.severity for finding in every)
@@ -53,7 +53,9 @@ def _outcome(report: Report, kind: ReportKind) -> Outcome:
     return Outcome(report.location, report.state, report.sentence, RENDERED[kind](report), counts=counts, worst=worst)
 
 
-def check_many(wanted: Iterable[Wanted], kind: ReportKind, progress: Progress, workers: int = 0) -> Generator[Outcome]:
+def check_many(
+    wanted: Iterable[CheckTarget], kind: ReportKind, progress: Progress, workers: int = 0
+) -> Generator[Outcome]:
     """Check all of these and yield their outcomes in order.
 
     ``workers`` is the maximum number of processes, 0 for one per processor and at least two. Closing the iterator ends
@@ -72,7 +74,7 @@ def check_many(wanted: Iterable[Wanted], kind: ReportKind, progress: Progress, w
 
 
 def _in_threads(
-    wanted: Sequence[Wanted], kind: ReportKind, most: int, sizes: Sequence[int], progress: Progress
+    wanted: Sequence[CheckTarget], kind: ReportKind, most: int, sizes: Sequence[int], progress: Progress
 ) -> Generator[Outcome]:
     """Check up to ``most`` at a time: remote archives are waited for most of the time."""
     by_size = most == 1 or all(size or each.size is not None for size, each in zip(sizes, wanted, strict=True))
@@ -80,7 +82,7 @@ def _in_threads(
     return map_with_progress(progress, CHECKING, parts, lambda at, part: check_one(wanted[at], kind, part), most, unit)
 
 
-def _size(wanted: Wanted) -> int:
+def _size(wanted: CheckTarget) -> int:
     """The bytes to check at a location; 0 if unknown."""
     if wanted.size is not None:
         return wanted.size
@@ -94,7 +96,9 @@ def _size(wanted: Wanted) -> int:
         return 0
 
 
-def _in_processes(wanted: Sequence[Wanted], kind: ReportKind, workers: int, progress: Progress) -> Iterator[Outcome]:
+def _in_processes(
+    wanted: Sequence[CheckTarget], kind: ReportKind, workers: int, progress: Progress
+) -> Iterator[Outcome]:
     finished: dict[int, Outcome] = {}
     with ProcessPool(workers, partial(_work, kind), progress) as pool:
         submitted = 0
@@ -110,7 +114,7 @@ def _in_processes(wanted: Sequence[Wanted], kind: ReportKind, workers: int, prog
             yield finished.pop(turn)
 
 
-def _work(kind: ReportKind, task: tuple[int, Wanted], progress: Progress) -> Outcome:
+def _work(kind: ReportKind, task: tuple[int, CheckTarget], progress: Progress) -> Outcome:
     wanted = task[1]
     part = SubProgress(progress, progress.done, progress.done + _size(wanted))
     outcome = check_one(wanted, kind, part)

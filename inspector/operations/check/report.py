@@ -15,7 +15,7 @@ from inspector.core.finding import Finding
 from inspector.core.names import decoded, visible
 from inspector.core.numbers import count, hexadecimal, in_bytes
 from inspector.core.verdict import VERDICTS, State, Verdict
-from inspector.operations.check.checking import Report, own_state
+from inspector.operations.check.checking import CheckReport, own_state
 from inspector.operations.open.location import inside
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.report_kind import ReportKind
@@ -44,7 +44,7 @@ td.bytes { font-family: ui-monospace, monospace }
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _FindingRow:
     """A finding of a report; ``label`` is its archive's path inside a folder, ``member`` its name."""
 
     finding: Finding
@@ -60,25 +60,25 @@ class _Row:
         return " ".join(f"{hexadecimal(start)}..{hexadecimal(stop)}" for start, stop in self.finding.spans)
 
 
-def _rows(report: Report) -> Iterator[_Row]:
+def _rows(report: CheckReport) -> Iterator[_FindingRow]:
     for finding in report.findings:
-        yield _Row(finding, "", None)
+        yield _FindingRow(finding, "", None)
     for archive in report.archives:
         label = inside(report.location, archive.source.name)
         for finding in archive.findings:
             member = finding.member
             known = member is not None and member < len(archive.members)
-            yield _Row(finding, label, archive.members.path(member) if known and member is not None else None)
+            yield _FindingRow(finding, label, archive.members.path(member) if known and member is not None else None)
 
 
-def _summary(report: Report) -> str:
+def _summary(report: CheckReport) -> str:
     """``rca, 66,204 bytes, 11 members: 8 verified, 3 not checkable``."""
     verdicts = ", ".join(f"{number:,} {verdict}" for verdict, number in report.verdicts.items())
     words = f"{report.format or 'no known format'}, {in_bytes(report.size)}, {count(report.members, 'member')}"
     return f"{words}: {verdicts}" if verdicts else words
 
 
-def _unverified(report: Report) -> list[str]:
+def _unverified(report: CheckReport) -> list[str]:
     """Lines that name the members that are not verified, so that the others are known to be whole.
 
     If no member is verified, only those known to be wrong are named.
@@ -92,7 +92,7 @@ def _unverified(report: Report) -> list[str]:
     return [*lines, f"... and {total - len(lines):,} more"] if total > len(lines) else lines
 
 
-def _with_verdict(report: Report, verdict: Verdict) -> Iterator[tuple[Verdict, str]]:
+def _with_verdict(report: CheckReport, verdict: Verdict) -> Iterator[tuple[Verdict, str]]:
     """The printable names of the members with this verdict."""
     code = VERDICTS.index(verdict)
     for archive in report.archives:
@@ -104,12 +104,12 @@ def _with_verdict(report: Report, verdict: Verdict) -> Iterator[tuple[Verdict, s
             at = archive.verdicts.find(code, at + 1)
 
 
-def _dropped(report: Report) -> str:
+def _dropped(report: CheckReport) -> str:
     dropped = sum(archive.findings_dropped for archive in report.archives)
     return f"{count(dropped, 'more finding')} of the same kinds." if dropped else ""
 
 
-def _repairable(report: Report) -> str:
+def _repairable(report: CheckReport) -> str:
     """The line that says how many findings a repair answers; empty if none."""
     number = sum(row.finding.repair is not None for row in _rows(report))
     if not number:
@@ -117,7 +117,7 @@ def _repairable(report: Report) -> str:
     return f"{count(number, 'finding')} can be repaired: repair shows how, and what is lost or assumed."
 
 
-def _ranges(report: Report) -> list[tuple[str, State | None, Opened]]:
+def _ranges(report: CheckReport) -> list[tuple[str, State | None, Opened]]:
     """Each range of a collection: its path inside it, and its own state, None if that is unknown."""
     named = ((inside(report.location, archive.source.name), archive) for archive in report.archives)
     return [(label, _range_state(archive), archive) for label, archive in named if label]
@@ -128,7 +128,7 @@ def _range_state(archive: Opened) -> State | None:
     return state if archive.checked or state is not State.SOUND else None
 
 
-def _range_lines(report: Report) -> list[str]:
+def _range_lines(report: CheckReport) -> list[str]:
     """How many ranges have each state, and which are not sound; empty for a single range."""
     ranges = _ranges(report)
     if len(ranges) < 2:
@@ -140,7 +140,7 @@ def _range_lines(report: Report) -> list[str]:
     return [f"{count(len(ranges), 'range')}: {parts}", *wrong[:_MAX_NAMES], *more]
 
 
-def as_text(report: Report) -> str:
+def as_text(report: CheckReport) -> str:
     """The report as lines of text; every name is printable."""
     if not report.archives and [each.message for each in report.findings] == [report.sentence]:
         # Nothing was opened, so there is nothing to sum up.
@@ -160,12 +160,12 @@ def as_text(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_json(report: Report) -> str:
+def as_json(report: CheckReport) -> str:
     """The report as one line of JSON in ASCII."""
     return json.dumps(as_object(report)) + "\n"
 
 
-def as_object(report: Report) -> dict[str, Any]:
+def as_object(report: CheckReport) -> dict[str, Any]:
     """The report as the object of ``check --json``."""
     findings = [
         {
@@ -188,7 +188,7 @@ def as_object(report: Report) -> dict[str, Any]:
     }
 
 
-def as_html(report: Report) -> str:
+def as_html(report: CheckReport) -> str:
     """The report as a page without scripts or external files."""
     name = _escaped(report.location)
     rows = "".join(map(_html_row, _rows(report)))
@@ -204,7 +204,7 @@ def as_html(report: Report) -> str:
     )
 
 
-def _range_table(report: Report) -> str:
+def _range_table(report: CheckReport) -> str:
     rows = "".join(
         f'<tr><td class="{state or "open"}">{state or _NOT_CHECKED}</td><td>{_escaped(label)}</td>'
         f"<td>{len(archive.members):,}</td><td>{archive.source.size:,}</td></tr>\n"
@@ -214,7 +214,7 @@ def _range_table(report: Report) -> str:
     return f"<table><thead><tr>{heads}</tr></thead><tbody>\n{rows}</tbody></table>\n" if rows else ""
 
 
-def _html_row(row: _Row) -> str:
+def _html_row(row: _FindingRow) -> str:
     severity = row.finding.severity
     repair = f"<br>repair: {_escaped(row.finding.repair)}" if row.finding.repair else ""
     return (
@@ -232,7 +232,7 @@ RENDERED = {ReportKind.TEXT: as_text, ReportKind.JSON: as_json, ReportKind.HTML:
 """The function that renders each kind of report."""
 
 
-def write_report(report: Report, path: Path, kind: ReportKind) -> None:
+def write_report(report: CheckReport, path: Path, kind: ReportKind) -> None:
     """Write a report to ``path``, replacing what is there; raises SourceError if it cannot be written."""
     with AtomicFile(path, replace=True) as target:
         target.write(RENDERED[kind](report).encode("utf-8", "backslashreplace"))

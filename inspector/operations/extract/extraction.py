@@ -21,14 +21,14 @@ from inspector.core.numbers import count, grouped, in_bytes, plural, rounded
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import Source, SourceError
 from inspector.operations.extract.extraction_plan import Batch, Planner, ProblemList
-from inspector.operations.extract.selection import Selection, with_suffix
+from inspector.operations.extract.selection import MemberSelection, with_suffix
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.jobs.unfinished import removed_message
 from inspector.operations.open.opening import Opened
 from inspector.operations.open.reading import Doubts, Errors, Reading
 from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionPlan, ExtractionResult
 from inspector.sources.local.file import FileSource
-from inspector.sources.local.member_writer import Calls, Destination, Part, PlaceError, TakenError, origin_of
+from inspector.sources.local.member_writer import Calls, Destination, PartialFile, PlaceError, TakenError, origin_of
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.sentences import S3Error
 
@@ -56,7 +56,11 @@ class Extraction:
     """The extraction of members of decoded archives into ``folder``."""
 
     def __init__(
-        self, selections: Sequence[Selection], folder: Path, options: ExtractionOptions, calls: Calls | None = None
+        self,
+        selections: Sequence[MemberSelection],
+        folder: Path,
+        options: ExtractionOptions,
+        calls: Calls | None = None,
     ) -> None:
         self._selections = selections
         self._folder = folder
@@ -312,7 +316,7 @@ class _Work:
     def _write(self, batch: Batch, member: int, state: _ThreadState) -> tuple[int, str, Doubts]:
         """Write one file; returns its size, why it was not kept (empty if it was), and the doubts about it.
 
-        Raises as Part does.
+        Raises as PartialFile does.
         """
         parts, size = batch.parts(member), batch.size(member)
         part = state.destination.part(parts)
@@ -351,8 +355,8 @@ class _ThreadState:
         self._progress = progress
         self._written = written
 
-    def copy(self, member: int, size: int, part: Part) -> Doubts:
-        """Write the content of a member and return the doubts about it. Raises as Part does."""
+    def copy(self, member: int, size: int, part: PartialFile) -> Doubts:
+        """Write the content of a member and return the doubts about it. Raises as PartialFile does."""
         written = 0
         reading = Reading(self._archive, member, self._errors)
         self._progress.advance(0)

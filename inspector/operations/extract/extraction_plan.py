@@ -12,7 +12,7 @@ from inspector.core.member import FOLDER, SHARED, SPECIAL, Codec, Member
 from inspector.core.names import collision_keys, visible
 from inspector.core.numbers import count, grouped, rounded
 from inspector.core.progress import Progress
-from inspector.operations.extract.selection import Selection, has_invisible, parts_of, refusal, with_number
+from inspector.operations.extract.selection import MemberSelection, has_invisible, parts_of, refusal, with_number
 from inspector.operations.jobs.finding_summary import brief, with_full_stop
 from inspector.operations.jobs.unfinished import unfinished_message
 from inspector.operations.open.reading import CLAIMED
@@ -44,7 +44,7 @@ class ProblemList:
         self._listed: list[Problem] = []
         self.count = 0
 
-    def add(self, selection: Selection, member: int, sentence: str) -> None:
+    def add(self, selection: MemberSelection, member: int, sentence: str) -> None:
         """Add one; ``sentence`` is the predicate, it follows the name of the member."""
         self.count += 1
         if self.count <= MAX_PROBLEMS_LISTED:
@@ -65,7 +65,7 @@ class Batch:
     same path replaces.
     """
 
-    selection: Selection
+    selection: MemberSelection
     files: array[int] = field(default_factory=lambda: array("Q"))
     folders: array[int] = field(default_factory=lambda: array("Q"))
     paths: dict[int, bytes] = field(default_factory=dict)
@@ -96,7 +96,9 @@ def _max_size(member: Member, archive_size: int) -> int | None:
 class Planner:
     """Plans an extraction: ``run`` fills the batches and the lists of problems."""
 
-    def __init__(self, selections: Sequence[Selection], destination: Destination, options: ExtractionOptions) -> None:
+    def __init__(
+        self, selections: Sequence[MemberSelection], destination: Destination, options: ExtractionOptions
+    ) -> None:
         self.batches = [Batch(each) for each in selections]
         self.conflicts, self.refused, self.doubtful = ProblemList(), ProblemList(), ProblemList()
         self.conflicts_left = 0
@@ -197,7 +199,7 @@ class Planner:
         batch.sources[member.index] = links[key]
         return ""
 
-    def _is_doubtful(self, selection: Selection, size: int, member: Member, path: bytes) -> bool:
+    def _is_doubtful(self, selection: MemberSelection, size: int, member: Member, path: bytes) -> bool:
         """Whether a member needs --doubtful and it was not given; if so, add why."""
         if self._options.doubtful:
             return False

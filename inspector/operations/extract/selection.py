@@ -48,7 +48,7 @@ _EXTENSION = re.compile(rb"(?s)(.+?)((?:\.[^./]{1,12}){0,2})")
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class MemberSelection:
     """Members of one archive of a location, by index, in the order of the archive.
 
     ``first`` is the number of the archive's first member among those of all archives. ``folder`` is the prefix of
@@ -65,11 +65,11 @@ class Selection:
         return self.folder + self.archive.members.path(member)
 
 
-def all_members(location: str, archives: Sequence[Opened]) -> list[Selection]:
-    """All members of an open location, one Selection per archive."""
+def all_members(location: str, archives: Sequence[Opened]) -> list[MemberSelection]:
+    """All members of an open location, one MemberSelection per archive."""
     firsts = accumulate((len(archive.members) for archive in archives), initial=0)
     return [
-        Selection(archive, first, _folder(location, archive), range(len(archive.members)))
+        MemberSelection(archive, first, _folder(location, archive), range(len(archive.members)))
         for archive, first in zip(archives, firsts, strict=False)
     ]
 
@@ -79,7 +79,7 @@ def _folder(location: str, archive: Opened) -> bytes:
     return f"{key}/".encode("utf-8", "surrogateescape") if key else b""
 
 
-def members_numbered(every: Sequence[Selection], numbers: Iterable[int]) -> list[Selection]:
+def members_numbered(every: Sequence[MemberSelection], numbers: Iterable[int]) -> list[MemberSelection]:
     """The members of ``every`` with these numbers. Raises OperationError if one does not exist."""
     firsts = [each.first for each in every]
     chosen: dict[int, list[int]] = {}
@@ -91,7 +91,7 @@ def members_numbered(every: Sequence[Selection], numbers: Iterable[int]) -> list
     return [_only(every[at], members) for at, members in chosen.items()]
 
 
-def members_named(every: Sequence[Selection], names: Sequence[str]) -> list[Selection]:
+def members_named(every: Sequence[MemberSelection], names: Sequence[str]) -> list[MemberSelection]:
     """The members of ``every`` with these names, or below folders with these names.
 
     Raises MemberNotFoundError for a name without a member.
@@ -121,7 +121,7 @@ def members_named(every: Sequence[Selection], names: Sequence[str]) -> list[Sele
     return [each for each in chosen if each.members]
 
 
-def _by_shown_name(every: Sequence[Selection], name: str) -> Iterable[Selection]:
+def _by_shown_name(every: Sequence[MemberSelection], name: str) -> Iterable[MemberSelection]:
     """The member of a name that has no components, or that is shown so.
 
     Raises MemberNotFoundError where it is neither.
@@ -133,8 +133,8 @@ def _by_shown_name(every: Sequence[Selection], name: str) -> Iterable[Selection]
     return [_only(each, [member]) for each in every if each.archive is archive]
 
 
-def _only(selection: Selection, members: list[int]) -> Selection:
-    return Selection(selection.archive, selection.first, selection.folder, members)
+def _only(selection: MemberSelection, members: list[int]) -> MemberSelection:
+    return MemberSelection(selection.archive, selection.first, selection.folder, members)
 
 
 def _forms(name: str) -> set[bytes]:

@@ -59,7 +59,7 @@ _XXHASHES = {4: _BY_TAG["xxh32"], 8: _BY_TAG["xxh64"], 16: _BY_TAG["xxh128"]}
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ManifestEntry:
     """One line: ``digest`` in lower-case hex; ``name`` as bytes, None on a line that is nothing but a digest."""
 
     line: int
@@ -69,7 +69,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class DigestManifest:
     """A manifest beside an archive; ``algorithm`` is what its suffix says."""
 
     source: Source
@@ -80,7 +80,7 @@ class Manifest:
         """Its file name, for a person."""
         return visible(PurePath(self.source.name).name)
 
-    def entries(self) -> Iterator[Entry | int]:
+    def entries(self) -> Iterator[ManifestEntry | int]:
         """Its lines, the number of each one that is no entry; comments and empty lines are passed over."""
         for number, line in enumerate(_lines(self.source), 1):
             text = line.rstrip(b"\r")
@@ -88,7 +88,7 @@ class Manifest:
                 continue
             yield self._entry(number, text) or number
 
-    def _entry(self, number: int, text: bytes) -> Entry | None:
+    def _entry(self, number: int, text: bytes) -> ManifestEntry | None:
         escaped = text.startswith(b"\\")
         found = _parsed(text[escaped:], self.algorithm)
         if found is None:
@@ -98,7 +98,7 @@ class Manifest:
             return None
         if escaped and name is not None:
             name = _ESCAPE.sub(lambda escape: _ESCAPED[escape[1]], name)
-        return Entry(number, algorithm, digest.decode().lower(), name)
+        return ManifestEntry(number, algorithm, digest.decode().lower(), name)
 
 
 def _parsed(text: bytes, default: Algorithm) -> tuple[Algorithm, bytes, bytes | None] | None:
@@ -131,7 +131,7 @@ def _lines(source: Source) -> Iterator[bytes]:
         yield rest
 
 
-def manifests(source: Source) -> Iterator[Manifest]:
+def manifests(source: Source) -> Iterator[DigestManifest]:
     """The manifests beside a source, as far as it is told which there are. Raises SourceError."""
     for suffix, algorithm in SUFFIXES.items():
         try:
@@ -139,7 +139,7 @@ def manifests(source: Source) -> Iterator[Manifest]:
         except HiddenError:
             continue  # nothing makes one likely
         if beside is not None:
-            yield Manifest(beside, algorithm)
+            yield DigestManifest(beside, algorithm)
 
 
 def written(digest: str, name: bytes, algorithm: Algorithm) -> bytes:

@@ -16,7 +16,7 @@ from inspector.core.progress import Cancelled, Progress
 from inspector.core.verdict import VERDICTS, Checksum, State, Verdict
 from inspector.operations.check.checking import (
     INCOMPLETE,
-    Report,
+    CheckReport,
     check_opened,
     forget_check,
     judgement,
@@ -45,7 +45,7 @@ class Checks:
         self._name = name
         self._location = location
         self._shelf = shelf
-        self._report: Report | None = None
+        self._report: CheckReport | None = None
         self._cancelled = ""
         self.running = False
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from inspector.core.progress import Progress
 from inspector.operations.extract.extraction import Extraction, folder_at
-from inspector.operations.extract.selection import Selection, all_members, members_numbered
+from inspector.operations.extract.selection import MemberSelection, all_members, members_numbered
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import learn
 from inspector.operations.protocol.extraction_views import (
@@ -84,13 +84,13 @@ class Taking(Session):
         self._learn(wanted, progress)
         return Extraction(wanted, where, options)
 
-    def _wanted(self, members: Collection[int] | None) -> list[Selection]:
+    def _wanted(self, members: Collection[int] | None) -> list[MemberSelection]:
         if self._stage is not Stage.READY:
             raise OperationError("Nothing was extracted: not all of the archive has been read.")
         every = all_members(self._name, self._now.archives)
         return every if members is None else members_numbered(every, members)
 
-    def _learn(self, wanted: Sequence[Selection], progress: Progress) -> None:
+    def _learn(self, wanted: Sequence[MemberSelection], progress: Progress) -> None:
         """Read headers that were left out; raises OperationError where that shows the members to be others."""
         for each in wanted:
             if learn(each.archive, each.members, progress):

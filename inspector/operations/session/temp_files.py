@@ -11,7 +11,7 @@ from inspector.core.names import decoded, visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
 from inspector.operations.extract.extraction import Extraction
-from inspector.operations.extract.selection import Selection, parts_of, refusal
+from inspector.operations.extract.selection import MemberSelection, parts_of, refusal
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.extraction_views import ExtractionOptions, ExtractionResult, Lent, OnConflict
 
@@ -54,12 +54,12 @@ _NAME = 80
 """The most characters of the name that a member is opened under."""
 
 
-def size_of(wanted: Sequence[Selection]) -> int:
+def size_of(wanted: Sequence[MemberSelection]) -> int:
     """How many bytes members have, all together."""
     return sum(each.archive.members.size(member) for each in wanted for member in each.members)
 
 
-def lend(wanted: Sequence[Selection], heads: Sequence[bytes], folder: Path, progress: Progress) -> Lent:
+def lend(wanted: Sequence[MemberSelection], heads: Sequence[bytes], folder: Path, progress: Progress) -> Lent:
     """Extract members into a private folder; ``heads`` are the paths, of members or of folders, to be given away.
 
     Raises OperationError where nothing could be extracted, SourceError and Cancelled.
@@ -92,7 +92,7 @@ def _missing(result: ExtractionResult) -> str:
     return first if left == 1 else f"{count(left, 'member')} are left out. {first}"
 
 
-def lend_one(wanted: Sequence[Selection], path: bytes, folder: Path, progress: Progress) -> Lent:
+def lend_one(wanted: Sequence[MemberSelection], path: bytes, folder: Path, progress: Progress) -> Lent:
     """Extract one member to be opened with another program, under a harmless name.
 
     Raises OperationError for what may be run, SourceError and Cancelled.

@@ -19,11 +19,11 @@ from inspector.operations.protocol.audit_views import (
     NO_ARCHIVE,
     STATES,
     Amount,
+    AuditRequest,
     ExportKind,
     Query,
     Result,
     Standing,
-    Wanted,
 )
 from inspector.operations.protocol.views import Page
 from inspector.sources.local.atomic import AtomicFile
@@ -42,7 +42,7 @@ class Auditor:
         self._seconds = 0.0
         self._running = False
 
-    def audit(self, progress: Progress, wanted: Wanted) -> Standing:
+    def audit(self, progress: Progress, wanted: AuditRequest) -> Standing:
         """Do what is not done yet.
 
         Raises SourceError, OperationError and Cancelled; what was finished until then is kept.

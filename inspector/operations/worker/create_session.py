@@ -37,7 +37,7 @@ BY_NAME = "="
 """What stands before the name of a member where an entry of a TACO header is for that."""
 
 
-class Workshop:
+class CreateSession:
     """Has no archive of its own. What is asked of it needs no order."""
 
     def __init__(self) -> None:

@@ -130,7 +130,7 @@ class Destination:
         except OSError as error:
             raise error_for(error) from error
 
-    def part(self, parts: Parts) -> Part:
+    def part(self, parts: Parts) -> PartialFile:
         """A new file that appears at ``parts`` when it is whole; one at a time. Raises PlaceError."""
         name = part_name().encode()
         try:
@@ -140,7 +140,7 @@ class Destination:
             raise error_for(error) from error
         with contextlib.suppress(OSError):  # without locks, no other run takes it for unfinished
             self.calls.lock(file)
-        return Part(self, name, folder, file)
+        return PartialFile(self, name, folder, file)
 
     def unfinished(self, parts: Parts) -> list[Unfinished]:
         """The unfinished files in a folder below the destination; none if the folder does not exist."""
@@ -227,7 +227,7 @@ def error_for(error: OSError) -> Exception:
     return PlaceError(f"the system refuses it ({reason(error)})")
 
 
-class Part:
+class PartialFile:
     """A file being written; it ends with ``keep`` or ``drop``. A further ``drop`` does no harm."""
 
     def __init__(self, destination: Destination, name: bytes, folder: int, file: int) -> None:

@@ -11,7 +11,7 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.workshop_views import ArchiveKind, Draft
 from inspector.operations.session.session import Session
 from inspector.operations.session.workbench import Workbench
-from inspector.operations.worker.create_session import Workshop
+from inspector.operations.worker.create_session import CreateSession
 
 
 @pytest.fixture
@@ -32,10 +32,10 @@ def names(path: Path) -> set[str]:
 @pytest.mark.parametrize("kind", [ArchiveKind.CAF, ArchiveKind.RCA, ArchiveKind.TACO])
 def test_what_is_looked_at_is_what_is_made(kind: ArchiveKind, tree: Path, tmp_path: Path) -> None:
     draft = Draft(kind, str(tmp_path / f"new.{kind}"), (str(tree),))
-    contents = Workshop().look(Progress(), draft)
+    contents = CreateSession().look(Progress(), draft)
     assert contents.obstacle == ""
     assert (contents.count, contents.size) == (2, 405)
-    made = Workshop().create(Progress(), draft)
+    made = CreateSession().create(Progress(), draft)
     assert {row.name for row in contents.rows} <= names(Path(made.path))
 
 
@@ -43,16 +43,16 @@ def test_a_dataset_is_packed_into_ranges(tree: Path, tmp_path: Path) -> None:
     root = tmp_path / "bucket"
     root.mkdir()
     unnumbered = Draft(ArchiveKind.DATAS3T, str(root), (str(tree),), dataset="d", per_range=1)
-    assert "does not have a number as its name" in Workshop().look(Progress(), unnumbered).obstacle
+    assert "does not have a number as its name" in CreateSession().look(Progress(), unnumbered).obstacle
     draft = Draft(ArchiveKind.DATAS3T, str(root), (str(tree),), dataset="d", first_key=7, per_range=1)
-    assert "in 2 ranges, keys 7 to 8" in Workshop().look(Progress(), draft).sentence
-    assert Workshop().create(Progress(), draft).path == str(root)
+    assert "in 2 ranges, keys 7 to 8" in CreateSession().look(Progress(), draft).sentence
+    assert CreateSession().create(Progress(), draft).path == str(root)
     assert len(list(root.rglob("*.tar"))) == 2
 
 
 def test_entries_are_numbers_or_members(tree: Path, tmp_path: Path) -> None:
     target = tmp_path / "new.tacozip"
-    Workshop().create(Progress(), Draft(ArchiveKind.TACO, str(target), (str(tree),), entries=("=a.txt", "1,2")))
+    CreateSession().create(Progress(), Draft(ArchiveKind.TACO, str(target), (str(tree),), entries=("=a.txt", "1,2")))
     bench = Workbench(str(target))
     bench.decode(Progress())
     entries = [(each.offset, each.length) for each in bench.header(None).entries]
@@ -64,7 +64,7 @@ def test_what_cannot_be_put_in_is_marked_in_its_row(tree: Path, tmp_path: Path) 
     (tree / "link").symlink_to(tree / "a.txt")
     (tree / "A.TXT").write_bytes(b"")
     locations = (str(tree / "link"), str(tree / "a.txt"), str(tree / "a.txt"), str(tree / "A.TXT"), str(tree / "no"))
-    contents = Workshop().look(Progress(), Draft(ArchiveKind.CAF, str(tmp_path / "new.caf"), locations))
+    contents = CreateSession().look(Progress(), Draft(ArchiveKind.CAF, str(tmp_path / "new.caf"), locations))
     troubles = {row.where.rpartition("/")[2]: row for row in contents.rows}
     assert "is a link" in troubles["link"].trouble == contents.obstacle
     assert "does not exist" in troubles["no"].trouble
@@ -76,24 +76,24 @@ def test_what_cannot_be_put_in_is_marked_in_its_row(tree: Path, tmp_path: Path) 
 
 def test_nothing_is_made_of_nothing(tmp_path: Path) -> None:
     with pytest.raises(OperationError, match="nothing to put"):
-        Workshop().create(Progress(), Draft(ArchiveKind.CAF, str(tmp_path / "new.caf")))
+        CreateSession().create(Progress(), Draft(ArchiveKind.CAF, str(tmp_path / "new.caf")))
     with pytest.raises(OperationError, match="not said where"):
-        Workshop().create(Progress(), Draft(ArchiveKind.CAF, "", ("x",)))
+        CreateSession().create(Progress(), Draft(ArchiveKind.CAF, "", ("x",)))
     assert not any(tmp_path.iterdir())
 
 
 def test_members_are_found_in_a_catalogue(tree: Path, tmp_path: Path) -> None:
     catalogue = str(tmp_path / "all.sqlite")
     draft = Draft(ArchiveKind.CAF, str(tmp_path / "new.caf"), (str(tree),), catalogue=catalogue)
-    Workshop().create(Progress(), draft)
-    found = Workshop().find(Progress(), catalogue, "*")
+    CreateSession().create(Progress(), draft)
+    found = CreateSession().find(Progress(), catalogue, "*")
     assert [place.path for place in found.places] == ["a.txt", "sub/b.bin"]
     assert not found.more
 
 
 def test_an_rca_archive_grows_and_is_read_again(tree: Path, tmp_path: Path) -> None:
     target = tmp_path / "grows.rca"
-    Workshop().create(Progress(), Draft(ArchiveKind.RCA, str(target), (str(tree / "a.txt"),)))
+    CreateSession().create(Progress(), Draft(ArchiveKind.RCA, str(target), (str(tree / "a.txt"),)))
     bench = Workbench(str(target))
     bench.decode(Progress())
     grown = bench.append(Progress(), [str(tree / "sub" / "b.bin")], 0, "")
@@ -103,7 +103,7 @@ def test_an_rca_archive_grows_and_is_read_again(tree: Path, tmp_path: Path) -> N
 
 def test_names_that_a_growing_archive_has_are_marked(tree: Path, tmp_path: Path) -> None:
     target = tmp_path / "grows.rca"
-    workshop = Workshop()
+    workshop = CreateSession()
     workshop.create(Progress(), Draft(ArchiveKind.RCA, str(target), (str(tree / "a.txt"),)))
     more = Draft(ArchiveKind.RCA, str(target), (str(tree / "a.txt"), str(tree / "sub" / "b.bin")), grows=True)
     contents = workshop.look(Progress(), more)
