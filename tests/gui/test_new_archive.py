@@ -139,7 +139,7 @@ def test_what_is_there_is_replaced_only_when_that_is_said(
     tab.overwrite.setChecked(True)
     tab.begin.click()
     settle(qtbot, window)
-    assert "is made" in tab.message.text.text()
+    assert "Created " in tab.message.text.text()
 
 
 def test_what_a_killed_run_has_left_is_said_and_removed_on_a_word(

@@ -21,7 +21,13 @@ from inspector.core.verdict import State, Verdict
 from inspector.operations.check.checking import CheckReport, check_location
 from inspector.operations.check.digest_check import manifest_path, write_manifest
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.open.digest_manifest import LARGEST_LINE, DigestManifest, ManifestEntry, new_hash, written
+from inspector.operations.open.digest_manifest import (
+    MAX_LINE_BYTES,
+    DigestManifest,
+    ManifestEntry,
+    manifest_line,
+    new_hash,
+)
 from inspector.operations.open.listing import load
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.digest_algorithms import ALGORITHMS, SUFFIXES
@@ -244,9 +250,9 @@ def test_only_a_line_that_says_so_is_escaped() -> None:
 
 @pytest.mark.parametrize("end", [b"", b"\n"])
 def test_a_line_without_end_is_cut_off(end: bytes) -> None:
-    (entry,) = entries(hashlib.sha256(HELLO).hexdigest().encode() + b"  " + b"x" * (LARGEST_LINE * 20) + end)
+    (entry,) = entries(hashlib.sha256(HELLO).hexdigest().encode() + b"  " + b"x" * (MAX_LINE_BYTES * 20) + end)
     assert isinstance(entry, ManifestEntry)
-    assert entry.name == b"x" * (LARGEST_LINE - 66)
+    assert entry.name == b"x" * (MAX_LINE_BYTES - 66)
 
 
 @given(st.binary(), st.sampled_from(sorted(SUFFIXES)))
@@ -259,7 +265,7 @@ def test_what_is_written_is_read(name: bytes, algorithm: object) -> None:
     assert isinstance(algorithm, type(SHA256))
     digest = new_hash(algorithm)
     digest.update(name)
-    line = written(digest.hexdigest(), name, algorithm)
+    line = manifest_line(digest.hexdigest(), name, algorithm)
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
     assert entries(line, algorithm.suffixes[0]) == [ManifestEntry(1, algorithm, digest.hexdigest(), name)]

@@ -24,7 +24,7 @@ from inspector.core.source import blocks
 from inspector.core.span import Span
 from inspector.core.verdict import VERDICTS, Checksum, Verdict
 from inspector.operations.jobs.operation_error import OperationError
-from inspector.operations.open.digest_manifest import DigestManifest, ManifestEntry, manifests, new_hash, written
+from inspector.operations.open.digest_manifest import DigestManifest, ManifestEntry, manifest_line, manifests, new_hash
 from inspector.operations.open.listing import content
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.digest_algorithms import Algorithm
@@ -78,7 +78,7 @@ def write_manifest(
                     progress.done = done
             except MemberError as error:
                 raise OperationError(f"No manifest was written: {error}") from error
-            target.write(written(digest.hexdigest(), members.path(member), algorithm))
+            target.write(manifest_line(digest.hexdigest(), members.path(member), algorithm))
             progress.advance(0)
     return len(chosen)
 
