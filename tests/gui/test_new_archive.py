@@ -174,7 +174,7 @@ def test_cancelling_leaves_nothing(window: Window, qtbot: QtBot, tmp_path: Path)
     assert not window.settled
     qtbot.keyClick(tab, Qt.Key.Key_Escape)
     settle(qtbot, window)
-    assert "Nothing of it is left" in tab.message.text.text()
+    assert "no partial files are left" in tab.message.text.text()
     assert not any(out.iterdir())
     assert tab.begin.isVisible()
 

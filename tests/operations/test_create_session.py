@@ -70,12 +70,12 @@ def test_what_cannot_be_put_in_is_marked_in_its_row(tree: Path, tmp_path: Path) 
     assert "does not exist" in troubles["no"].trouble
     assert "more than once" in troubles["a.txt"].trouble
     assert troubles["A.TXT"].trouble == ""
-    assert "one with another" in troubles["A.TXT"].doubt
+    assert "same as another" in troubles["A.TXT"].doubt
     assert contents.count == 5
 
 
 def test_nothing_is_made_of_nothing(tmp_path: Path) -> None:
-    with pytest.raises(OperationError, match="nothing to put"):
+    with pytest.raises(OperationError, match="would be empty"):
         CreateSession().create(Progress(), Draft(ArchiveKind.CAF, str(tmp_path / "new.caf")))
     with pytest.raises(OperationError, match="not said where"):
         CreateSession().create(Progress(), Draft(ArchiveKind.CAF, "", ("x",)))

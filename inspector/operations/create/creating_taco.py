@@ -63,7 +63,7 @@ def _entry_for(name: str, by_name: dict[bytes, Slot]) -> tuple[int, int]:
     slot = by_name.get(encoded(name))
     if slot is None:
         raise OperationError(
-            f"No member is called {visible(name)!r}, so no entry can point to it. Nothing was written."
+            f"No member is named {visible(name)!r}, so no entry can point to it. Nothing was written."
         )
     return slot.data, slot.size
 
