@@ -77,7 +77,7 @@ def test_what_cannot_be_put_in_is_marked_in_its_row(tree: Path, tmp_path: Path) 
 def test_nothing_is_made_of_nothing(tmp_path: Path) -> None:
     with pytest.raises(OperationError, match="would be empty"):
         CreateSession().create(Progress(), Draft(ArchiveKind.CAF, str(tmp_path / "new.caf")))
-    with pytest.raises(OperationError, match="not said where"):
+    with pytest.raises(OperationError, match="where to write"):
         CreateSession().create(Progress(), Draft(ArchiveKind.CAF, "", ("x",)))
     assert not any(tmp_path.iterdir())
 
