@@ -177,4 +177,4 @@ def test_of_several_that_are_shown_alike_none_is_taken(run: Run, tmp_path: Path)
         status, out, err = run(*command)
         assert (status, out) == (2, "")
         assert r"There are 2 members that are shown as \na\n. Give the exact name" in err
-        assert "list --json has as path" in err
+        assert "list --json prints as path" in err

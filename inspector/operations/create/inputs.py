@@ -66,17 +66,21 @@ class FileInput:
 
     @property
     def size(self) -> int:
+        """See Input."""
         return self.identity.size
 
     @property
     def modified(self) -> int:
+        """See Input."""
         return self.identity.mtime_ns
 
     @property
     def where(self) -> str:
+        """See Input."""
         return os.path.join(self.root, os.fsdecode(self.name))  # noqa: PTH118 - there may be a million of them
 
     def pieces(self) -> Iterator[bytes]:
+        """See Input."""
         with self.opened() as descriptor:
             yield from self.rest(descriptor, 0)
 

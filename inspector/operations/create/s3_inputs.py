@@ -33,6 +33,7 @@ class ObjectInput:
     progress: Progress
 
     def pieces(self) -> Iterator[bytes]:
+        """See Input."""
         source, at = self.opening(), 0
         while at < self.size:
             with cancelling(self.progress):

@@ -298,6 +298,7 @@ class FolderObjects:
         self._created: list[Path] = []
 
     def put(self, key: str, content: Iterable[bytes]) -> None:
+        """See Objects."""
         path = self._root.joinpath(*PurePosixPath(key).parts)
         self._create_folders(path.parent)
         out = self._files.add(path)

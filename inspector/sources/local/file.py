@@ -68,6 +68,7 @@ class FileSource:
         self.identity = Identity.of(status)
 
     def read(self, offset: int, length: int) -> bytes:
+        """See Source.read."""
         length = min(length, self.size - offset)
         if offset < 0 or length <= 0:
             return b""
@@ -77,6 +78,7 @@ class FileSource:
             raise SourceError(f"{self.path.name} cannot be read at byte {offset:,}: {reason(error)}.") from error
 
     def sibling(self, suffix: str, instead_of: str = "") -> Source | None:
+        """See Source.sibling."""
         if not self.path.name.endswith(instead_of):
             return None
         beside = self.name.removesuffix(instead_of) + suffix
@@ -127,6 +129,7 @@ class TemporarySource:
             raise SourceError(f"The {self._where} cannot be written: the disk is full.")
 
     def read(self, offset: int, length: int) -> bytes:
+        """See Source.read."""
         if offset < 0 or length <= 0:
             return b""
         try:
@@ -135,6 +138,7 @@ class TemporarySource:
             raise SourceError(f"The {self._where} cannot be read: {reason(error)}.") from error
 
     def sibling(self, suffix: str, instead_of: str = "") -> Source | None:  # noqa: ARG002 - it has no name
+        """See Source.sibling."""
         return None
 
     def __del__(self) -> None:
