@@ -61,7 +61,7 @@ SENTENCES = [
     (refuse(503, "SlowDown"), "asks to slow down"),
     (refuse(503), "is not available now"),
     (refuse(418, "Teapot", "short and stout"), "refused to give .*: Teapot: short and stout"),
-    (refuse(200, "Nonsense"), "replaced"),
+    (refuse(200, "ExpressionError"), "replaced"),
     (answering(Content_Range=f"bytes 5-{BLOCK + 4}/{len(DATA)}"), "answered with other bytes"),
     (answering(Content_Range="bytes nonsense"), "does not say which bytes"),
     (answering(Content_Range=f"bytes 0-{BLOCK - 1}/{len(DATA) + 1}"), "was replaced"),

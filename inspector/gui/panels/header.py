@@ -26,7 +26,7 @@ from inspector.gui.kit.text import not_there_yet
 from inspector.gui.kit.widgets import Details, Emptiable, table_view
 from inspector.gui.panels.header_entries import LENGTH, OFFSET, TARGET, HeaderEntries
 from inspector.gui.panels.number_editor import NumberEditor
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.header_draft import (
     MOST_ENTRIES,
     HeaderDraft,
@@ -300,7 +300,7 @@ class HeaderPanel(QWidget):
             return
         try:
             draft = change(self._draft)
-        except Refused as error:
+        except OperationError as error:
             self._say(str(error))
             return
         if draft == self._draft:

@@ -12,7 +12,7 @@ from inspector.core.numbers import grouped, hexadecimal
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.model_titled_table import Index, TitledTable
 from inspector.gui.kit.text import plain, short
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.header_draft import EntryView, HeaderView, parse_number
 
 TITLES = ("Entry", "Offset", "Length", "Points to")
@@ -88,7 +88,7 @@ class HeaderEntries(TitledTable):
             return False
         try:
             number = parse_number(str(value))
-        except Refused as error:
+        except OperationError as error:
             self.refused.emit(str(error))
             return False
         self.typed.emit(index.row(), index.column(), number)

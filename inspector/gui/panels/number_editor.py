@@ -12,7 +12,7 @@ from inspector.gui.hex.painting import scheme_for
 from inspector.gui.kit.icons import severity_icon
 from inspector.gui.kit.palette import COLOURS
 from inspector.gui.panels.header_entries import OFFSET
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.header_draft import parse_number
 
 
@@ -44,7 +44,7 @@ class NumberEditor(QStyledItemDelegate):
     def _judge(self, editor: QLineEdit, place: tuple[int, int], text: str) -> None:
         try:
             why = self._wrong(*place, parse_number(text))
-        except Refused as error:
+        except OperationError as error:
             why = str(error)
         damage = COLOURS[scheme_for(editor.palette())].damage
         editor.setStyleSheet(f"border: 2px solid {damage};" if why else "")

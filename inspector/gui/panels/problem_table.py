@@ -44,9 +44,9 @@ class ProblemTable(QWidget):
         for name, text, mark in _KINDS:
             words = text
             troubles = getattr(found, name, Problems())
-            rows += [FixedRow((words, each.path, _why(each.path, each.sentence)), mark) for each in troubles.told]
-            if troubles.count > len(troubles.told):
-                left = grouped(troubles.count - len(troubles.told))
+            rows += [FixedRow((words, each.path, _why(each.path, each.sentence)), mark) for each in troubles.listed]
+            if troubles.count > len(troubles.listed):
+                left = grouped(troubles.count - len(troubles.listed))
                 rows.append(FixedRow((words, "…", f"and {left} more"), mark))
         self.fill(rows)
 

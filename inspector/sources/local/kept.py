@@ -23,7 +23,7 @@ import platformdirs
 from inspector.core.edit import Edit, EditError, Kept
 from inspector.core.names import visible
 from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
-from inspector.sources.local.identity import Identity
+from inspector.sources.local.file import Identity
 from inspector.sources.local.journal import LARGEST, UNWRITABLE, BrokenJournal, Journal, decoded, encoded, key_of
 from inspector.sources.local.locked_file import LockedFile
 

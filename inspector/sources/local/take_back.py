@@ -13,7 +13,7 @@ from inspector.core.edit import Edit, EditError, Kept
 from inspector.core.names import visible
 from inspector.sources.local.apply import holds
 from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
-from inspector.sources.local.identity import Identity
+from inspector.sources.local.file import Identity
 from inspector.sources.local.in_place import change
 from inspector.sources.local.journal import find
 from inspector.sources.local.kept import Entry, entries, forget, same_bytes

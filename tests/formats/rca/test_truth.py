@@ -19,7 +19,7 @@ from inspector.formats.rca.search import BUDGET, FREE, Search
 from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.create.rca_writing import RcaOptions, grow
 from inspector.operations.edit.plan_repairs import plan
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
 from tests.formats.rca import build
 from tests.formats.rca.checking import FULL, opened
@@ -162,7 +162,7 @@ def test_an_append_takes_nothing_away(kind: str, tmp_path: Path) -> None:
         added = [(b"added", b"behind it all")]
         try:
             grow(path, given(added), RcaOptions(sync=False), Progress())
-        except (EditError, Refused):
+        except (EditError, OperationError):
             assert path.read_bytes() == case.data, seed
             continue
         found = verified(checked(path.read_bytes()))
