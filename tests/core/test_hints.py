@@ -12,15 +12,15 @@ from inspector.cli.options import hint_texts_for
 from inspector.cli.run import command_parser
 from inspector.core.hints import Hint, already_exists, hint, using_hints
 from inspector.gui.ipc.hints import HINT_TEXTS as ACTIONS
-from inspector.sources.s3 import sentences, writing_sentences
+from inspector.sources.s3 import sentences
 
 TEMPLATES = [
     *sentences._BY_CODE.values(),
     *sentences._BY_STATUS.values(),
     *sentences._BY_NAME.values(),
     sentences._DENIED,
-    *writing_sentences._BY_CODE.values(),
-    *writing_sentences._BY_STATUS.values(),
+    *sentences._WRITING_BY_CODE.values(),
+    *sentences._WRITING_BY_STATUS.values(),
 ]
 
 

@@ -14,8 +14,7 @@ from inspector.gui.dialogs.open_location import HERE, NOTHING, OpenLocationDialo
 from inspector.gui.document.connections import STORED, Connections
 from inspector.gui.kit.settings import Settings
 from inspector.gui.panels.connection_form import NO_SECRETS, NO_URL, PLAIN, ConnectionForm, endpoint_trouble
-from inspector.sources.s3.connection import DEFAULT, Connection
-from inspector.sources.s3.profiles import Profile
+from inspector.sources.s3.connection import DEFAULT, Connection, Profile
 from tests.gui.conftest import WAIT, dialog_of, press, settle
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3_store import Store, wide

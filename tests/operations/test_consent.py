@@ -26,7 +26,7 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
 from inspector.operations.session.workbench import EditSession
 from inspector.sources.local.file import FileSource
-from inspector.sources.local.take_back import take_back
+from inspector.sources.local.undo import take_back
 from tests.conftest import SAMPLES
 from tests.formats import archives
 

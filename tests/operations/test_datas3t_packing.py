@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from inspector.core.finding import Severity
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
-from inspector.formats.datas3t.write import LARGEST
+from inspector.formats.datas3t.write import MAX_DATAPOINT_BYTES
 from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.create.datas3t_packing import PackingOptions, create_datas3t, pack, plan
 from inspector.operations.create.inputs import Input
@@ -185,7 +185,7 @@ def test_a_datapoint_that_no_header_can_hold_is_refused() -> None:
     class Huge(Given):
         @property
         def size(self) -> int:
-            return LARGEST + 1
+            return MAX_DATAPOINT_BYTES + 1
 
     with pytest.raises(OperationError, match="can hold at most"):
         plan([Huge(b"1", b"")], DATASET)

@@ -13,8 +13,8 @@ from inspector.core import limits
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.source import SourceError
 from inspector.operations.open.opening import open_place
-from inspector.sources.cache import BLOCK
 from inspector.sources.s3 import client
+from inspector.sources.s3.cache import BLOCK
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.client import client_for
 from inspector.sources.s3.connection import Connection

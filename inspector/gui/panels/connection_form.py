@@ -15,7 +15,7 @@ from inspector.gui.kit.widgets import sentence_label
 from inspector.sources.s3.connection import Connection
 
 if TYPE_CHECKING:
-    from inspector.sources.s3.profiles import Profile
+    from inspector.sources.s3.connection import Profile
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 NO_URL = "The endpoint is the address of a server, such as https://s3.example.org."

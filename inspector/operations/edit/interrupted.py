@@ -9,8 +9,8 @@ from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import local_path
 from inspector.operations.protocol.edit_views import Interrupted, WayOut
 from inspector.sources.local.recovery import finish, forget, pending, roll_back
-from inspector.sources.local.take_back import last_change
-from inspector.sources.local.take_back import take_back as restored
+from inspector.sources.local.undo import last_change
+from inspector.sources.local.undo import take_back as restored
 from inspector.sources.s3.address import is_s3
 
 _WAYS = {WayOut.FINISH: finish, WayOut.ROLL_BACK: roll_back, WayOut.FORGET: forget}

@@ -12,7 +12,7 @@ from inspector.core.source import Source, SourceError, blocks
 from inspector.operations.jobs.targets import check_targets, new_archives
 from inspector.operations.protocol.edit_views import WriteResult, done_sentence
 from inspector.sources.local.disk_calls import Disk, reason
-from inspector.sources.local.kept import SMALL, forget, keep_apart, thin_out
+from inspector.sources.local.old_bytes import SMALL, forget, keep_apart, thin_out
 from inspector.sources.s3.address import Address
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import Connection

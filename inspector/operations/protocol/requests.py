@@ -60,8 +60,8 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
         TreeRow,
     )
     from inspector.operations.protocol.workshop_views import Contents, CreateResult, Draft, FoundPlaces
+    from inspector.sources.s3.connection import Profile
     from inspector.sources.s3.ledger import Request
-    from inspector.sources.s3.profiles import Profile
 
 
 class ProfileRequests(Protocol):

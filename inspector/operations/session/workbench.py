@@ -31,10 +31,9 @@ from inspector.operations.session.taking import ExtractSession
 from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.file import FileSource
 from inspector.sources.s3.cancelling import cancelling
-from inspector.sources.s3.connection import DEFAULT, Connection
-from inspector.sources.s3.profiles import Profile, profiles
+from inspector.sources.s3.connection import DEFAULT, Connection, Profile, profiles
+from inspector.sources.s3.sentences import CannotCopyError
 from inspector.sources.s3.source import TAIL, S3Source
-from inspector.sources.s3.writing_sentences import CannotCopyError
 
 CHECKED_ALONG = 64 << 20
 """Bytes of an archive that is checked with every preview; a larger one is only where it has been checked before."""

@@ -16,9 +16,8 @@ from inspector.operations.protocol.browse_views import Downloaded, EntryKind, Re
 from inspector.sources.local.member_writer import Destination, Existing, PlaceError
 from inspector.sources.s3.address import Address, parse
 from inspector.sources.s3.cancelling import cancelling
-from inspector.sources.s3.connection import Connection
+from inspector.sources.s3.connection import Connection, Profile, profiles
 from inspector.sources.s3.ledger import Ledger
-from inspector.sources.s3.profiles import Profile, profiles
 
 if TYPE_CHECKING:
     from inspector.sources.s3.responses import Page

@@ -34,7 +34,7 @@ from inspector.operations.protocol.workshop_views import (
 )
 from inspector.sources.local.file import FileSource, Identity
 from inspector.sources.s3.address import is_s3, parse
-from inspector.sources.s3.profiles import Profile, profiles
+from inspector.sources.s3.connection import Profile, profiles
 
 TOLD = 5_000
 """The most inputs told one by one."""

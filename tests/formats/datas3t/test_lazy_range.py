@@ -80,7 +80,7 @@ def source(archive: Archive) -> Far:
 DATA = build(points(1, 9).items())
 
 
-def test_opening_reads_nothing_of_the_tar() -> None:
+def test_opening_does_not_read_the_tar() -> None:
     there = Far(DATA, described(DATA))
     assert recognise(there) is datas3t.FORMAT
     archive = far(DATA)
@@ -90,7 +90,7 @@ def test_opening_reads_nothing_of_the_tar() -> None:
     assert archive.members.path(3) == b"%020d" % 4
 
 
-def test_a_member_that_is_looked_at_is_as_its_header_says() -> None:
+def test_a_shown_member_has_the_values_of_its_header() -> None:
     archive, whole = far(DATA), near(DATA)
     assert archive.members[4] == whole.members[4]
     assert source(archive).gathered == [[Span(whole.members[4].head, whole.members[4].head + 512)]]
@@ -98,7 +98,7 @@ def test_a_member_that_is_looked_at_is_as_its_header_says() -> None:
     assert content(archive, 7, datas3t.FORMAT) == content(whole, 7, datas3t.FORMAT)
 
 
-def test_what_is_known_is_not_read_again() -> None:
+def test_resolved_members_are_not_read_again() -> None:
     archive = far(DATA)
     archive.members.learn((1, 2))
     archive.members.learn((2, 3))
@@ -112,7 +112,7 @@ def test_all_members_are_read_together() -> None:
 
 
 @given(st.lists(st.integers(0, 2_000), min_size=1, max_size=12), st.sampled_from((described, indexed)))
-def test_sparing_reads_and_others_end_alike(sizes: list[int], beside: object) -> None:
+def test_sparing_and_full_reads_agree(sizes: list[int], beside: object) -> None:
     assert callable(beside)
     data = build([(f"{key:020d}.bin", bytes([key]) * size) for key, size in enumerate(sizes, 1)])
     archive, whole = far(data, beside(data)), near(data, beside(data))
@@ -120,7 +120,7 @@ def test_sparing_reads_and_others_end_alike(sizes: list[int], beside: object) ->
     assert not archive.members.misled
 
 
-def test_longer_headers_are_read_whole() -> None:
+def test_extended_headers_are_read_whole() -> None:
     data = build(
         [(f"{1:020d}.{LONG.replace('/', '-')}", b"one"), (f"{2:020d}.txt", b"two"), (f"{3:020d}.txt", b"")],
         tarfile.PAX_FORMAT,
@@ -147,7 +147,7 @@ UNUSABLE = {
 
 
 @pytest.mark.parametrize("rows", UNUSABLE.values(), ids=UNUSABLE)
-def test_metadata_that_leaves_a_gap_lets_headers_be_read(rows: Rows) -> None:
+def test_a_gap_in_the_metadata_causes_headers_to_be_read(rows: Rows) -> None:
     beside = {".metadata": rows_frame(rows)}
     archive = far(DATA, beside)
     assert list(archive.members) == list(near(DATA, beside).members)
@@ -155,7 +155,7 @@ def test_metadata_that_leaves_a_gap_lets_headers_be_read(rows: Rows) -> None:
     assert not source(archive).gathered
 
 
-def test_without_metadata_it_is_said_that_headers_were_read() -> None:
+def test_without_metadata_reading_headers_is_reported() -> None:
     archive = far(DATA, {})
     assert codes(archive) == ["datas3t-metadata-missing", "datas3t-headers-walked"]
     assert archive.members[8].path == f"{9:020d}.json".encode()
@@ -189,7 +189,7 @@ def of_links() -> Rows:
 @pytest.mark.parametrize(
     ("data", "metadata"), [case[1:] for case in misleading()], ids=[case[0] for case in misleading()]
 )
-def test_headers_that_are_not_where_the_metadata_says_are_noticed(data: bytes, metadata: bytes) -> None:
+def test_misplaced_headers_are_noticed(data: bytes, metadata: bytes) -> None:
     archive = far(data, {".metadata": metadata})
     assert not archive.members.misled
     seen: list[Member] = list(archive.members)

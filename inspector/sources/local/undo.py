@@ -11,13 +11,13 @@ from pathlib import Path
 
 from inspector.core.edit import Edit, EditError, Kept
 from inspector.core.names import visible
-from inspector.sources.local.apply import holds
 from inspector.sources.local.disk_calls import Disk, read_all, reason, write_all
 from inspector.sources.local.file import Identity
 from inspector.sources.local.in_place import change
 from inspector.sources.local.journal import find
-from inspector.sources.local.kept import Entry, entries, forget, same_bytes
+from inspector.sources.local.journal_state import holds
 from inspector.sources.local.locked_file import LockedFile, held
+from inspector.sources.local.old_bytes import Entry, entries, forget, same_bytes
 
 
 def last_change(path: Path, disk: Disk | None = None) -> str:

@@ -9,7 +9,7 @@ import pytest
 from inspector.formats import datas3t
 from tests.formats.archives import codes
 from tests.formats.datas3t.range_building import hashed_rows, points, rows_frame
-from tests.formats.datas3t.repairing import Range, checked, made, plans
+from tests.formats.datas3t.range_repairs import Range, checked, made, plans
 from tests.formats.tar.tar_building import LONG, build, content
 
 POINTS = points(1, 5)
@@ -20,11 +20,11 @@ def range_named(names: list[str]) -> Range:
     return Range(data, rows_frame(hashed_rows(data)), 1, len(names))
 
 
-def test_short_keys_in_names_get_their_digits() -> None:
+def test_short_keys_in_names_are_padded() -> None:
     before = range_named(["1.json", f"{2:020d}.json", "003.json.zst", f"{4:025d}", "5"])
     (repair,) = plans(before)
     assert repair.title == "Write the key in the name of 1.json and of 3 more datapoints with 20 digits"
-    assert "their names change" in repair.claim
+    assert "Only their names change" in repair.claim
     after = made(before, repair)
     archive = checked(after)
     assert archive.findings == []
@@ -59,7 +59,7 @@ def index_of(rows: list[tuple[int, int, int]]) -> bytes:
 
 
 @pytest.mark.parametrize("wrong", ["cut", "more", "fewer", "offsets", "empty"])
-def test_an_index_is_written_anew(wrong: str) -> None:
+def test_an_index_is_rebuilt(wrong: str) -> None:
     names = [f"{1:020d}.{LONG.replace('/', '_')}", f"{2:020d}.b", f"{3:020d}.c"]
     data = build(zip(names, [b"x" * 600, b"", b"z"], strict=True), 2)
     archive = checked(Range(data, None, 1, 3))

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.core.edit import Edit, EditError, Patch
-from inspector.sources.local import kept
+from inspector.sources.local import old_bytes
 from inspector.sources.local.disk_calls import Disk
 from inspector.sources.local.in_place import write
-from inspector.sources.local.kept import entries, folder
+from inspector.sources.local.old_bytes import entries, folder
 from inspector.sources.local.recovery import finish, forget, pending
-from inspector.sources.local.take_back import last_change, take_back
+from inspector.sources.local.undo import last_change, take_back
 from tests.sources.disks import CONTENT, EDITS, Memory, Stopped, Watched, after, failing, names, refusing, stopping
 
 PATH = Path("/archives/a.tacozip")
@@ -32,7 +32,7 @@ each_size = pytest.mark.usefixtures("_size")
 def _size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where bytes are kept that were cut off."""
     if request.param == "beside the archive":
-        monkeypatch.setattr(kept, "SMALL", 79)
+        monkeypatch.setattr(old_bytes, "SMALL", 79)
 
 
 @st.composite
@@ -62,7 +62,7 @@ def settle(disk: Disk) -> None:
 def test_any_change_is_taken_back_to_the_byte(edit: Edit, small: int) -> None:
     disk = Memory({PATH: CONTENT})
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(kept, "SMALL", small)
+        patched.setattr(old_bytes, "SMALL", small)
         write(PATH, edit, None, disk)
         assert disk.files()[PATH] == after(edit)
         if after(edit) != CONTENT:
@@ -98,7 +98,7 @@ def test_what_is_cut_off_is_named_and_its_owners_alone(path: Path) -> None:
 def test_more_than_the_state_folder_is_for_stands_beside_the_archive(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept, "SMALL", 79)
+    monkeypatch.setattr(old_bytes, "SMALL", 79)
     path.with_name(f"{path.name}.cut").write_text("another's")
     found = write(path, CUT, None).kept
     assert found is not None
@@ -203,7 +203,7 @@ def test_bytes_of_another_program_are_not_written_over(path: Path) -> None:
 
 
 def test_what_was_kept_and_has_changed_is_not_put_back(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "SMALL", 79)
+    monkeypatch.setattr(old_bytes, "SMALL", 79)
     found = write(path, CUT, None).kept
     assert found is not None
     Path(found.path).write_bytes(bytes(found.length))
@@ -213,13 +213,13 @@ def test_what_was_kept_and_has_changed_is_not_put_back(path: Path, monkeypatch: 
 
 
 def test_the_oldest_entries_go_and_never_the_newest(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "ENTRIES", 3)
+    monkeypatch.setattr(old_bytes, "ENTRIES", 3)
     other = path.with_name("other")
     for number in range(5):
         other.write_bytes(CONTENT)
         write(other, Edit(f"Cut {number}", (), len(CONTENT), number), None)
     assert [entry.edit.label for entry in entries(other, Disk())] == ["Cut 4", "Cut 3", "Cut 2"]
-    monkeypatch.setattr(kept, "TOTAL", 10)
+    monkeypatch.setattr(old_bytes, "TOTAL", 10)
     write(path, CUT, None)
     assert [entry.edit.label for entry in entries(path, Disk())] == [CUT.label]
     assert list(entries(other, Disk())) == []
