@@ -139,7 +139,7 @@ def test_text_is_typed_and_pasted_in_the_column_of_text(copied: Copied, window: 
 def test_what_cannot_be_pasted_is_said(edited: tuple[Tab, Path]) -> None:
     tab, path = edited
     view = tab.hex_pane.hex
-    for text, sentence in (("no hex", "holds nothing to put here"), ("00 " * path.stat().st_size, "do not fit")):
+    for text, sentence in (("no hex", "holds no hexadecimal digits"), ("00 " * path.stat().st_size, "do not fit")):
         QGuiApplication.clipboard().setText(text)
         QTest.keyClick(view, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
         assert sentence in said(tab)
