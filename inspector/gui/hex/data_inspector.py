@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QSizePolic
 
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.gui.kit.fonts import fixed_font
-from inspector.gui.kit.model_titled_table import Index, TitledTable
+from inspector.gui.kit.table_models import Index, TitledTable
+from inspector.gui.kit.theme import fixed_font
 
 _HEADINGS = ("Read as", "Value")
 _Role = Qt.ItemDataRole
