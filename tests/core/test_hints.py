@@ -11,7 +11,7 @@ from inspector.cli.options import HINT_TEXTS as OPTIONS
 from inspector.cli.options import hint_texts_for
 from inspector.cli.run import command_parser
 from inspector.core.hints import Hint, already_exists, hint, using_hints
-from inspector.gui.ipc.hints import HINT_TEXTS as ACTIONS
+from inspector.gui.ipc.worker import HINT_TEXTS as ACTIONS
 from inspector.sources.s3 import sentences
 
 TEMPLATES = [

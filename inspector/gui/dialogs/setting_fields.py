@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFontComboBox, QHBoxLayout, QLineEdit, QSpinBox, QWidget
 
-from inspector.gui.kit.setting import Choice, Flag, FontFamily, Number, Setting, Text
+from inspector.gui.kit.preferences import Choice, Flag, FontFamily, Number, Setting, Text
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.widgets import push_button
 

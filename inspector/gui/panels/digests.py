@@ -6,8 +6,8 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from inspector.gui.document.document import Document
-from inspector.gui.kit.model_paged_table import PagedTable
-from inspector.gui.kit.row_table import RowTable
+from inspector.gui.kit.item_views import RowTable
+from inspector.gui.kit.table_models import PagedTable
 from inspector.gui.kit.text import not_there_yet
 from inspector.gui.kit.widgets import Details, Emptiable
 from inspector.gui.panels.models.checksums import (

@@ -9,12 +9,11 @@ from PySide6.QtWidgets import QHeaderView, QMenu, QToolButton, QVBoxLayout, QWid
 from inspector.core.finding import Severity
 from inspector.core.numbers import grouped
 from inspector.gui.document.document import Document
-from inspector.gui.kit.flow_layout import FlowLayout
 from inspector.gui.kit.icons import icon, severity_icon
-from inspector.gui.kit.model_paged_table import PagedTable
-from inspector.gui.kit.row_table import RowTable
+from inspector.gui.kit.item_views import RowTable
+from inspector.gui.kit.table_models import PagedTable
 from inspector.gui.kit.text import not_there_yet
-from inspector.gui.kit.widgets import Details, Emptiable
+from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout
 from inspector.gui.panels.models.findings import BYTES, CODE, MEMBER, MESSAGE, SEVERITY, FindingColumns, described, line
 from inspector.operations.protocol.views import FindingRow, Stage
 

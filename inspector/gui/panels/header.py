@@ -21,9 +21,8 @@ from inspector.core.span import Span, Spans
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.document.selection import Selection
-from inspector.gui.kit.flow_layout import FlowLayout
 from inspector.gui.kit.text import not_there_yet
-from inspector.gui.kit.widgets import Details, Emptiable, table_view
+from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, table_view
 from inspector.gui.panels.header_entries import LENGTH, OFFSET, TARGET, HeaderEntries
 from inspector.gui.panels.number_editor import NumberEditor
 from inspector.operations.jobs.operation_error import OperationError

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFont
 from inspector.core.finding import Severity
 from inspector.core.numbers import grouped, hexadecimal
 from inspector.gui.kit.icons import severity_icon
-from inspector.gui.kit.model_titled_table import Index, TitledTable
+from inspector.gui.kit.table_models import Index, TitledTable
 from inspector.gui.kit.text import plain, short
 from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.header_draft import EntryView, HeaderView, parse_number

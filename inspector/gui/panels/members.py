@@ -11,12 +11,10 @@ from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QHBoxLayout, QLin
 from inspector.core.verdict import State
 from inspector.gui.document.document import Document
 from inspector.gui.document.selection import Selection
-from inspector.gui.kit.column_widths import FirstColumnFits
-from inspector.gui.kit.model_paged_table import PagedTable
-from inspector.gui.kit.model_paged_tree import PagedTree
-from inspector.gui.kit.selected_members import chosen_in
-from inspector.gui.kit.staying_open import StaysOpen, by_names
+from inspector.gui.kit.item_views import FirstColumnFits, StaysOpen, by_names, chosen_in
+from inspector.gui.kit.table_models import PagedTable
 from inspector.gui.kit.text import not_there_yet
+from inspector.gui.kit.tree_model import PagedTree
 from inspector.gui.kit.widgets import Emptiable, select_row, table_view, tree_view
 from inspector.gui.panels.models.members import (
     CODEC,

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from inspector.core.finding import Severity
 from inspector.core.numbers import grouped
-from inspector.gui.kit.model_fixed_table import FixedRow, FixedTable
+from inspector.gui.kit.table_models import FixedRow, FixedTable
 from inspector.gui.kit.widgets import Details, table_view
 from inspector.operations.protocol.extraction_views import ExtractionPlan, ExtractionResult, Problems
 

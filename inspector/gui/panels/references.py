@@ -9,8 +9,7 @@ from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from inspector.gui.document.document import Document
-from inspector.gui.kit.line_breaks import breakable
-from inspector.gui.kit.text import short
+from inspector.gui.kit.text import breakable, short
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Explanation, Reference
 

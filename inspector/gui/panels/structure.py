@@ -11,9 +11,8 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from inspector.core.kinds import Role
 from inspector.gui.document.document import Document
 from inspector.gui.document.selection import Selection
-from inspector.gui.kit.column_widths import FirstColumnFits
-from inspector.gui.kit.model_paged_tree import PagedTree
-from inspector.gui.kit.staying_open import StaysOpen, by_positions
+from inspector.gui.kit.item_views import FirstColumnFits, StaysOpen, by_positions
+from inspector.gui.kit.tree_model import PagedTree
 from inspector.gui.kit.widgets import Emptiable, select_row, tree_view
 from inspector.gui.panels.models.fields import NAME, OFFSET, SIZE, VALUE, FieldTree
 from inspector.operations.protocol.views import FieldRow, LayerKind, Stage

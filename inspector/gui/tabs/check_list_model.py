@@ -13,7 +13,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, grouped
 from inspector.core.verdict import State
 from inspector.gui.kit.icons import icon, state_icon
-from inspector.gui.kit.model_titled_table import Index, TitledTable
+from inspector.gui.kit.table_models import Index, TitledTable
 from inspector.gui.kit.text import plain, short
 from inspector.operations.protocol.check_views import CheckTarget, Outcome
 

@@ -9,9 +9,9 @@ from PySide6.QtCore import QObject, Qt
 from inspector.core.edit import Edit
 from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span
-from inspector.gui.kit.fonts import fixed_font
-from inspector.gui.kit.model_titled_table import Index, TitledTable
+from inspector.gui.kit.table_models import Index, TitledTable
 from inspector.gui.kit.text import plain
+from inspector.gui.kit.theme import fixed_font
 
 TITLES = ("Bytes", "The old bytes and the new ones")
 BYTES, BOTH = range(len(TITLES))

@@ -11,7 +11,7 @@ from inspector.core.finding import Severity
 from inspector.core.names import visible
 from inspector.core.numbers import grouped, in_bytes
 from inspector.gui.kit.icons import severity_icon
-from inspector.gui.kit.model_titled_table import NOWHERE, Index, TitledTable
+from inspector.gui.kit.table_models import NOWHERE, Index, TitledTable
 from inspector.gui.kit.text import plain, short
 from inspector.sources.s3.ledger import Request
 

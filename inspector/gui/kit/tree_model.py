@@ -1,7 +1,7 @@
-"""A tree of rows that are fetched when they are looked at, of any number.
+"""Tree model of any number of rows, fetched when the view asks for them.
 
-Where a parent has more than ``GROUP`` rows they are gathered under rows that stand for ranges of them, so that every
-row can be shown, and revealed, without fetching what lies before it.
+A parent with more than ``MAX_GROUP_ROWS`` rows shows ranges of them as an extra level, so that any row can be shown or
+revealed without fetching the rows before it.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any, Protocol
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from inspector.gui.kit.model_dragging import Drags
+from inspector.gui.kit.table_models import Drags
 from inspector.operations.protocol.views import Page
 
-GROUP = 500
+MAX_GROUP_ROWS = 500
 """The most rows fetched at a time, and the most that stand under one parent without being gathered in ranges."""
 
 Index = QModelIndex | QPersistentModelIndex
@@ -51,7 +51,7 @@ class _Node:
     row: Any = None
     is_range: bool = False
     first: int = 0
-    total: int = GROUP
+    total: int = MAX_GROUP_ROWS
     step: int = 1
     children: list[int] = field(default_factory=list)
     asked: bool = False
@@ -85,8 +85,10 @@ class PagedTree(Drags, QAbstractItemModel):
         self.endResetModel()
 
     def renew(self) -> None:
-        """The same rows may say something else: each is fetched anew when it is looked at, the tree stays as it is."""
-        self._stale = {number for number, node in enumerate(self._nodes) if node.children and node.total <= GROUP}
+        """Refetch each row when it is next shown; the tree keeps its shape."""
+        self._stale = {
+            number for number, node in enumerate(self._nodes) if node.children and node.total <= MAX_GROUP_ROWS
+        }
 
     def change(self, make: Callable[[Any], Any]) -> None:
         """Put others in the place of rows that are there; ``make`` gives the same row for one that stays."""
@@ -117,7 +119,7 @@ class PagedTree(Drags, QAbstractItemModel):
         if node.asked:
             return
         node.asked = True
-        if node.is_range and node.total > GROUP:
+        if node.is_range and node.total > MAX_GROUP_ROWS:
             self._append_ranges(number)
             return
         generation = self._generation
@@ -126,13 +128,13 @@ class PagedTree(Drags, QAbstractItemModel):
             if generation == self._generation:
                 self._take(number, page)
 
-        self.rows.fetch(node.key, node.first, min(node.total, GROUP), deliver)
+        self.rows.fetch(node.key, node.first, min(node.total, MAX_GROUP_ROWS), deliver)
 
     def _take(self, number: int, page: Page[Any]) -> None:
         node = self._nodes[number]
         if not node.is_range:
             node.total = page.total
-        if node.total > GROUP:
+        if node.total > MAX_GROUP_ROWS:
             self._append_ranges(number)
         else:
             self._append(number, [_Node(number, i, self.rows.key(row), row) for i, row in enumerate(page.rows)])
@@ -151,16 +153,16 @@ class PagedTree(Drags, QAbstractItemModel):
             first, last = self._index(node.children[0]), self._index(node.children[-1])
             self.dataChanged.emit(first, last.siblingAtColumn(len(self.rows.titles) - 1))
 
-        self.rows.fetch(node.key, node.first, min(node.total, GROUP), deliver)
+        self.rows.fetch(node.key, node.first, min(node.total, MAX_GROUP_ROWS), deliver)
 
     def _name(self, row: Any) -> Any:
         return self.rows.data(row, 0, Qt.ItemDataRole.DisplayRole)
 
     def _append_ranges(self, number: int) -> None:
         node = self._nodes[number]
-        node.step = GROUP
-        while node.step * GROUP < node.total:
-            node.step *= GROUP
+        node.step = MAX_GROUP_ROWS
+        while node.step * MAX_GROUP_ROWS < node.total:
+            node.step *= MAX_GROUP_ROWS
         stop = node.first + node.total
         self._append(
             number,
