@@ -15,7 +15,7 @@ from inspector.core.finding import Severity
 from inspector.core.span import Span
 from inspector.core.verdict import State
 from inspector.gui.app.window import Window
-from inspector.gui.hex.verdict_lane import WORDS
+from inspector.gui.hex.file_map import VERDICT_TEXTS
 from inspector.gui.kit.eta import Eta
 from inspector.gui.panels import checksums, findings
 from inspector.gui.panels.members import VERDICT
@@ -174,7 +174,7 @@ def test_the_map_tells_verified_from_unchecked(checked: Show) -> None:
     tab = checked(DAMAGED)
     file_map = tab.hex_pane.map
     told = {line for y in range(file_map.height()) for line in file_map.describe(y).split("\n")}
-    assert {WORDS[Judged.VERIFIED], WORDS[Judged.UNCHECKED]} < told
+    assert {VERDICT_TEXTS[Judged.VERIFIED], VERDICT_TEXTS[Judged.UNCHECKED]} < told
     assert "verified" in tab.hex_pane.legend.words()
 
 

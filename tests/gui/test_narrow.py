@@ -9,11 +9,10 @@ from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
 from inspector.gui.kit import preferences
-from inspector.gui.kit.elided_box import ElidedBox
-from inspector.gui.kit.line_breaks import BREAK
 from inspector.gui.kit.settings import Settings
+from inspector.gui.kit.text import BREAK
 from inspector.gui.kit.theme import Theme
-from inspector.gui.kit.widgets import ElidedLabel
+from inspector.gui.kit.widgets import ElidedBox, ElidedLabel
 from inspector.gui.panels import findings
 from inspector.gui.panels.findings import MIN_MESSAGE_PX
 from tests.gui.conftest import Show, settle

@@ -38,7 +38,7 @@ def test_an_archive_is_made_and_opened(
     assert not (tmp_path / file).exists()
     tab.begin.click()
     settle(qtbot, window)
-    assert "is made: 2 members" in tab.message.text.text()
+    assert "Created " in tab.message.text.text()
     tab.message.button.click()
     settle(qtbot, window)
     opened = window.tab()
@@ -117,7 +117,7 @@ def test_what_stands_against_it_is_marked_and_nothing_is_made(
     tab.inputs.table.selectRow(0)
     tab.inputs.remove.click()
     settle(qtbot, window)
-    assert "stands twice" in tab.status.text()
+    assert "occurs twice" in tab.status.text()
     tab.inputs.remove_all()
     settle(qtbot, window)
     assert "Drop files and folders here" in tab.inputs.stack.shown_sentence()
@@ -139,7 +139,7 @@ def test_what_is_there_is_replaced_only_when_that_is_said(
     tab.overwrite.setChecked(True)
     tab.begin.click()
     settle(qtbot, window)
-    assert "is made" in tab.message.text.text()
+    assert "Created " in tab.message.text.text()
 
 
 def test_what_a_killed_run_has_left_is_said_and_removed_on_a_word(
@@ -174,7 +174,7 @@ def test_cancelling_leaves_nothing(window: Window, qtbot: QtBot, tmp_path: Path)
     assert not window.settled
     qtbot.keyClick(tab, Qt.Key.Key_Escape)
     settle(qtbot, window)
-    assert "Nothing of it is left" in tab.message.text.text()
+    assert "no partial files are left" in tab.message.text.text()
     assert not any(out.iterdir())
     assert tab.begin.isVisible()
 

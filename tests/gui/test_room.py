@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QAbstractItemView, QTreeView
 from pytestqt.qtbot import QtBot
 
 from inspector.gui.app.window import Window
-from inspector.gui.kit.column_widths import FirstColumnFits
+from inspector.gui.kit.item_views import FirstColumnFits
 from inspector.gui.kit.settings import Settings
 from inspector.gui.panels import members, structure
 from tests.gui.conftest import Show, press, settle

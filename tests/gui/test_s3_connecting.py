@@ -14,8 +14,7 @@ from inspector.gui.dialogs.open_location import HINT, LOCAL_PATH, OpenLocationDi
 from inspector.gui.document.connections import STORED, Connections
 from inspector.gui.kit.settings import Settings
 from inspector.gui.panels.s3_connection import INVALID_URL, NO_SECRETS, UNENCRYPTED, ConnectionForm, endpoint_problem
-from inspector.sources.s3.connection import DEFAULT, Connection
-from inspector.sources.s3.profiles import Profile
+from inspector.sources.s3.connection import DEFAULT, Connection, Profile
 from tests.gui.conftest import WAIT, dialog_of, press, settle
 from tests.gui.s3_store import *  # noqa: F403 - its fixtures
 from tests.gui.s3_store import Store, wide

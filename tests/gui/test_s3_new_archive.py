@@ -69,7 +69,7 @@ def test_an_archive_is_made_there_and_opened(
 
     said = create(window, qtbot, tab)
 
-    assert f"{HERE}/{name} is made: 2 members" in said
+    assert f"Created {HERE}/{name}: 2 members" in said
     assert store.open(f"{HERE}/{name}").kept_crc32() is not None
     tab.message.button.click()
     settle(qtbot, window)

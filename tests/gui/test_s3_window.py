@@ -84,12 +84,12 @@ def test_what_is_on_this_computer_costs_nothing(show: Show, window: Window) -> N
 def test_the_map_shades_what_is_kept(window: Window, qtbot: QtBot, store: Store) -> None:
     tab = opened_at(window, qtbot, store, store.put("kept.zip", wide()))
     view = tab.hex_pane.map
-    qtbot.waitUntil(lambda: "kept here" in view.describe(view.height() - 1), timeout=WAIT)
+    qtbot.waitUntil(lambda: "cached" in view.describe(view.height() - 1), timeout=WAIT)
     middle = view.height() // 2
     assert "not read yet" in view.describe(middle)
     tab.document.go_to(0, tab.document.size // 2, tab.document.size // 2)
     settle(qtbot, window)
-    assert any("kept here" in view.describe(y) for y in range(middle - 3, middle + 4))
+    assert any("cached" in view.describe(y) for y in range(middle - 3, middle + 4))
 
 
 def test_the_rows_of_requests_grow_and_go(qtmodeltester: Any) -> None:

@@ -15,7 +15,7 @@ from inspector.operations.audit.audit_pages import page
 from inspector.operations.audit.audit_places import Found
 from inspector.operations.audit.audit_results import Results
 from inspector.operations.audit.audit_summary import Kind, Run, as_object, as_text, summary
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import NO_ARCHIVE, UNCHECKED, Amount, Query, Result
 
 
@@ -156,10 +156,10 @@ def test_a_file_of_others_is_left_as_it_is(tmp_path: Path) -> None:
     connection.close()
     for path in (archive, other):
         before = path.read_bytes()
-        with pytest.raises(Refused, match=path.name):
+        with pytest.raises(OperationError, match=path.name):
             Results(path)
         assert path.read_bytes() == before
-    with pytest.raises(Refused, match="folder does not exist"):
+    with pytest.raises(OperationError, match="folder does not exist"):
         Results(tmp_path / "nowhere" / "results.sqlite")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["archive.caf", "other.sqlite"]
 
@@ -169,7 +169,7 @@ def test_results_of_another_version_are_refused(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "results.sqlite") as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(Refused, match="another version"):
+    with pytest.raises(OperationError, match="another version"):
         Results(tmp_path / "results.sqlite")
 
 
@@ -187,10 +187,10 @@ def test_shards_are_merged(tmp_path: Path) -> None:
         results.take_over(tmp_path / "shard.sqlite")
         found = {Path(each.location).stem: each.state for each in results.results()}
         assert found == {"new": "sound", "newer": "damaged", "older": "sound", "quick": "sound"}
-        with pytest.raises(Refused, match=r"nothing\.sqlite"):
+        with pytest.raises(OperationError, match=r"nothing\.sqlite"):
             results.take_over(tmp_path / "nothing.sqlite")
         (tmp_path / "notes").write_text("no database" * 100)
-        with pytest.raises(Refused, match="notes"):
+        with pytest.raises(OperationError, match="notes"):
             results.take_over(tmp_path / "notes")
 
 

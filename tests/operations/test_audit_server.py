@@ -15,8 +15,8 @@ from inspector.core.source import SourceError
 from inspector.operations.audit.audit import Plan
 from inspector.operations.audit.audit_check import Job, examine, lost
 from inspector.operations.audit.audit_results import Results
-from inspector.operations.jobs.operation_error import Refused
-from inspector.operations.protocol.audit_views import ExportKind, Query, Result, Wanted
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.protocol.audit_views import AuditRequest, ExportKind, Query, Result
 from inspector.operations.worker import audit_server
 from inspector.operations.worker.audit_server import Auditor
 
@@ -38,13 +38,13 @@ def test_nothing_is_known_before_an_audit() -> None:
     auditor = Auditor()
     assert auditor.page(Query(), 0, 10).total == 0
     assert auditor.standing().done.files == 0
-    with pytest.raises(Refused, match="start the audit first"):
+    with pytest.raises(OperationError, match="start the audit first"):
         auditor.export(Progress(), "out.csv", ExportKind.CSV)
 
 
 def test_results_can_be_asked_for_and_written(folder: Path, tmp_path: Path) -> None:
     auditor = Auditor()
-    standing = auditor.audit(Progress(), Wanted(str(folder), workers=1))
+    standing = auditor.audit(Progress(), AuditRequest(str(folder), workers=1))
     assert (standing.done.files, standing.left.files, standing.others) == (3, 0, 1)
     assert standing.states == (("sound", 1), ("damaged", 1))
     assert standing.formats == ("caf", "rca")
@@ -70,36 +70,36 @@ def test_what_could_not_be_read_is_not_counted_as_read(folder: Path, monkeypatch
             yield result
 
     monkeypatch.setattr(audit_server, "run", half_gone)
-    text = Auditor().audit(Progress(), Wanted(str(folder), workers=1)).text
+    text = Auditor().audit(Progress(), AuditRequest(str(folder), workers=1)).text
     assert f"3 files, {rounded((folder / 'journey.caf').stat().st_size)} read in " in text
 
 
 def test_what_is_in_the_results_file_is_not_done_again(folder: Path, tmp_path: Path) -> None:
-    wanted = Wanted(str(folder), workers=1, results=str(tmp_path / "kept.audit"))
+    wanted = AuditRequest(str(folder), workers=1, results=str(tmp_path / "kept.audit"))
     Auditor().audit(Progress(), wanted)
     again = Auditor()
     assert again.audit(Progress(), wanted).earlier.files == 3
-    with pytest.raises(Refused, match="choose another name"):
+    with pytest.raises(OperationError, match="choose another name"):
         again.export(Progress(), wanted.results, ExportKind.CSV)
 
 
 def test_only_the_structure_and_only_a_share(folder: Path) -> None:
     auditor = Auditor()
-    assert ("unchecked", 1) in auditor.audit(Progress(), Wanted(str(folder), quick=True, workers=1)).states
-    assert auditor.audit(Progress(), Wanted(str(folder), sample=0.01, workers=1)).done.files == 0
+    assert ("unchecked", 1) in auditor.audit(Progress(), AuditRequest(str(folder), quick=True, workers=1)).states
+    assert auditor.audit(Progress(), AuditRequest(str(folder), sample=0.01, workers=1)).done.files == 0
 
 
 def test_a_cancelled_audit_keeps_what_was_finished(folder: Path) -> None:
     auditor = Auditor()
-    auditor.audit(Progress(), Wanted(str(folder), workers=1))
+    auditor.audit(Progress(), AuditRequest(str(folder), workers=1))
     progress = Progress()
     progress.cancel()
     with pytest.raises(Cancelled):
-        auditor.audit(progress, Wanted(str(folder), workers=1))
+        auditor.audit(progress, AuditRequest(str(folder), workers=1))
     assert auditor.standing().done.files == 0
-    assert auditor.audit(Progress(), Wanted(str(folder), workers=1)).done.files == 3
+    assert auditor.audit(Progress(), AuditRequest(str(folder), workers=1)).done.files == 3
 
 
 def test_a_place_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="does not exist"):
-        Auditor().audit(Progress(), Wanted(str(tmp_path / "nowhere")))
+        Auditor().audit(Progress(), AuditRequest(str(tmp_path / "nowhere")))

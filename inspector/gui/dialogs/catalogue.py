@@ -20,7 +20,7 @@ from inspector.core.numbers import count, grouped
 from inspector.gui.ipc.client import Job, create_client
 from inspector.gui.kit.dropping import PathField, leave_drops
 from inspector.gui.kit.locations import absolute
-from inspector.gui.kit.model_fixed_table import FixedRow, FixedTable
+from inspector.gui.kit.table_models import FixedRow, FixedTable
 from inspector.gui.kit.widgets import Emptiable, table_view
 from inspector.operations.protocol.requests import CreateRequests
 from inspector.operations.protocol.workshop_views import FoundPlaces, Place

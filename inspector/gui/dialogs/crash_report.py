@@ -7,7 +7,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
 
 from inspector.core.numbers import plural
-from inspector.gui.kit.fonts import fixed_font
+from inspector.gui.kit.theme import fixed_font
 from inspector.gui.kit.widgets import sentence_label
 
 SENTENCE = "The program hit an internal error. It keeps running, but what you see may be out of date."

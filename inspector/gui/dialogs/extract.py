@@ -26,7 +26,7 @@ from inspector.gui.ipc.client import Job
 from inspector.gui.kit.dropping import PathField, leave_drops
 from inspector.gui.kit.file_dialogs import ask_for_folder
 from inspector.gui.kit.locations import absolute
-from inspector.gui.kit.model_fixed_table import FixedRow, FixedTable
+from inspector.gui.kit.table_models import FixedRow, FixedTable
 from inspector.gui.kit.widgets import Details, SelectableLabel, label_of, table_view
 from inspector.operations.protocol.extraction_views import ExtractionPlan, ExtractionResult, OnConflict, Problems
 
@@ -295,9 +295,9 @@ class ProblemTable(QWidget):
         rows: list[FixedRow] = []
         for name, text, mark in _PROBLEM_KINDS:
             problems = getattr(found, name, Problems())
-            rows += [FixedRow((text, each.path, _reason(each.path, each.sentence)), mark) for each in problems.told]
-            if problems.count > len(problems.told):
-                left = grouped(problems.count - len(problems.told))
+            rows += [FixedRow((text, each.path, _reason(each.path, each.sentence)), mark) for each in problems.listed]
+            if problems.count > len(problems.listed):
+                left = grouped(problems.count - len(problems.listed))
                 rows.append(FixedRow((text, "…", f"and {left} more"), mark))
         self.fill(rows)
 

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.gui.kit import preferences
-from inspector.gui.kit.setting import Choice, Flag, FontFamily, Number, Page, Setting, Text
+from inspector.gui.kit.preferences import Choice, Flag, FontFamily, Number, Setting, SettingsPage, Text
 from inspector.gui.kit.settings import Settings
 from inspector.gui.kit.widgets import push_button, sentence_label
 
@@ -39,8 +39,8 @@ PADDING_PX = 10
 
 SIZE = (560, 460)
 NOTES = {
-    Page.LIMITS: "These settings apply to archives opened from now on.",
-    Page.S3: (
+    SettingsPage.LIMITS: "These settings apply to archives opened from now on.",
+    SettingsPage.S3: (
         "These settings apply to archives opened from now on. A bucket that was opened before keeps its own "
         "connection. Keys are never stored here; they stay where the AWS tools keep them."
     ),
@@ -59,14 +59,14 @@ class SettingsDialog(QDialog):
         self.fields: dict[str, QWidget] = {}
         self.pages = QTabWidget()
         self.pages.setAccessibleName("Settings by topic")
-        for page in Page:
+        for page in SettingsPage:
             self.pages.addTab(self._page(page), page.value)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         self.reset = push_button("Reset This Page", "Reset this page to its defaults")
         self.reset_all = push_button("Reset All", "Reset all settings to their defaults; recent files stay")
-        self.reset.clicked.connect(lambda: self._reset(list(Page)[self.pages.currentIndex()]))
-        self.reset_all.clicked.connect(lambda: self._reset(*Page))
+        self.reset.clicked.connect(lambda: self._reset(list(SettingsPage)[self.pages.currentIndex()]))
+        self.reset_all.clicked.connect(lambda: self._reset(*SettingsPage))
         for button in (self.reset, self.reset_all):
             buttons.addButton(button, QDialogButtonBox.ButtonRole.ResetRole)
         layout = QVBoxLayout(self)
@@ -76,10 +76,10 @@ class SettingsDialog(QDialog):
     def go_to(self, key: str) -> None:
         """Show the page of a setting and focus its field; an unknown key means the first setting."""
         setting = next((one for one in preferences.EVERY if one.key == key), preferences.EVERY[0])
-        self.pages.setCurrentIndex(list(Page).index(setting.page))
+        self.pages.setCurrentIndex(list(SettingsPage).index(setting.page))
         self.fields[setting.key].setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def _page(self, page: Page) -> QWidget:
+    def _page(self, page: SettingsPage) -> QWidget:
         inner = QWidget()
         form = QFormLayout(inner)
         form.setContentsMargins(16, 16, 16, 16)
@@ -92,7 +92,7 @@ class SettingsDialog(QDialog):
                 label.setBuddy(field)
                 form.addRow(label, field)
                 form.addRow("", _hint_label(setting.tip))
-        if page is Page.GENERAL:
+        if page is SettingsPage.GENERAL:
             self._add_recent(form)
         if page in NOTES:
             form.addRow(_hint_label(NOTES[page]))
@@ -112,7 +112,7 @@ class SettingsDialog(QDialog):
         self.clear.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         form.addRow(QLabel("Recent files"), self.clear)
 
-    def _reset(self, *pages: Page) -> None:
+    def _reset(self, *pages: SettingsPage) -> None:
         for setting in preferences.EVERY:
             if setting.page in pages:
                 self._settings.put(setting, setting.default)

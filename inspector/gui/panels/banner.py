@@ -13,8 +13,7 @@ from inspector.core.numbers import count, in_bytes, rounded
 from inspector.core.verdict import State
 from inspector.gui.document.document import Document
 from inspector.gui.kit.icons import Picture, icon, severity_icon, state_icon
-from inspector.gui.kit.message_bar import Message
-from inspector.gui.kit.widgets import SelectableLabel
+from inspector.gui.kit.widgets import MessageBar, SelectableLabel
 from inspector.operations.protocol.views import Stage, Status
 
 _SEPARATOR = "  ·  "
@@ -72,7 +71,7 @@ class Banner(QFrame):
         self.state = SelectableLabel()
         self.sentence = SelectableLabel()
         self.sentence.setContentsMargins(ICON_PX + SPACING_PX, 0, 0, 0)
-        self.message = Message(ICON_PX + SPACING_PX)
+        self.message = MessageBar(ICON_PX + SPACING_PX)
         self.message.acted.connect(self._run_action)
         self._on_action: Callable[[], object] = self.reopen.emit
         first = QHBoxLayout()

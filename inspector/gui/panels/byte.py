@@ -14,8 +14,7 @@ from inspector.core.span import Span, Spans, total
 from inspector.gui.document.document import Document
 from inspector.gui.document.selection import Selection
 from inspector.gui.kit.icons import Picture, severity_icon
-from inspector.gui.kit.line_breaks import breakable
-from inspector.gui.kit.text import path_text, short
+from inspector.gui.kit.text import breakable, path_text, short
 from inspector.gui.kit.widgets import SelectableLabel, sentence_label
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Explanation, MemberRow, Reference

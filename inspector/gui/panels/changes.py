@@ -12,9 +12,9 @@ from inspector.core.numbers import count, grouped, hexadecimal, in_bytes, plural
 from inspector.core.span import Span
 from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing, named
-from inspector.gui.kit.fonts import fixed_font
-from inspector.gui.kit.model_titled_table import Index, TitledTable
+from inspector.gui.kit.table_models import Index, TitledTable
 from inspector.gui.kit.text import plain
+from inspector.gui.kit.theme import fixed_font
 from inspector.gui.kit.widgets import ElidedLabel, Emptiable, push_button, table_view
 
 TITLES = ("Bytes", "Old and new bytes")

@@ -13,8 +13,8 @@ from inspector.core.span import Spans, total
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import verdict_icon
-from inspector.gui.kit.model_paged_table import Columns, PagedTable
-from inspector.gui.kit.row_table import RowTable
+from inspector.gui.kit.item_views import RowTable
+from inspector.gui.kit.table_models import Columns, PagedTable
 from inspector.gui.kit.text import not_there_yet, plain, short
 from inspector.gui.kit.widgets import Details, Emptiable
 from inspector.gui.panels.findings import spans_summary

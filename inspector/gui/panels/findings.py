@@ -14,12 +14,11 @@ from inspector.core.numbers import grouped, hexadecimal, in_bytes
 from inspector.core.span import Span, Spans
 from inspector.gui.document.document import Document
 from inspector.gui.ipc.client import Client
-from inspector.gui.kit.flow_layout import FlowLayout
 from inspector.gui.kit.icons import icon, severity_icon
-from inspector.gui.kit.model_paged_table import Columns, PagedTable
-from inspector.gui.kit.row_table import RowTable
+from inspector.gui.kit.item_views import RowTable
+from inspector.gui.kit.table_models import Columns, PagedTable
 from inspector.gui.kit.text import not_there_yet, plain, short
-from inspector.gui.kit.widgets import Details, Emptiable
+from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import FindingRow, Page, Stage
 

@@ -28,13 +28,12 @@ from inspector.gui.document.document import Document
 from inspector.gui.document.editing import Editing
 from inspector.gui.document.selection import Selection
 from inspector.gui.hex.painting import scheme_for
-from inspector.gui.kit.flow_layout import FlowLayout
 from inspector.gui.kit.icons import severity_icon
-from inspector.gui.kit.model_titled_table import Index, TitledTable
 from inspector.gui.kit.palette import COLOURS
+from inspector.gui.kit.table_models import Index, TitledTable
 from inspector.gui.kit.text import not_there_yet, plain, short
-from inspector.gui.kit.widgets import Details, Emptiable, table_view
-from inspector.operations.jobs.operation_error import Refused
+from inspector.gui.kit.widgets import Details, Emptiable, FlowLayout, table_view
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.header_draft import (
     MOST_ENTRIES,
     EntryView,
@@ -314,7 +313,7 @@ class HeaderPanel(QWidget):
             return
         try:
             draft = change(self._draft)
-        except Refused as error:
+        except OperationError as error:
             self._show_message(str(error))
             return
         if draft == self._draft:
@@ -390,7 +389,7 @@ class HeaderEntriesModel(TitledTable):
             return False
         try:
             number = parse_number(str(value))
-        except Refused as error:
+        except OperationError as error:
             self.refused.emit(str(error))
             return False
         self.typed.emit(index.row(), index.column(), number)
@@ -461,7 +460,7 @@ class NumberEditor(QStyledItemDelegate):
     def _validate(self, editor: QLineEdit, cell: tuple[int, int], text: str) -> None:
         try:
             problem = self._problem(*cell, parse_number(text))
-        except Refused as error:
+        except OperationError as error:
             problem = str(error)
         damage = COLOURS[scheme_for(editor.palette())].damage
         editor.setStyleSheet(f"border: 2px solid {damage};" if problem else "")

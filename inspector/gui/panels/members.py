@@ -15,13 +15,11 @@ from inspector.core.verdict import State, Verdict
 from inspector.gui.document.document import Document
 from inspector.gui.document.selection import Selection
 from inspector.gui.ipc.client import Client, Job
-from inspector.gui.kit.column_widths import FirstColumnFits
 from inspector.gui.kit.icons import icon, severity_icon, verdict_icon
-from inspector.gui.kit.model_paged_table import Columns, PagedTable
-from inspector.gui.kit.model_paged_tree import PagedTree, Rows
-from inspector.gui.kit.selected_members import chosen_in
-from inspector.gui.kit.staying_open import StaysOpen, by_names
+from inspector.gui.kit.item_views import FirstColumnFits, StaysOpen, by_names, chosen_in
+from inspector.gui.kit.table_models import Columns, PagedTable
 from inspector.gui.kit.text import not_there_yet, plain, short
+from inspector.gui.kit.tree_model import PagedTree, Rows
 from inspector.gui.kit.widgets import Emptiable, select_row, table_view, tree_view
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import Chosen, MemberPlace, MemberRow, Page, SortKey, Stage, TreeRow

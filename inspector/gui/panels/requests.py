@@ -14,7 +14,7 @@ from inspector.core.names import visible
 from inspector.core.numbers import count, grouped, in_bytes, rounded
 from inspector.gui.document.request_watch import RequestWatch
 from inspector.gui.kit.icons import severity_icon
-from inspector.gui.kit.model_titled_table import NOWHERE, Index, TitledTable
+from inspector.gui.kit.table_models import NOWHERE, Index, TitledTable
 from inspector.gui.kit.text import plain, short
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel, dress_table
 from inspector.operations.protocol.browse_views import RemoteState

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from PySide6.QtCore import Qt, Signal
@@ -30,11 +29,7 @@ from inspector.gui.kit.text import plain
 from inspector.gui.kit.widgets import ElidedLabel, push_button, sentence_label
 from inspector.operations.protocol.requests import ProfileRequests
 from inspector.sources.s3.address import is_s3, parse
-from inspector.sources.s3.connection import DEFAULT, Connection
-
-if TYPE_CHECKING:
-    from inspector.sources.s3.profiles import Profile
-
+from inspector.sources.s3.connection import DEFAULT, Connection, Profile
 
 DIALOG_WIDTH = 560
 

@@ -16,11 +16,10 @@ from inspector.core.span import total
 from inspector.gui.document.document import Document
 from inspector.gui.document.selection import Selection
 from inspector.gui.ipc.client import Client
-from inspector.gui.kit.column_widths import FirstColumnFits
 from inspector.gui.kit.icons import severity_icon
-from inspector.gui.kit.model_paged_tree import PagedTree, Rows
-from inspector.gui.kit.staying_open import StaysOpen, by_positions
+from inspector.gui.kit.item_views import FirstColumnFits, StaysOpen, by_positions
 from inspector.gui.kit.text import plain, short
+from inspector.gui.kit.tree_model import PagedTree, Rows
 from inspector.gui.kit.widgets import Emptiable, select_row, tree_view
 from inspector.operations.protocol.requests import ArchiveRequests
 from inspector.operations.protocol.views import FieldRow, LayerKind, Page, Stage

@@ -14,8 +14,8 @@ from inspector.core.numbers import count, grouped, in_bytes, rounded
 from inspector.core.verdict import State
 from inspector.gui.ipc.client import Client
 from inspector.gui.kit.icons import badged, icon, state_icon
-from inspector.gui.kit.model_paged_table import Columns, PagedTable
 from inspector.gui.kit.palette import Mark
+from inspector.gui.kit.table_models import Columns, PagedTable
 from inspector.gui.kit.text import plain, short
 from inspector.operations.protocol.audit_views import FINDINGS, NO_ARCHIVE, UNCHECKED, Query, Result
 from inspector.operations.protocol.requests import AuditRequests

@@ -26,7 +26,7 @@ from inspector.gui.kit.form import said_in, say_again
 from inspector.gui.kit.locations import absolute
 from inspector.gui.kit.widgets import label_of
 from inspector.gui.tabs.audit_model import state_label
-from inspector.operations.protocol.audit_views import NO_ARCHIVE, STATES, Wanted
+from inspector.operations.protocol.audit_views import NO_ARCHIVE, STATES, AuditRequest
 from inspector.sources.s3.address import is_s3
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -104,11 +104,11 @@ class AuditOptions(QWidget):
         more.addStretch(1)
         grid.addLayout(more, len(rows), 1, 1, 2)
 
-    def request(self, connection: Connection = DEFAULT) -> Wanted:
+    def request(self, connection: Connection = DEFAULT) -> AuditRequest:
         """The audit that the fields describe, with this S3 connection."""
         place = self.place.text().strip()
         results = self.results.text().strip()
-        return Wanted(
+        return AuditRequest(
             place if is_s3(place) else absolute(place),
             self.quick.isChecked(),
             self.sample.value(),

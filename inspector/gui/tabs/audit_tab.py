@@ -13,9 +13,8 @@ from inspector.core.numbers import count, grouped, plural
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.ipc.client import Job, audit_client
 from inspector.gui.kit.eta import Eta
-from inspector.gui.kit.message_bar import Message
-from inspector.gui.kit.row_table import RowTable
-from inspector.gui.kit.widgets import Details, Emptiable, SelectableLabel
+from inspector.gui.kit.item_views import RowTable
+from inspector.gui.kit.widgets import Details, Emptiable, MessageBar, SelectableLabel
 from inspector.gui.panels.status_line import show_progress
 from inspector.gui.tabs.audit_model import (
     ERRORS,
@@ -75,7 +74,7 @@ class AuditTab(SideTab):
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName("Progress of the audit")
-        self.message = Message()
+        self.message = MessageBar()
         self.message.hide()
         self.filters = AuditFilters()
         self.model = AuditModel(self.client, self)

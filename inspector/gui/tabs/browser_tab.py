@@ -17,8 +17,7 @@ from inspector.gui.ipc.client import Client, Job, browse_client
 from inspector.gui.kit.dropping import PathField
 from inspector.gui.kit.eta import Eta
 from inspector.gui.kit.file_dialogs import ask_for_folder
-from inspector.gui.kit.message_bar import Message
-from inspector.gui.kit.widgets import Emptiable, SelectableLabel, push_button, tree_view
+from inspector.gui.kit.widgets import Emptiable, MessageBar, SelectableLabel, push_button, tree_view
 from inspector.gui.panels.s3_connection import ConnectDialog, connection_text
 from inspector.gui.panels.status_line import show_progress
 from inspector.gui.tabs.browser_model import BUCKETS, CHANGED, NAME, SIZE, BrowserModel
@@ -73,7 +72,7 @@ class BrowserTab(SideTab):
         self.check = push_button("Chec&k", "Check the selection and everything below it")
         self.extract = push_button("E&xtract…", "Extract the members of this archive to a folder")
         self.download = push_button("&Download…", "Copy the selection and everything below it to a folder")
-        self.message = Message()
+        self.message = MessageBar()
         self.sentence = SelectableLabel()
         self.sentence.setAccessibleName("Progress")
         self.bar = QProgressBar()

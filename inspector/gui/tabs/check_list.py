@@ -18,12 +18,12 @@ from inspector.core.verdict import State
 from inspector.gui.document.check_many import ManyChecks
 from inspector.gui.document.session import SIDES, OpenTab
 from inspector.gui.kit.icons import icon, state_icon
-from inspector.gui.kit.model_titled_table import Index, TitledTable
+from inspector.gui.kit.table_models import Index, TitledTable
 from inspector.gui.kit.text import plain, short
 from inspector.gui.kit.widgets import Emptiable, SelectableLabel, push_button, table_view
 from inspector.gui.tabs.audit_model import state_label
 from inspector.gui.tabs.side_tab import SideTab
-from inspector.operations.protocol.check_views import Outcome, Wanted
+from inspector.operations.protocol.check_views import CheckTarget, Outcome
 from inspector.sources.s3.connection import DEFAULT, Connection
 
 TITLES = ("Location", "State", "Errors", "Warnings", "What was found")
@@ -107,7 +107,7 @@ class CheckTab(SideTab):
 
     def show_locations(self) -> None:
         """List the locations of an earlier session without checking them again."""
-        self.model.fill([Wanted(each) for each in self._locations])
+        self.model.fill([CheckTarget(each) for each in self._locations])
         self.model.cancel()
         self._stack.show_view(self.table)
         self.sentence.setText("These archives were checked in an earlier session. Check Again repeats the check.")
@@ -131,7 +131,7 @@ class CheckTab(SideTab):
         if had_focus:
             (self.stop if running else self.again).setFocus()
 
-    def _archives_found(self, archives: list[Wanted]) -> None:
+    def _archives_found(self, archives: list[CheckTarget]) -> None:
         self.model.fill(archives, _common_folder([each.location for each in archives]))
         self.bar.setRange(0, max(1, len(archives)))
         if archives:
@@ -197,7 +197,7 @@ class CheckListModel(TitledTable):
         self._rows: list[_Row] = []
         self._folder = ""
 
-    def fill(self, archives: list[Wanted], folder: str = "") -> None:
+    def fill(self, archives: list[CheckTarget], folder: str = "") -> None:
         """Show these locations as waiting, relative to ``folder``."""
         self.beginResetModel()
         self._rows = [_Row(each.location) for each in archives]

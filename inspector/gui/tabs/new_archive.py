@@ -29,8 +29,7 @@ from inspector.gui.kit.eta import Eta
 from inspector.gui.kit.file_dialogs import ask_for_folder
 from inspector.gui.kit.form import said_in, say_again
 from inspector.gui.kit.locations import absolute
-from inspector.gui.kit.message_bar import Message
-from inspector.gui.kit.widgets import ElidedLabel, label_of
+from inspector.gui.kit.widgets import ElidedLabel, MessageBar, label_of
 from inspector.gui.panels.archive_options import ArchiveOptions, OptionError
 from inspector.gui.panels.inputs import InputsPanel
 from inspector.gui.panels.s3_connection import S3Target
@@ -92,7 +91,7 @@ class NewArchiveTab(SideTab):
         self.stop = QPushButton("Cancel")
         self.stop.setToolTip("Stop and leave no partial files (Esc)")
         self.begin = QPushButton("&Create")
-        self.message = Message()
+        self.message = MessageBar()
         self.setFocusProxy(self.target)
         self._lay_out()
         self._connect()

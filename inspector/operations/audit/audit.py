@@ -15,7 +15,7 @@ from inspector.core.progress import Progress
 from inspector.operations.audit.audit_check import Job, examine, lost
 from inspector.operations.audit.audit_places import Choice, Found, archives_in
 from inspector.operations.audit.audit_results import Results
-from inspector.operations.jobs.process_pool import Lost, Pool
+from inspector.operations.jobs.process_pool import ProcessPool, TaskFailure
 from inspector.operations.jobs.subprogress import CHECKING
 from inspector.operations.protocol.audit_views import Amount, Result
 from inspector.sources.s3.connection import DEFAULT, Connection
@@ -52,7 +52,7 @@ class Todo:
 def prepare(plan: Plan, results: Results, progress: Progress, passed: list[str] | None = None) -> Todo:
     """List the archives there are; the results' own files are none of them, and what is no regular file is ``passed``.
 
-    Raises SourceError where there is nothing, Refused where the results cannot be had, and Cancelled.
+    Raises SourceError where there is nothing, OperationError where the results cannot be had, and Cancelled.
     """
     progress.begin(LISTING, 0, "archives")
     results.want(_counted(plan, plan.aside | results.files(), progress, passed), quick=plan.quick)
@@ -69,7 +69,7 @@ def _counted(plan: Plan, aside: frozenset[str], progress: Progress, passed: list
 def run(
     plan: Plan, results: Results, progress: Progress, workers: int = 0, patience: float = PATIENCE
 ) -> Generator[Result]:
-    """Check what is left and give each result, kept by then, as it comes. Raises Cancelled and Refused.
+    """Check what is left and give each result, kept by then, as it comes. Raises Cancelled and OperationError.
 
     ``workers`` is how many processes are used, 0 for as many as there are processors and two at least. An archive
     that ends its process, or comes no further for ``patience`` seconds, is unreadable. Closing the iterator ends
@@ -81,22 +81,22 @@ def run(
     if not workers:
         return
     jobs = (Job(found, plan.quick, plan.connection) for found in results.missing())
-    with Pool(workers, examine, progress, patience=patience, memory=_memory(workers)) as pool:
+    with ProcessPool(workers, examine, progress, stall_timeout_s=patience, memory_limit=_memory(workers)) as pool:
         asked = _ask(pool, islice(jobs, 2 * workers))
         while asked:
-            job, answer = pool.answer()
-            result = lost(job, answer.sentence, again=not answer.begun) if isinstance(answer, Lost) else answer
+            job, answer = pool.next_result()
+            result = lost(job, answer.sentence, again=not answer.begun) if isinstance(answer, TaskFailure) else answer
             results.keep(result)
             asked += _ask(pool, islice(jobs, 1)) - 1
             yield result
     progress.done = progress.total
 
 
-def _ask(pool: Pool[Job, Result], jobs: Iterator[Job]) -> int:
+def _ask(pool: ProcessPool[Job, Result], jobs: Iterator[Job]) -> int:
     """Ask for these, and say how many they are."""
     number = 0
     for job in jobs:
-        pool.ask(job)
+        pool.submit(job)
         number += 1
     return number
 

@@ -12,9 +12,9 @@ from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.core.verdict import State
 from inspector.operations.audit.audit_places import Found, seen_of
-from inspector.operations.check.checking import Report, check_location, read_location, unreadable
+from inspector.operations.check.checking import CheckReport, check_location, read_location, unreadable
 from inspector.operations.check.report import as_object
-from inspector.operations.jobs.subprogress import Subprogress
+from inspector.operations.jobs.subprogress import SubProgress
 from inspector.operations.protocol.audit_views import FINDINGS, NO_ARCHIVE, UNCHECKED, Result
 from inspector.sources.s3.connection import DEFAULT, Connection
 
@@ -31,10 +31,10 @@ class Job:
 def examine(job: Job, progress: Progress) -> Result:
     """Check one archive; raises Cancelled."""
     start = time.perf_counter()
-    share = Subprogress(progress, progress.done, progress.done + job.found.size)
+    part = SubProgress(progress, progress.done, progress.done + job.found.size)
     look = read_location if job.quick else check_location
-    report = look(job.found.location, share, job.connection, seen=seen_of(job.found))
-    share.fill()
+    report = look(job.found.location, part, job.connection, seen=seen_of(job.found))
+    part.fill()
     return _result(job, report, time.perf_counter() - start)
 
 
@@ -43,7 +43,7 @@ def lost(job: Job, sentence: str, *, again: bool = False) -> Result:
     return _result(job, unreadable(job.found.location, sentence), 0.0, again=again)
 
 
-def _result(job: Job, report: Report, seconds: float, *, again: bool = True) -> Result:
+def _result(job: Job, report: CheckReport, seconds: float, *, again: bool = True) -> Result:
     found = job.found
     if found.listed and report.no_archive:
         return Result(

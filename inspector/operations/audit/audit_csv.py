@@ -29,7 +29,7 @@ def cell(text: str) -> str:
 def write_csv(results: Results, path: Path) -> None:
     """Write the chosen archives to ``path``, in the place of what is there, in the order of their locations.
 
-    Raises SourceError where it cannot be written, and Refused where the results cannot be read.
+    Raises SourceError where it cannot be written, and OperationError where the results cannot be read.
     """
     with AtomicFile(path, replace=True) as target:
         target.write(_line(HEADINGS))

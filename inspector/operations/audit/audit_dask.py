@@ -15,8 +15,8 @@ from inspector.operations.audit.audit_check import Job, examine, lost
 from inspector.operations.audit.audit_places import shard_of
 from inspector.operations.audit.audit_results import Results
 from inspector.operations.audit.audit_shards import ShardFiles
-from inspector.operations.jobs.operation_error import Refused
-from inspector.operations.jobs.process_pool import DIED, Lost, attempt
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.jobs.process_pool import DIED, TaskFailure, attempt
 from inspector.operations.jobs.subprogress import CHECKING
 from inspector.operations.protocol.audit_views import Result
 
@@ -39,8 +39,8 @@ def run_on_cluster(
     """Check what is left, see ``audit.run``. Locations have to be the same, and this program there, on every worker.
 
     With ``shards`` a task has archives of one shard, whose file keeps its results before they are given. A task that
-    ends its worker is done again one archive at a time, so that the one that does it is known. Raises Refused where the
-    cluster cannot be had, too.
+    ends its worker is done again one archive at a time, so that the one that does it is known. Raises OperationError
+    where the cluster cannot be had, too.
     """
     left = results.amount(done=False)
     progress.begin(CHECKING, left.size)
@@ -60,7 +60,7 @@ def _while_it_is_there(came: Iterator[Answer]) -> Iterator[Answer]:
     try:
         yield from came
     except CancelledError as error:
-        raise Refused("The connection to the Dask scheduler was lost; the rest is not audited.") from error
+        raise OperationError("The connection to the Dask scheduler was lost; the rest is not audited.") from error
 
 
 def _dask() -> Any:
@@ -68,7 +68,7 @@ def _dask() -> Any:
     try:
         return import_module("distributed")
     except ImportError as error:
-        raise Refused("--dask needs Dask: install archive-inspector[dask].") from error
+        raise OperationError("--dask needs Dask: install archive-inspector[dask].") from error
 
 
 def _client(address: str) -> Any:
@@ -76,7 +76,7 @@ def _client(address: str) -> Any:
     try:
         return dask.Client(address, timeout=_CONNECTING, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise Refused(f"No Dask scheduler answers at {visible(address)}: {error}.") from error
+        raise OperationError(f"No Dask scheduler answers at {visible(address)}: {error}.") from error
 
 
 def _chunks(jobs: Iterable[Job], shards: int) -> Iterator[Chunk]:
@@ -129,7 +129,7 @@ def _outcome(future: Any) -> list[Result] | None:
         return came
     if isinstance(error, _dask().KilledWorker):
         return None
-    raise Refused(
+    raise OperationError(
         f"The Dask cluster could not do this: {error!r}. This program has to be installed on all of its workers."
     ) from error
 
@@ -139,5 +139,5 @@ def examine_chunk(chunk: Chunk) -> list[Result]:
     results = []
     for job in chunk:
         answer = attempt(examine, job, Progress())
-        results.append(lost(job, answer.sentence) if isinstance(answer, Lost) else answer)
+        results.append(lost(job, answer.sentence) if isinstance(answer, TaskFailure) else answer)
     return results

@@ -12,7 +12,7 @@ RANK = f"CASE state {_RANKS} ELSE -1 END"
 
 
 def page(results: Results, query: Query, first: int, count: int) -> Page[Result]:
-    """Up to ``count`` results from number ``first`` on; raises Refused where they cannot be read."""
+    """Up to ``count`` results from number ``first`` on; raises OperationError where they cannot be read."""
     where, values = _where(query)
     ((total,),) = results.rows(f"SELECT count(*) FROM chosen {where}", values)  # noqa: S608 - own names
     assert query.sort in COLUMNS, query.sort

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from inspector.core.names import visible
 from inspector.operations.audit.audit_places import Found
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import Amount, Result
 
 _APPLICATION = 0x41494155
@@ -61,7 +61,7 @@ class Results:
 
     Every result is a transaction of its own, so that another thread may read meanwhile: SQLite lets in one at a time.
     What is read of it (``chosen``, a view with COLUMNS) are all results, or once ``want`` was called those of the
-    archives wanted. Every method raises Refused where SQLite cannot go on.
+    archives wanted. Every method raises OperationError where SQLite cannot go on.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -125,7 +125,10 @@ class Results:
         return any(self.rows("SELECT 1 FROM temp.sqlite_master WHERE name = 'wanted'"))
 
     def take_over(self, path: Path) -> None:
-        """Take over the results in another results file, where they are newer; raises Refused where it is none."""
+        """Take over the results in another results file, where they are newer.
+
+        Raises OperationError where it is none.
+        """
         with _telling(path), closing(_connection(path, "ro")) as theirs:
             _see_what_it_is(theirs, path)
         with self._telling():
@@ -189,7 +192,7 @@ def restored(value: str | bytes) -> str:
 
 def _opened(path: Path | None) -> sqlite3.Connection:
     if path is not None and not path.parent.is_dir():
-        raise Refused(f"The results cannot be written to {visible(str(path))}: its folder does not exist.")
+        raise OperationError(f"The results cannot be written to {visible(str(path))}: its folder does not exist.")
     connection = _private() if path is None else _connection(path, "rwc")
     try:
         if path is not None and path.stat().st_size:  # an empty file is an empty database
@@ -219,9 +222,9 @@ def _see_what_it_is(connection: sqlite3.Connection, path: Path) -> None:
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if application != _APPLICATION:
-        raise Refused(f"{visible(str(path))} is not an audit results file, so it is left unchanged.")
+        raise OperationError(f"{visible(str(path))} is not an audit results file, so it is left unchanged.")
     if version != _VERSION:
-        raise Refused(
+        raise OperationError(
             f"{visible(str(path))} was written by another version of this program, which keeps other results."
         )
 
@@ -233,4 +236,4 @@ def _telling(path: Path | None) -> Iterator[None]:
         yield
     except (sqlite3.Error, OSError) as error:
         what = "The results of the audit" if path is None else f"The results in {visible(str(path))}"
-        raise Refused(f"{what} cannot be read or written: {error}.") from error
+        raise OperationError(f"{what} cannot be read or written: {error}.") from error

@@ -15,7 +15,8 @@ from inspector.operations.protocol.audit_views import Result
 class ShardFiles:
     """The files of ``count`` shards beside ``path``, which is not written itself; a context manager.
 
-    Those of ``all.sqlite`` are ``all.1-of-4.sqlite`` and so on. Every method raises Refused where SQLite cannot go on.
+    Those of ``all.sqlite`` are ``all.1-of-4.sqlite`` and so on. Every method raises OperationError where SQLite cannot
+    go on.
     """
 
     def __init__(self, path: Path, count: int) -> None:

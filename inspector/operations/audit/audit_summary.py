@@ -61,7 +61,7 @@ class Summary:
 
 
 def summary(results: Results, run: Run) -> Summary:
-    """Sum up the chosen results; raises Refused where they cannot be read."""
+    """Sum up the chosen results; raises OperationError where they cannot be read."""
     states = _amounts(results, "state")
     others = states.pop(NO_ARCHIVE, Amount())
     kinds = results.rows(

@@ -21,7 +21,7 @@ from inspector.operations.edit.beside import files_of, name_of, see_that_it_is_f
 from inspector.operations.edit.plan_repairs import Beside, Plan, Refusal
 from inspector.operations.edit.s3_writing import put_copy, put_pieces, write_edit_to_s3
 from inspector.operations.jobs.finding_summary import brief
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.edit_views import RepairPlan, RepairRow, WriteResult, done_sentence
 from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.file import FileSource
@@ -153,9 +153,11 @@ def _lost(repairs: Iterable[Repair]) -> tuple[str, ...]:
 
 
 def writable(archive: Archive) -> FileSource | S3Source:
-    """The file or object that an archive is read from. Raises Refused where it is neither."""
+    """The file or object that an archive is read from. Raises OperationError where it is neither."""
     if not isinstance(archive.source, (FileSource, S3Source)):
-        raise Refused(f"{visible(archive.source.name)} is neither a file nor an object on S3, so it cannot be changed.")
+        raise OperationError(
+            f"{visible(archive.source.name)} is neither a file nor an object on S3, so it cannot be changed."
+        )
     return archive.source
 
 
@@ -192,11 +194,11 @@ def carry_out(
 ) -> WriteResult:
     """Make the repairs of a plan: in place, or to the file or object ``copy``, ``over`` what is there.
 
-    ``whole`` is as in write_edit, ``connection`` says how the copy's bucket is reached. Raises Refused and EditError
-    where nothing was written, SourceError and Cancelled.
+    ``whole`` is as in write_edit, ``connection`` says how the copy's bucket is reached. Raises OperationError and
+    EditError where nothing was written, SourceError and Cancelled.
     """
     if not plan.has_repairs:
-        raise Refused(_sentence(plan))
+        raise OperationError(_sentence(plan))
     if copy:
         return _repair_copy(plan, source, copy, progress, over=over, connection=connection)
     result = WriteResult(done_sentence(plan.repairs[0].title))
@@ -243,7 +245,7 @@ def save_copy(
 ) -> None:
     """Write the archive as an edit would leave it to the file or object ``copy``; see carry_out.
 
-    Raises Refused, SourceError and Cancelled.
+    Raises OperationError, SourceError and Cancelled.
     """
     if is_s3(copy):
         _see_that_it_is_another(source, copy)
@@ -255,14 +257,14 @@ def save_copy(
 
 
 def _see_that_it_is_another(source: FileSource | S3Source, copy: str) -> None:
-    """Raise Refused where a copy would take the place of the archive itself."""
+    """Raise OperationError where a copy would take the place of the archive itself."""
     if is_s3(copy):
         same = isinstance(source, S3Source) and parse(copy) == source.address
     else:
         target = Path(copy)
         same = isinstance(source, FileSource) and target.exists() and target.samefile(source.path)
     if same:
-        raise Refused(f"{visible(copy)} is the archive itself: choose another name.")
+        raise OperationError(f"{visible(copy)} is the archive itself: choose another name.")
 
 
 def save_salvage(
@@ -278,10 +280,11 @@ def save_salvage(
 
     ``connection`` is as in carry_out.
 
-    Raises Refused where there is nothing to save, MemberError, SourceError and Cancelled: then there is no new file.
+    Raises OperationError where there is nothing to save, MemberError, SourceError and Cancelled: then there is no new
+    file.
     """
     if plan.salvage is None or plan.salvage.content is None:
-        raise Refused("There is nothing to save to a new archive.")
+        raise OperationError("There is nothing to save to a new archive.")
     _see_that_it_is_another(source, copy)
     pieces = plan.salvage.content(progress)
     if is_s3(copy):

@@ -19,7 +19,7 @@ from inspector.operations.edit.plan_repairs import Beside, Plan
 from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.disk_calls import reason
 from inspector.sources.local.file import FileSource
-from inspector.sources.local.kept import keep_apart
+from inspector.sources.local.old_bytes import keep_apart
 from inspector.sources.s3.address import Address, is_s3, parse
 from inspector.sources.s3.cancelling import cancelling
 from inspector.sources.s3.connection import Connection

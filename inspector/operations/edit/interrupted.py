@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from inspector.core.names import visible
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import local_path
 from inspector.operations.protocol.edit_views import Interrupted, WayOut
 from inspector.sources.local.recovery import finish, forget, pending, roll_back
-from inspector.sources.local.take_back import last_change
-from inspector.sources.local.take_back import take_back as restored
+from inspector.sources.local.undo import last_change
+from inspector.sources.local.undo import take_back as restored
 from inspector.sources.s3.address import is_s3
 
 _WAYS = {WayOut.FINISH: finish, WayOut.ROLL_BACK: roll_back, WayOut.FORGET: forget}
@@ -37,13 +37,13 @@ def recover(location: str, way: WayOut) -> str:
 def settle(location: str, found: Interrupted, *, back: bool) -> str:
     """Roll an interrupted change back, or finish it, and say so; a journal that was never finished is removed.
 
-    Raises Refused where that is not safe, SourceError and EditError; the journal stays then.
+    Raises OperationError where that is not safe, SourceError and EditError; the journal stays then.
     """
     way = WayOut.ROLL_BACK if back else WayOut.FINISH
     if not (found.roll_back if back else found.finish):
         if not found.forget or found.keeps:
             way_back = "rolling back" if back else "finishing"
-            raise Refused(f"Nothing was done: {way_back} that change is not safe. Look at it in the window.")
+            raise OperationError(f"Nothing was done: {way_back} that change is not safe. Look at it in the window.")
         way = WayOut.FORGET
     return recover(location, way)
 
@@ -51,11 +51,11 @@ def settle(location: str, found: Interrupted, *, back: bool) -> str:
 def take_back(location: str, *, dry_run: bool = False) -> str:
     """Take back the last finished change of the file at ``location``, and say so, or with ``dry_run`` only say what.
 
-    Raises Refused where it is no file, SourceError and EditError; then nothing was changed.
+    Raises OperationError where it is no file, SourceError and EditError; then nothing was changed.
     """
     path = _file(location)
     if path is None:
-        raise Refused(f"{visible(location)} is no file on this machine, so no change of it can be taken back.")
+        raise OperationError(f"{visible(location)} is no file on this machine, so no change of it can be taken back.")
     return last_change(path) if dry_run else restored(path)
 
 

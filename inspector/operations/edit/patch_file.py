@@ -15,7 +15,7 @@ import msgspec
 from inspector.core.edit import Edit, Patch
 from inspector.core.names import visible
 from inspector.core.source import Source
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 
 FORMAT = "archive-inspector-patch"
 LARGEST = 64 << 20
@@ -47,25 +47,30 @@ def encoded(edit: Edit) -> bytes:
 
 
 def decoded(source: Source, archive: Source) -> Edit:
-    """The edit that a file holds, if it is one of ``archive``. Raises Refused with a sentence, and SourceError."""
+    """The edit that a file holds, if it is one of ``archive``.
+
+    Raises OperationError with a sentence, and SourceError.
+    """
     if source.size > LARGEST:
-        raise Refused(f"{visible(source.name)} is too large to be a patch of an archive.")
+        raise OperationError(f"{visible(source.name)} is too large to be a patch of an archive.")
     try:
         file = msgspec.json.decode(source.read(0, source.size), type=_File)
         if (file.format, file.version) != (FORMAT, 1):
-            raise Refused(f"{visible(source.name)} is a patch of another kind or of a later version.")
+            raise OperationError(f"{visible(source.name)} is a patch of another kind or of a later version.")
         patches = tuple(Patch(each.offset, bytes.fromhex(each.old), bytes.fromhex(each.new)) for each in file.patches)
         edit = Edit(file.label[:200], patches, file.old_size, file.new_size)
     except ValueError as error:  # what msgspec raises too
-        raise Refused(f"{visible(source.name)} is no patch that can be read: {error}.") from error
+        raise OperationError(f"{visible(source.name)} is no patch that can be read: {error}.") from error
     see_that_it_fits(edit, archive)
     return edit
 
 
 def see_that_it_fits(edit: Edit, archive: Source, what: str = "The patch") -> None:
-    """Raise Refused where an edit, which is ``what`` in the sentence, is not one of ``archive``; and SourceError."""
+    """Raise OperationError where an edit, called ``what`` in the message, does not fit ``archive``; and SourceError."""
     if edit.old_size != archive.size:
-        raise Refused(f"{what} is for a file of {edit.old_size:,} bytes, and this one has {archive.size:,}.")
+        raise OperationError(f"{what} is for a file of {edit.old_size:,} bytes, and this one has {archive.size:,}.")
     for patch in edit.patches:
         if archive.read(patch.offset, len(patch.old)) != patch.old:
-            raise Refused(f"{what} does not fit: at byte {patch.offset:,} other bytes stand than those it replaces.")
+            raise OperationError(
+                f"{what} does not fit: at byte {patch.offset:,} other bytes stand than those it replaces."
+            )

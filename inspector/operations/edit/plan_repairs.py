@@ -22,7 +22,7 @@ from inspector.core.verdict import VERDICTS, State, Verdict
 from inspector.operations.check.checking import check_archive, state_of
 from inspector.operations.check.repairable import offered
 from inspector.operations.open.opening import Opened, decode, start
-from inspector.sources.local.temporary import TemporarySource
+from inspector.sources.local.file import TemporarySource
 
 _ROUNDS = 100
 """The most repairs of one archive: each makes findings go away, so this is only met where one does not."""

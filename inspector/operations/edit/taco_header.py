@@ -7,7 +7,7 @@ from inspector.core.edit import Edit, EditError
 from inspector.formats.taco.decode import TacoDetail
 from inspector.formats.taco.edit import header_edit, why_not_editable
 from inspector.formats.taco.header import HEADER_SIZE, target_text
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.header_draft import (
     EMPTY,
     MOST_ENTRIES,
@@ -21,15 +21,15 @@ from inspector.operations.protocol.header_draft import (
 
 
 def header_draft(archive: Archive) -> HeaderDraft:
-    """The header as it stands in the file; raises Refused where the archive has none."""
+    """The header as it stands in the file; raises OperationError where the archive has none."""
     header = _detail(archive).header
     if header is None:
-        raise Refused(why_not_editable(archive))
+        raise OperationError(why_not_editable(archive))
     return HeaderDraft(min(header.count, MOST_ENTRIES), header.entries)
 
 
 def header_view(archive: Archive, draft: HeaderDraft | None = None) -> HeaderView:
-    """The header to be shown, with where each entry leads; raises Refused where there is none."""
+    """The header to be shown, with where each entry leads; raises OperationError where there is none."""
     detail = _detail(archive)
     stands = header_draft(archive)
     wanted = stands if draft is None else draft
@@ -59,22 +59,22 @@ def _pointing(entry: Entry, size: int, words: str) -> Pointing:
 
 
 def member_target(archive: Archive, index: int) -> Entry:
-    """The entry that leads to a member's stored bytes; raises Refused where it is not known where they are."""
+    """The entry that leads to a member's stored bytes; raises OperationError where it is not known where they are."""
     if not 0 <= index < len(archive.members) or not archive.members[index].readable:
-        raise Refused("The location of that member's data is unknown.")
+        raise OperationError("The location of that member's data is unknown.")
     return span_target(archive.members[index].spans[0])
 
 
 def preview(archive: Archive, draft: HeaderDraft) -> Edit:
-    """The three writes that make the header what the draft says; raises Refused and SourceError."""
+    """The three writes that make the header what the draft says; raises OperationError and SourceError."""
     try:
         return header_edit(archive, draft.entries, draft.count)
     except EditError as error:
-        raise Refused(str(error)) from error
+        raise OperationError(str(error)) from error
 
 
 def _detail(archive: Archive) -> TacoDetail:
     detail = archive.detail
     if not isinstance(detail, TacoDetail):
-        raise Refused("This is not a TACO archive, so it has no TACO header.")
+        raise OperationError("This is not a TACO archive, so it has no TACO header.")
     return detail

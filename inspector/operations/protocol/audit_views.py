@@ -96,7 +96,7 @@ class Amount:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class AuditRequest:
     """An audit as it is asked for.
 
     ``results`` is the path of the file that keeps the results, empty where they are kept until the end only;

@@ -1,4 +1,4 @@
-"""Locations that are to be checked, and what checking each of many came to."""
+"""Locations to check, and the outcome of each."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:  # loads what reads it, which the window does not need
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """A location to be checked. ``found``: it was found in a folder, so nobody says that it is an archive.
+class CheckTarget:
+    """A location to check. ``found``: it was found in a folder, so it need not be an archive.
 
     ``beside`` are the files that stand beside it and belong to it, as far as a folder was listed. ``seen`` is what a
     listing on S3 told of it, ``place`` what it is where that was opened to see whether it stands for others. ``why``
@@ -34,20 +34,20 @@ class Wanted:
 
     @property
     def size(self) -> int | None:
-        """In bytes; None where no listing told it."""
+        """In bytes; None unless a listing gave it."""
         return None if self.seen is None else self.seen.head.size
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Whatever is open stays in its process."""
-        return Wanted, (self.location, self.found, self.beside, self.connection, self.seen, None, self.why)
+        return CheckTarget, (self.location, self.found, self.beside, self.connection, self.seen, None, self.why)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What checking one location came to; ``report`` is written as was asked, ``counts`` are findings by severity.
+    """The outcome for one location; ``report`` is in the requested format, ``counts`` are findings by severity.
 
-    ``left_out``: it was found in a folder and is no archive that is known here, so it does not count. ``worst`` is the
-    first of the worst findings, empty where nothing is wrong.
+    ``left_out``: it was found in a folder and is not a known archive, so it does not count. ``worst`` is the message of
+    the first of the worst findings, empty if nothing is wrong.
     """
 
     location: str
@@ -60,5 +60,5 @@ class Outcome:
 
 
 def check_failed(location: str, sentence: str) -> Outcome:
-    """What is known of a location whose check came to no end; it has no report."""
+    """The outcome for a location whose check did not finish; it has no report."""
     return Outcome(location, State.UNREADABLE, sentence, "", counts=((Severity.ERROR, 1),), worst=sentence)

@@ -1,19 +1,19 @@
-"""What a face says and is told of extracting: plain values that cross the border between processes (see ``views``)."""
+"""Options, plans and results of extracting, as plain values that cross processes (see ``views``)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-TOLD = 1_000
-"""The most troubles of one kind that are told one by one; the rest are counted."""
+MAX_PROBLEMS_LISTED = 1_000
+"""Problems of one kind that are listed; the rest are counted."""
 
 
 class OnConflict(StrEnum):
-    """What happens to a member whose place is taken: by something in the folder, or by another member.
+    """What happens to a member whose path exists already, in the folder or as another member.
 
-    ``REFUSE`` leaves what is there and is a failure, ``SKIP`` leaves it and is none; ``RENAME`` gives the new one a
-    number; ``OVERWRITE`` puts it in the other's place, and of members with one name the last stays.
+    ``REFUSE`` leaves what is there and counts as a failure, ``SKIP`` leaves it and does not; ``RENAME`` adds a number;
+    ``OVERWRITE`` replaces it, so that of members with the same name the last stays.
     """
 
     REFUSE = "refuse"
@@ -26,10 +26,10 @@ class OnConflict(StrEnum):
 class ExtractionOptions:
     """How to extract.
 
-    ``doubtful``: also what needs a word of the user, such as names with invisible characters, and content that nothing
+    ``doubtful``: also extract what needs confirming, such as names with invisible characters, and content that nothing
     proves although the archive records what should.
-    ``keep_damaged``: what is not proved to be what was archived is kept beside its place, as ``NAME.damaged``.
-    ``remove_unfinished``: what runs that were killed have left in these folders is removed first.
+    ``keep_damaged``: keep what is not proved to be what was archived, as ``NAME.damaged``.
+    ``remove_unfinished``: first remove what killed runs have left in these folders.
     """
 
     on_conflict: OnConflict = OnConflict.REFUSE
@@ -40,7 +40,7 @@ class ExtractionOptions:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One member that is not, or not as asked, extracted. ``path`` is made visible; ``sentence`` says it all."""
+    """One member that is not extracted, or not as asked. ``path`` is printable; ``sentence`` is the whole message."""
 
     member: int
     path: str
@@ -49,9 +49,9 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Problems:
-    """The first TOLD members with one kind of trouble, and how many there are."""
+    """The first MAX_PROBLEMS_LISTED problems of one kind, and how many there are."""
 
-    told: tuple[Problem, ...] = ()
+    listed: tuple[Problem, ...] = ()
     count: int = 0
 
 
@@ -59,10 +59,10 @@ class Problems:
 class ExtractionPlan:
     """What extracting would do; nothing has been written. Sizes in bytes.
 
-    ``size`` is what the ``files`` come to, ``free`` the room on the disk. ``refused`` are never extracted,
-    ``doubtful`` only on the user's word; ``conflicts`` are those whose place is taken, with what happens to them.
+    ``size`` is the total of the ``files``, ``free`` the space on the disk. ``refused`` are never extracted,
+    ``doubtful`` only after confirming; ``conflicts`` are those whose path exists, with what happens to them.
     ``warnings`` are sentences; ``obstacle`` says why nothing can be extracted at all, and is empty otherwise;
-    ``unfinished`` says what runs that were killed have left in these folders, and is empty where that is nothing.
+    ``unfinished`` says what killed runs have left in these folders, and is empty if there is nothing.
     """
 
     folder: str
@@ -82,10 +82,9 @@ class ExtractionPlan:
 class ExtractionResult:
     """What extracting did. ``size`` is in bytes, of the ``files`` that were written whole.
 
-    ``stopped`` says what kept it from coming to its end, and is empty otherwise; ``damaged`` are members that could not
-    be read whole or are not proved to be what was archived. ``unproved`` are those of which nothing else is wrong than
-    that nothing proves them: they are extracted on the user's word (``doubtful``). ``whole`` is whether all that was
-    asked for is there.
+    ``stopped`` says what ended it early, and is empty otherwise; ``damaged`` are members that could not be read whole
+    or are not proved to be what was archived. ``unproved`` are those with no other problem than that nothing proves
+    them: they are extracted after confirming (``doubtful``). ``whole`` is whether everything asked for was extracted.
     """
 
     folder: str

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from inspector.core.names import visible
 from inspector.core.span import Span
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 
 MOST_ENTRIES = 7
 LARGEST_NUMBER = 2**64 - 1
@@ -78,29 +78,36 @@ class HeaderView:
 
 
 def parse_number(text: str) -> int:
-    """A number as people type it: ``5000``, ``5,000``, ``0x1388``. Raises Refused, with a sentence, for others."""
+    """A number as people type it: ``5000``, ``5,000``, ``0x1388``.
+
+    Raises OperationError, with a sentence, for others.
+    """
     typed = text.strip()
     if not typed:
-        raise Refused("Type a number: decimal (5000) or hexadecimal (0x1388).")
+        raise OperationError("Type a number: decimal (5000) or hexadecimal (0x1388).")
     match = _NUMBER.fullmatch(typed) if len(typed) <= _LONGEST_NUMBER else None
     if match is None:
         shown = visible(typed[:_QUOTED].encode(errors="replace")) + ("..." if len(typed) > _QUOTED else "")
-        raise Refused(f"{shown} is no number; type it in decimal (5000) or hexadecimal (0x1388).")
+        raise OperationError(f"{shown} is no number; type it in decimal (5000) or hexadecimal (0x1388).")
     digits = (match["hex"] or match["decimal"]).replace("_", "").replace(",", "")
     if not digits:
-        raise Refused(f"{typed} has no digits.")
+        raise OperationError(f"{typed} has no digits.")
     number = int(digits, 16 if match["hex"] else 10)
     if number > LARGEST_NUMBER:
-        raise Refused(f"{typed} does not fit: the largest number an entry can hold is {LARGEST_NUMBER:,} (64 bits).")
+        raise OperationError(
+            f"{typed} does not fit: the largest number an entry can hold is {LARGEST_NUMBER:,} (64 bits)."
+        )
     return number
 
 
 def parse_entry(text: str) -> Entry:
-    """``OFFSET,LENGTH``; raises Refused for anything else."""
+    """``OFFSET,LENGTH``; raises OperationError for anything else."""
     parts = text.split(",")
     if len(parts) != 2:
         shown = visible(text[:_QUOTED].encode(errors="replace"))
-        raise Refused(f"An entry is OFFSET,LENGTH, two numbers without commas in them; {shown} has {len(parts)}.")
+        raise OperationError(
+            f"An entry is OFFSET,LENGTH, two numbers without commas in them; {shown} has {len(parts)}."
+        )
     return parse_number(parts[0]), parse_number(parts[1])
 
 
@@ -119,7 +126,9 @@ def set_entry(draft: HeaderDraft, index: int, entry: Entry) -> HeaderDraft:
     _at(draft, index)
     for number in entry:
         if not 0 <= number <= LARGEST_NUMBER:
-            raise Refused(f"{number:,} does not fit: an entry holds numbers from 0 to {LARGEST_NUMBER:,} (64 bits).")
+            raise OperationError(
+                f"{number:,} does not fit: an entry holds numbers from 0 to {LARGEST_NUMBER:,} (64 bits)."
+            )
     entries = (*draft.entries[:index], entry, *draft.entries[index + 1 :])
     count = max(draft.count, index + 1) if entry != EMPTY else draft.count
     return HeaderDraft(count, entries)
@@ -128,7 +137,7 @@ def set_entry(draft: HeaderDraft, index: int, entry: Entry) -> HeaderDraft:
 def set_count(draft: HeaderDraft, count: int) -> HeaderDraft:
     """The draft with the first ``count`` entries in use; those that go out of use become zero, as tacozip has it."""
     if not 0 <= count <= MOST_ENTRIES:
-        raise Refused(f"The count of a TACO header is 0 to {MOST_ENTRIES}; {count:,} is not.")
+        raise OperationError(f"The count of a TACO header is 0 to {MOST_ENTRIES}; {count:,} is not.")
     emptied = (EMPTY,) * max(0, draft.count - count)
     return HeaderDraft(count, (*draft.entries[:count], *emptied, *draft.entries[count + len(emptied) :]))
 
@@ -136,7 +145,7 @@ def set_count(draft: HeaderDraft, count: int) -> HeaderDraft:
 def add(draft: HeaderDraft, entry: Entry = EMPTY) -> HeaderDraft:
     """The draft with one more entry in use, behind the others."""
     if draft.count >= MOST_ENTRIES:
-        raise Refused(f"All {MOST_ENTRIES} entries are in use; remove one first.")
+        raise OperationError(f"All {MOST_ENTRIES} entries are in use; remove one first.")
     return replace(set_entry(draft, draft.count, entry), count=draft.count + 1)
 
 
@@ -185,11 +194,11 @@ def span_target(span: Span) -> Entry:
 
 def _at(draft: HeaderDraft, index: int) -> Entry:
     if not 0 <= index < MOST_ENTRIES:
-        raise Refused(f"There is no entry {index:,}: a TACO header has the entries 0 to {MOST_ENTRIES - 1}.")
+        raise OperationError(f"There is no entry {index:,}: a TACO header has the entries 0 to {MOST_ENTRIES - 1}.")
     return draft.entries[index]
 
 
 def _used(draft: HeaderDraft, index: int) -> None:
     if not 0 <= index < draft.count:
         words = f"entries 0 to {draft.count - 1} are" if draft.count > 1 else "entry 0 is" if draft.count else "none is"
-        raise Refused(f"Entry {index:,} is not in use; {words}.")
+        raise OperationError(f"Entry {index:,} is not in use; {words}.")

@@ -23,10 +23,9 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
     from inspector.core.kinds import Kind
     from inspector.core.progress import Progress
     from inspector.core.span import Spans
-    from inspector.operations.protocol.audit_views import ExportKind, Query, Result, Standing
-    from inspector.operations.protocol.audit_views import Wanted as WantedAudit
+    from inspector.operations.protocol.audit_views import AuditRequest, ExportKind, Query, Result, Standing
     from inspector.operations.protocol.browse_views import Downloaded, RemotePage, RemoteState
-    from inspector.operations.protocol.check_views import Outcome, Wanted
+    from inspector.operations.protocol.check_views import CheckTarget, Outcome
     from inspector.operations.protocol.coverage_views import DatasetRow, RangePlace, RangeRow
     from inspector.operations.protocol.edit_views import (
         Interrupted,
@@ -61,8 +60,8 @@ if TYPE_CHECKING:  # the window names requests before its first paint, which nee
         TreeRow,
     )
     from inspector.operations.protocol.workshop_views import Contents, CreateResult, Draft, FoundPlaces
+    from inspector.sources.s3.connection import Profile
     from inspector.sources.s3.ledger import Request
-    from inspector.sources.s3.profiles import Profile
 
 
 class ProfileRequests(Protocol):
@@ -379,7 +378,7 @@ class ArchiveRequests(ProfileRequests, Protocol):
 
 
 class CreateRequests(ProfileRequests, Protocol):
-    """What the worker answers that makes archives: Workshop."""
+    """What the worker answers that makes archives: CreateSession."""
 
     @job(only_shows=True)
     def look(self, progress: Progress, draft: Draft) -> Contents:
@@ -428,7 +427,7 @@ class AuditRequests(Protocol):
         """How far it is."""
 
     @job(writes_files=True)
-    def audit(self, progress: Progress, wanted: WantedAudit) -> Standing:
+    def audit(self, progress: Progress, wanted: AuditRequest) -> Standing:
         """Do what is not done yet. What was finished until then is kept."""
 
     @job(writes_files=True)
@@ -440,9 +439,9 @@ class CheckRequests(Protocol):
     """What a worker answers that checks one location after another: Checker."""
 
     @job(only_shows=True)
-    def expand(self, progress: Progress, locations: list[str], connection: Connection) -> list[Wanted]:
+    def expand(self, progress: Progress, locations: list[str], connection: Connection) -> list[CheckTarget]:
         """What is to be checked."""
 
     @job(only_shows=True)
-    def check(self, progress: Progress, wanted: Wanted) -> Outcome:
+    def check(self, progress: Progress, wanted: CheckTarget) -> Outcome:
         """Check one location."""

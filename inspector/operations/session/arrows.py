@@ -42,7 +42,7 @@ class Pointing:
     def arrows(self, layer: int, start: int, stop: int) -> tuple[Arrow, ...]:
         """The references from or to a byte in ``[start, stop)`` of a layer, in the order of these bytes.
 
-        Raises Refused where the layer is gone and SourceError where bytes cannot be read.
+        Raises OperationError where the layer is gone and SourceError where bytes cannot be read.
         """
         now = self._now
         shown = now.layers[layer]

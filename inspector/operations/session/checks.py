@@ -15,8 +15,8 @@ from inspector.core.numbers import count, grouped
 from inspector.core.progress import Cancelled, Progress
 from inspector.core.verdict import VERDICTS, Checksum, State, Verdict
 from inspector.operations.check.checking import (
-    PARTLY,
-    Report,
+    INCOMPLETE,
+    CheckReport,
     check_opened,
     forget_check,
     judgement,
@@ -25,7 +25,7 @@ from inspector.operations.check.checking import (
     verdict_counts,
 )
 from inspector.operations.check.report import write_report
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.location import Location
 from inspector.operations.open.opening import not_read
 from inspector.operations.protocol.report_kind import ReportKind
@@ -45,7 +45,7 @@ class Checks:
         self._name = name
         self._location = location
         self._shelf = shelf
-        self._report: Report | None = None
+        self._report: CheckReport | None = None
         self._cancelled = ""
         self.running = False
 
@@ -83,7 +83,7 @@ class Checks:
         if state is None:
             return "The structure has no errors; contents are not verified."
         if state is State.UNREADABLE:
-            why = PARTLY if not_read(self._location.archives) else "there is nothing to check."
+            why = INCOMPLETE if not_read(self._location.archives) else "there is nothing to check."
             return judgement(state, why)
         seen = f"{self._counted()} in the structure; contents are not verified."
         return judgement(state, seen)
@@ -144,11 +144,11 @@ class Checks:
         )
 
     def export(self, path: Path, kind: ReportKind) -> None:
-        """Write what is known to a file; raises Refused where that is one that is open here, and SourceError."""
+        """Write what is known to a file; raises OperationError where that is one that is open here, and SourceError."""
         for archive in self._location.archives:
             own = Path(archive.source.name)
             if path.exists() and own.exists() and path.samefile(own):
-                raise Refused(f"{visible(path.name)} is the archive itself: choose another name for the report.")
+                raise OperationError(f"{visible(path.name)} is the archive itself: choose another name for the report.")
         report = self._report or replace(
             report_of(self._name, self._location, ""), state=self.state(), sentence=self.sentence()
         )

@@ -12,7 +12,7 @@ from inspector.core.collection import Collection, Range
 from inspector.core.names import visible
 from inspector.core.progress import Progress
 from inspector.formats.datas3t.datapoints import member_with
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened, learn
 from inspector.operations.protocol.datapoint_key import datapoint_key
 from inspector.operations.protocol.views import Stage, Target
@@ -31,11 +31,11 @@ class Datapoints:
     def find_datapoint(self, progress: Progress, expression: str) -> Target:
         """Where a datapoint is (see ``datapoint_key``); its range is read now if that has not been.
 
-        Raises Refused where there is none, or several, and Cancelled.
+        Raises OperationError where there is none, or several, and Cancelled.
         """
         wanted = datapoint_key(expression)
         if wanted is None:
-            raise Refused("Type a key, such as key 12345.")
+            raise OperationError("Type a key, such as key 12345.")
         collection = self._now.location.collection
         if collection is None:
             return self._in_archive(0, wanted[1], progress)
@@ -43,7 +43,7 @@ class Datapoints:
         for at in numbers[:-1]:  # ranges that overlap: one of them may hold the key by its name alone
             try:
                 return self._in_archive(at, wanted[1], progress)
-            except Refused:
+            except OperationError:
                 continue
         return self._in_archive(numbers[-1], wanted[1], progress)
 
@@ -54,17 +54,17 @@ class Datapoints:
             self._changes += 1
             member = member_with(archive, key)
         if member is None:
-            raise Refused(self._missing(archive, at, key))
+            raise OperationError(self._missing(archive, at, key))
         spans = archive.members[member].spans
         if not spans:
-            raise Refused(f"It is not known where the datapoint with key {key:,} is: its range is damaged.")
+            raise OperationError(f"It is not known where the datapoint with key {key:,} is: its range is damaged.")
         return Target(at, *spans[0])
 
     def _read(self, at: int, progress: Progress) -> Opened:
         now = self._now
         archive = now.open_ahead(at) if now.location.total else None
         if archive is None or (self._stage is Stage.CANCELLED and at < len(now.archives) and not archive.complete):
-            raise Refused("Reading was cancelled, so this is incomplete. Reload it.")
+            raise OperationError("Reading was cancelled, so this is incomplete. Reload it.")
         if not archive.complete:
             now.location.decode(at, progress)
             self._changes += 1
@@ -80,18 +80,21 @@ class Datapoints:
 
 
 def _ranges_with(collection: Collection, dataset: str, key: int) -> list[int]:
-    """The numbers of the ranges that may hold a key; raises Refused where none does, or those of several datasets."""
+    """The numbers of the ranges that may hold a key.
+
+    Raises OperationError where none does, or those of several datasets.
+    """
     if dataset and dataset not in collection.datasets:
         known = ", ".join(map(visible, collection.datasets[:8]))
-        raise Refused(f"There is no dataset called {visible(dataset)}. There is: {known}.")
+        raise OperationError(f"There is no dataset called {visible(dataset)}. There is: {known}.")
     among = [at for at, each in enumerate(collection.ranges) if dataset in ("", each.dataset)]
     found = [at for at in among if collection.ranges[at].first <= key <= collection.ranges[at].last]
     if not found:
-        raise Refused(_nowhere([collection.ranges[at] for at in among], key))
+        raise OperationError(_nowhere([collection.ranges[at] for at in among], key))
     names = list(dict.fromkeys(collection.ranges[at].dataset for at in found))
     if len(names) > 1:
         told = " or ".join(f"key {visible(name)}/{key}" for name in names[:3])
-        raise Refused(f"Several datasets have ranges with key {key:,}: type {told}.")
+        raise OperationError(f"Several datasets have ranges with key {key:,}: type {told}.")
     return found
 
 

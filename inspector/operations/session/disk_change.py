@@ -5,8 +5,7 @@ from __future__ import annotations
 from inspector.core.names import visible
 from inspector.core.source import Source
 from inspector.operations.protocol.views import DiskChange
-from inspector.sources.local.file import FileSource
-from inspector.sources.local.identity import Identity
+from inspector.sources.local.file import FileSource, Identity
 
 GOES_ON = "What is shown may mix the old file and the new one."
 STAYS = "The old file is shown."

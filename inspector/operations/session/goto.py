@@ -17,7 +17,7 @@ from inspector.core.field import Field
 from inspector.core.kinds import Kind
 from inspector.core.names import visible
 from inspector.core.numbers import in_bytes
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.views import Target
 
 LOOKED_AT = 20_000
@@ -47,11 +47,11 @@ _SHORT = {
 _FROM_ONE = ("chunk", "chunk header", "segment")
 
 
-class Nonsense(Refused):
+class ExpressionError(OperationError):
     """The expression leads nowhere."""
 
 
-class UnknownName(Nonsense):
+class UnknownNameError(ExpressionError):
     """The expression names a field that is not in the layer."""
 
 
@@ -68,15 +68,15 @@ class Places:
 
 
 def resolve(expression: str, places: Places, caret: int) -> Target:
-    """Where the expression leads, ``start == stop`` for a mere position. Raises Refused with a sentence."""
+    """Where the expression leads, ``start == stop`` for a mere position. Raises OperationError with a sentence."""
     text = expression.strip()
     if not text:
-        raise Nonsense("Type an offset, the name of a field, or an expression such as end-4.")
+        raise ExpressionError("Type an offset, the name of a field, or an expression such as end-4.")
     if text.lower().startswith("member:"):
         return places.named(text[len("member:") :].strip())
     try:
         found = _evaluate(text, places, caret)
-    except UnknownName:
+    except UnknownNameError:
         # A name may hold a sign itself: crc-32.
         field = _find(places.fields, _folded(text), 0)
         if field is None:
@@ -84,7 +84,7 @@ def resolve(expression: str, places: Places, caret: int) -> Target:
         found = Target(places.layer, *field.spans[0])
     size = places.size(found.layer)
     if not 0 <= found.start <= size:
-        raise Nonsense(f"Byte {found.start:,} is not there: {places.what(found.layer)} has {in_bytes(size)}.")
+        raise ExpressionError(f"Byte {found.start:,} is not there: {places.what(found.layer)} has {in_bytes(size)}.")
     return found
 
 
@@ -97,14 +97,14 @@ def _evaluate(text: str, places: Places, caret: int) -> Target:
         match = _TOKEN.match(text, at)
         # Signs and terms take turns: after a sign (``sign`` is not 0) comes a term.
         if match is None or bool(match["sign"]) is bool(sign):
-            raise Nonsense(f"“{text[at:].strip()}” is not a valid expression.")
+            raise ExpressionError(f"“{text[at:].strip()}” is not a valid expression.")
         if match["sign"]:
             sign = 1 if match["sign"] == "+" else -1
         else:
             found, sign = _sum(found, sign, _term(match, places)), 0
         at = match.end()
     if sign or found is None:
-        raise Nonsense(f"Something is missing at the end of “{text}”.")
+        raise ExpressionError(f"Something is missing at the end of “{text}”.")
     return found
 
 
@@ -132,7 +132,7 @@ def _term(match: re.Match[str], places: Places) -> Target:
         which = match["name"].strip() + ("" if at is None else f"[{at}]")
         known = ", ".join(_words(places.fields))
         more = f" There is: {known}." if known else ""
-        raise UnknownName(f"There is no “{visible(which)}” in {places.what(places.layer)}.{more}")
+        raise UnknownNameError(f"There is no “{visible(which)}” in {places.what(places.layer)}.{more}")
     return Target(places.layer, *field.spans[0])
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from inspector.core.names import visible
-from inspector.operations.jobs.operation_error import Refused
-from inspector.operations.open.listing import NoSuchMember, SeveralMembers, find_member
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.open.listing import AmbiguousMemberError, MemberNotFoundError, find_member
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.views import LayerKind, MemberPlace, Target
 from inspector.operations.session.archive_set import ArchiveSet
-from inspector.operations.session.goto import Nonsense, Places, UnknownName, resolve
+from inspector.operations.session.goto import ExpressionError, Places, UnknownNameError, resolve
 from inspector.operations.session.layers import Layers
 
 _WHAT = {LayerKind.FILE: "the file", LayerKind.INNER: "the inner stream", LayerKind.CONTENT: "this content"}
@@ -28,10 +28,10 @@ class GotoTargets:
         self._place = place
 
     def target(self, expression: str, layer: int, caret: int) -> Target:
-        """Where an expression (see ``goto``) leads, from a caret in a layer; raises Refused for nonsense."""
+        """Where an expression (see ``goto``) leads, from a caret in a layer; raises OperationError for nonsense."""
         try:
             return self._resolved(expression, layer, caret)
-        except Nonsense:
+        except ExpressionError:
             name = expression.strip()
             if not name or not self._is_member(name):
                 raise
@@ -40,7 +40,7 @@ class GotoTargets:
     def _resolved(self, expression: str, layer: int, caret: int) -> Target:
         try:
             return resolve(expression, self._places(layer), caret)
-        except UnknownName:
+        except UnknownNameError:
             whole = self._layers[layer].at
             if whole == layer:
                 raise
@@ -50,9 +50,9 @@ class GotoTargets:
         """Whether a member is called so, or several."""
         try:
             self._find(name)
-        except SeveralMembers:
+        except AmbiguousMemberError:
             return True
-        except NoSuchMember:
+        except MemberNotFoundError:
             return False
         return True
 
@@ -69,7 +69,7 @@ class GotoTargets:
     def _member(self, index: int) -> Target:
         place = self._place(index)
         if not place.spans:
-            raise Refused("The location of that member is unknown.")
+            raise OperationError("The location of that member is unknown.")
         return Target(place.layer, *place.spans[0])
 
     def _named(self, name: str) -> Target:

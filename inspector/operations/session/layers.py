@@ -9,7 +9,7 @@ from inspector.core.field import Field
 from inspector.core.kinds import Kind
 from inspector.core.source import Source, SplicedSource
 from inspector.core.span import Span, Spans
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import Opened
 from inspector.operations.protocol.views import LayerInfo, LayerKind
 from inspector.operations.session.inner_fields import Moving
@@ -86,7 +86,7 @@ class Layers:
     def __getitem__(self, number: int) -> Layer:
         layer = self._all.get(number)
         if layer is None:
-            raise Refused(f"Layer {number}  does not exist.")
+            raise OperationError(f"Layer {number}  does not exist.")
         return layer
 
     def add_inner(self, at: int, archive: Opened) -> bool:

@@ -20,7 +20,7 @@ class LazyNames:
     _changes: int
 
     def name_members(self, progress: Progress, numbers: Collection[int]) -> tuple[MemberRow, ...]:
-        """These members, with what their headers say. Raises Refused, SourceError and Cancelled."""
+        """These members, with what their headers say. Raises OperationError, SourceError and Cancelled."""
         now = self._now
         progress.begin("Reading names", len(numbers), "members")
         chosen: dict[int, list[int]] = {}

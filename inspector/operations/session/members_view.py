@@ -79,7 +79,7 @@ class MembersView:
         return self._arranger
 
     def row(self, index: int) -> MemberRow:
-        """The member as a row; raises Refused where there is none."""
+        """The member as a row; raises OperationError where there is none."""
         return self._shelf.row(index, self._marks)
 
     def rows(self, first: int, count: int) -> Page[MemberRow]:

@@ -58,7 +58,7 @@ class Referring:
     def references(self, layer: int, offset: int, path: tuple[int, ...] | None = None) -> tuple[Reference, ...]:
         """Where the byte at ``offset`` of a layer leads, or the field at ``path``; the nearest meaning first.
 
-        Raises Refused where the layer is gone and SourceError where its checksums cannot be read.
+        Raises OperationError where the layer is gone and SourceError where its checksums cannot be read.
         """
         now = self._now
         shown = now.layers[layer]

@@ -17,7 +17,7 @@ from inspector.core.span import Spans
 from inspector.core.verdict import State
 from inspector.operations.check.checking import judgement
 from inspector.operations.jobs.job_lock import JobLock
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.location import Location, NoRangeError, open_location
 from inspector.operations.protocol.report_kind import ReportKind
 from inspector.operations.protocol.views import (
@@ -75,7 +75,7 @@ class Session(Datapoints, Covering, LazyNames, LayerMap, Pointing, Referring, Fi
         self._found = 0
         self._name = location
         self._s3 = s3
-        self._turns = JobLock()
+        self._job_lock = JobLock()
         try:
             opened = open_location(location, s3, sparing=True)
         except NoRangeError as error:
@@ -180,7 +180,7 @@ class Session(Datapoints, Covering, LazyNames, LayerMap, Pointing, Referring, Fi
     # ---- members -----------------------------------------------------------------------------------------------
 
     def member(self, index: int) -> MemberRow:
-        """One member; raises Refused where there is none."""
+        """One member; raises OperationError where there is none."""
         return self._now.members.row(index)
 
     def member_rows(self, first: int, count: int) -> Page[MemberRow]:
@@ -196,7 +196,7 @@ class Session(Datapoints, Covering, LazyNames, LayerMap, Pointing, Referring, Fi
         return self._now.members.numbers(chosen)
 
     def place(self, index: int) -> MemberPlace:
-        """Where a member is; raises Refused where there is none."""
+        """Where a member is; raises OperationError where there is none."""
         now = self._now
         at, local = now.shelf.locate(index)
         spans = now.archives[at].members[local].spans
@@ -219,7 +219,7 @@ class Session(Datapoints, Covering, LazyNames, LayerMap, Pointing, Referring, Fi
         return self._now.checks.checksums(first, count)
 
     def goto(self, expression: str, layer: int, caret: int) -> Target:
-        """Where an expression (see ``goto``) leads, from a caret in a layer; raises Refused for nonsense."""
+        """Where an expression (see ``goto``) leads, from a caret in a layer; raises OperationError for nonsense."""
         now = self._now
         return GotoTargets(now.archives, now.shelf, now.layers, self.place).target(expression, layer, caret)
 
@@ -227,7 +227,7 @@ class Session(Datapoints, Covering, LazyNames, LayerMap, Pointing, Referring, Fi
 
     def decode(self, progress: Progress) -> None:
         """Decode everything. Cancelling leaves what is there and is no exception."""
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             if self._stage is Stage.OPENING:
                 self._decode(progress)
 
@@ -248,17 +248,17 @@ class Session(Datapoints, Covering, LazyNames, LayerMap, Pointing, Referring, Fi
         """Decode what is not decoded yet, and check everything, again if need be.
 
         Cancelling leaves what was judged until then and is no exception, unless decoding was not over. Raises
-        Refused where there is nothing to check.
+        OperationError where there is nothing to check.
         """
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             now = self._now
             if self._stage is Stage.OPENING:
                 self._decode(progress)
                 progress.advance(0)
             if self._stage is Stage.FAILED:
-                raise Refused(self._failure)
+                raise OperationError(self._failure)
             if self._stage is Stage.CANCELLED:
-                raise Refused("Decoding was cancelled, so the check would be incomplete. Reload it.")
+                raise OperationError("Decoding was cancelled, so the check would be incomplete. Reload it.")
             now.forget_marks()
             try:
                 return now.checks.run(progress)
@@ -267,14 +267,14 @@ class Session(Datapoints, Covering, LazyNames, LayerMap, Pointing, Referring, Fi
                 self._changes += 1
 
     def export(self, progress: Progress, path: str, kind: ReportKind) -> None:
-        """Write a report of what is known to a file. Raises Refused, SourceError and Cancelled."""
+        """Write a report of what is known to a file. Raises OperationError, SourceError and Cancelled."""
         progress.begin("Writing the report", 0)
         self._now.checks.export(Path(path), kind)
 
     def write_manifest(self, progress: Progress, algorithm: str, replace: bool) -> ManifestResult:
-        """Write digests of all members beside the archive. Raises Refused, SourceError and Cancelled."""
+        """Write digests of all members beside the archive. Raises OperationError, SourceError and Cancelled."""
         if self._stage is not Stage.READY:
-            raise Refused("No manifest was written: not all of the archive has been read.")
+            raise OperationError("No manifest was written: not all of the archive has been read.")
         return write_beside(self._now.location, algorithm, progress, replace=replace)
 
     def arrange(self, progress: Progress, filter_text: str, sort_key: SortKey, descending: bool) -> int:
@@ -295,7 +295,7 @@ class Session(Datapoints, Covering, LazyNames, LayerMap, Pointing, Referring, Fi
         return search(self._now.layers[layer].source, pattern, start, backwards, ignore_case, progress)
 
     def content(self, progress: Progress, index: int) -> ContentInfo:
-        """Decode a member and make its content a layer. Raises Refused, SourceError and Cancelled."""
+        """Decode a member and make its content a layer. Raises OperationError, SourceError and Cancelled."""
         now = self._now
         at, local = now.shelf.locate(index)
         known = now.contents.get(index)

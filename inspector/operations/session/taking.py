@@ -7,8 +7,8 @@ from pathlib import Path
 
 from inspector.core.progress import Progress
 from inspector.operations.extract.extraction import Extraction, folder_at
-from inspector.operations.extract.extraction_wanted import Wanted, everything, numbered
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.extract.selection import MemberSelection, all_members, members_numbered
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.opening import learn
 from inspector.operations.protocol.extraction_views import (
     ExportedFiles,
@@ -34,7 +34,7 @@ class ExtractSession(Session):
         doubtful: bool = False,
     ) -> ExtractionPlan:
         """What ``extract`` would do. Raises as it does."""
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             return self._extraction(members, folder, ExtractionOptions(on_conflict, doubtful), progress).plan(progress)
 
     def extract(
@@ -49,18 +49,19 @@ class ExtractSession(Session):
     ) -> ExtractionResult:
         """Write members of what is shown, all for None, into a folder (see ``ExtractionOptions``).
 
-        Raises Refused where nothing can be extracted, SourceError and Cancelled, which leaves the files that are whole.
+        Raises OperationError where nothing can be extracted, SourceError and Cancelled, which leaves the files that are
+        whole.
         """
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             options = ExtractionOptions(on_conflict, doubtful, keep_damaged, remove_unfinished)
             return self._extraction(members, folder, options, progress).run(progress)
 
     def lend(self, progress: Progress, chosen: Chosen, folder: str, most: int | None = None) -> ExportedFiles:
         """Extract what is chosen into a private folder (see ``lending``); nothing if that is more than ``most`` bytes.
 
-        Raises Refused, SourceError and Cancelled.
+        Raises OperationError, SourceError and Cancelled.
         """
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             now = self._now
             wanted = self._wanted(now.members.numbers(chosen))
             if most is not None and size_of(wanted) > most:
@@ -69,8 +70,8 @@ class ExtractSession(Session):
             return lend(wanted, now.members.heads(chosen), Path(folder), progress)
 
     def lend_one(self, progress: Progress, member: int, folder: str) -> ExportedFiles:
-        """Extract a member for another program to open; raises Refused for what may be run (see ``lending``)."""
-        with self._turns.one(progress):
+        """Extract a member for another program to open; raises OperationError for what may be run (see ``lending``)."""
+        with self._job_lock.held(progress):
             wanted = self._wanted([member])
             self._learn(wanted, progress)
             return lend_one(wanted, self._now.shelf.path(member), Path(folder), progress)
@@ -83,18 +84,18 @@ class ExtractSession(Session):
         self._learn(wanted, progress)
         return Extraction(wanted, where, options)
 
-    def _wanted(self, members: Collection[int] | None) -> list[Wanted]:
+    def _wanted(self, members: Collection[int] | None) -> list[MemberSelection]:
         if self._stage is not Stage.READY:
-            raise Refused("Nothing was extracted: not all of the archive has been read.")
-        every = everything(self._name, self._now.archives)
-        return every if members is None else numbered(every, members)
+            raise OperationError("Nothing was extracted: not all of the archive has been read.")
+        every = all_members(self._name, self._now.archives)
+        return every if members is None else members_numbered(every, members)
 
-    def _learn(self, wanted: Sequence[Wanted], progress: Progress) -> None:
-        """Read headers that were left out; raises Refused where that shows the members to be others."""
+    def _learn(self, wanted: Sequence[MemberSelection], progress: Progress) -> None:
+        """Read headers that were left out; raises OperationError where that shows the members to be others."""
         for each in wanted:
             if learn(each.archive, each.members, progress):
                 self._changes += 1
-                raise Refused(
+                raise OperationError(
                     "Nothing was extracted: headers are not where the metadata says. All headers have been "
                     "read now; plan the extraction again."
                 )

@@ -11,9 +11,8 @@ from inspector.core.names import decoded, visible
 from inspector.core.numbers import count
 from inspector.core.progress import Progress
 from inspector.operations.extract.extraction import Extraction
-from inspector.operations.extract.extraction_names import parts_of, refusal
-from inspector.operations.extract.extraction_wanted import Wanted
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.extract.selection import MemberSelection, parts_of, refusal
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.extraction_views import (
     ExportedFiles,
     ExtractionOptions,
@@ -60,15 +59,15 @@ _NAME = 80
 """The most characters of the name that a member is opened under."""
 
 
-def size_of(wanted: Sequence[Wanted]) -> int:
+def size_of(wanted: Sequence[MemberSelection]) -> int:
     """How many bytes members have, all together."""
     return sum(each.archive.members.size(member) for each in wanted for member in each.members)
 
 
-def lend(wanted: Sequence[Wanted], heads: Sequence[bytes], folder: Path, progress: Progress) -> ExportedFiles:
+def lend(wanted: Sequence[MemberSelection], heads: Sequence[bytes], folder: Path, progress: Progress) -> ExportedFiles:
     """Extract members into a private folder; ``heads`` are the paths, of members or of folders, to be given away.
 
-    Raises Refused where nothing could be extracted, SourceError and Cancelled.
+    Raises OperationError where nothing could be extracted, SourceError and Cancelled.
     """
     result = Extraction(wanted, folder, ExtractionOptions(OnConflict.SKIP)).run(progress)
     safe = outermost([head for head in heads if not refusal(head)])
@@ -76,7 +75,7 @@ def lend(wanted: Sequence[Wanted], heads: Sequence[bytes], folder: Path, progres
     given = tuple(os.fsdecode(path) for path in paths if os.path.lexists(path))
     missing = _missing(result)
     if not given:
-        raise Refused(missing or "None of the selected members has content.")
+        raise OperationError(missing or "None of the selected members has content.")
     return ExportedFiles(given, missing)
 
 
@@ -94,14 +93,14 @@ def _missing(result: ExtractionResult) -> str:
     left = sum(group.count for group in groups)
     if result.stopped or not left:
         return result.stopped
-    first = next(group.told[0].sentence for group in groups if group.told)
+    first = next(group.listed[0].sentence for group in groups if group.listed)
     return first if left == 1 else f"{count(left, 'member')} are left out. {first}"
 
 
-def lend_one(wanted: Sequence[Wanted], path: bytes, folder: Path, progress: Progress) -> ExportedFiles:
+def lend_one(wanted: Sequence[MemberSelection], path: bytes, folder: Path, progress: Progress) -> ExportedFiles:
     """Extract one member to be opened with another program, under a harmless name.
 
-    Raises Refused for what may be run, SourceError and Cancelled.
+    Raises OperationError for what may be run, SourceError and Cancelled.
     """
     _refuse_runnable(path, runnable_name(path))
     taken = Path(lend(wanted, [path], folder, progress).paths[0])
@@ -115,7 +114,7 @@ def lend_one(wanted: Sequence[Wanted], path: bytes, folder: Path, progress: Prog
 
 def _refuse_runnable(path: bytes, words: str) -> None:
     if words:
-        raise Refused(
+        raise OperationError(
             f"{visible(path)} is not opened in another program, because it {words}. Extract it and look at it first."
         )
 

@@ -19,7 +19,7 @@ from inspector.operations.edit.plan_repairs import Plan, plan
 from inspector.operations.edit.s3_writing import sending_lines
 from inspector.operations.edit.taco_header import header_draft, header_view, member_target
 from inspector.operations.edit.taco_header import preview as preview_header
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.open.location import Location
 from inspector.operations.open.opening import Opened, decode, start
 from inspector.operations.protocol.edit_views import Interrupted, OnlyWhole, Repaired, RepairPlan, WayOut, WriteResult
@@ -31,10 +31,9 @@ from inspector.operations.session.taking import ExtractSession
 from inspector.sources.local.atomic import AtomicFile
 from inspector.sources.local.file import FileSource
 from inspector.sources.s3.cancelling import cancelling
-from inspector.sources.s3.connection import DEFAULT, Connection
-from inspector.sources.s3.profiles import Profile, profiles
+from inspector.sources.s3.connection import DEFAULT, Connection, Profile, profiles
+from inspector.sources.s3.sentences import CannotCopyError
 from inspector.sources.s3.source import TAIL, S3Source
-from inspector.sources.s3.writing_sentences import CannotCopyError
 
 CHECKED_ALONG = 64 << 20
 """Bytes of an archive that is checked with every preview; a larger one is only where it has been checked before."""
@@ -51,11 +50,11 @@ class EditSession(ExtractSession):
     # ---- previews ----------------------------------------------------------------------------------------------
 
     def preview(self, progress: Progress, edit: Edit | None) -> tuple[str, ...] | None:
-        """Show the archive as ``edit`` would leave it; as it is on disk for None. Raises Refused and Cancelled.
+        """Show the archive as ``edit`` would leave it; as it is on disk for None. Raises OperationError and Cancelled.
 
         Gives the names of the checksums that the edit makes wrong, None where it was not checked.
         """
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             scene = self._disk if edit is None else self._scene(edit, progress)
             self._show(scene)
             return broken(scene.archives[0], edit) if edit is not None and scene.checks.checked else None
@@ -72,25 +71,25 @@ class EditSession(ExtractSession):
         return scene
 
     def _file(self) -> FileSource | S3Source:
-        """The archive on disk or on S3; raises Refused where it cannot be changed."""
+        """The archive on disk or on S3; raises OperationError where it cannot be changed."""
         if self._stage in (Stage.OPENING, Stage.DECODING):
-            raise Refused("The archive is still being read. Change it when it is done.")
+            raise OperationError("The archive is still being read. Change it when it is done.")
         archives = self._disk.archives
         if self._disk.location.collection is not None:
-            raise Refused("This is a folder of several files. Open the one to change.")
+            raise OperationError("This is a folder of several files. Open the one to change.")
         source = archives[0].source if archives else None
         if not isinstance(source, FileSource | S3Source):
-            raise Refused("There is no file to change.")
+            raise OperationError("There is no file to change.")
         return source
 
     def repair_checksums(self, progress: Progress, edit: Edit) -> Repaired:
-        """The edit with all checksums that depend on what it changes. Raises Refused and Cancelled."""
+        """The edit with all checksums that depend on what it changes. Raises OperationError and Cancelled."""
         return repair_checksums(self._file(), edit, progress)
 
     # ---- the TACO header ---------------------------------------------------------------------------------------
 
     def header(self, draft: HeaderDraft | None) -> HeaderView:
-        """The TACO header as it is shown, or as a draft would make it; raises Refused where there is none.
+        """The TACO header as it is shown, or as a draft would make it; raises OperationError where there is none.
 
         ``changed`` are the entries in which it differs from the file on disk, ``stood`` those of the file.
         """
@@ -100,7 +99,7 @@ class EditSession(ExtractSession):
         return replace(shown, changed=changed, stood=tuple(stands))
 
     def header_edit(self, draft: HeaderDraft) -> Edit:
-        """The edit of what is shown that makes the header what the draft says. Raises Refused and SourceError.
+        """The edit of what is shown that makes the header what the draft says. Raises OperationError and SourceError.
 
         Its old bytes are those on disk, where that has as many: what is pending may be other than what is shown.
         """
@@ -108,12 +107,12 @@ class EditSession(ExtractSession):
         return replace(edit, patches=tuple(_of_disk(patch, disk) for patch in edit.patches))
 
     def header_target(self, member: int) -> Entry:
-        """Offset and length of a member's data; raises Refused where it is not known where that is."""
+        """Offset and length of a member's data; raises OperationError where it is not known where that is."""
         return member_target(self._archive(), member)
 
     def _archive(self) -> Opened:
         if self._stage is not Stage.READY or self._now.location.collection is not None:
-            raise Refused("There is no TACO header to show.")
+            raise OperationError("There is no TACO header to show.")
         return self._now.archives[0]
 
     # ---- writing -----------------------------------------------------------------------------------------------
@@ -126,7 +125,7 @@ class EditSession(ExtractSession):
     def write(self, progress: Progress, edit: Edit, whole: bool = False) -> WriteResult | OnlyWhole:
         """Write an edit into the file, and read it again; ``whole`` as in write_edit.
 
-        Raises Refused and EditError where nothing was written, or the sentence says that this is not known.
+        Raises OperationError and EditError where nothing was written, or the sentence says that this is not known.
         """
         return self._write(progress, lambda source: write_edit(source, edit, progress, whole=whole))
 
@@ -134,7 +133,7 @@ class EditSession(ExtractSession):
         self, progress: Progress, write: Callable[[FileSource | S3Source], WriteResult]
     ) -> WriteResult | OnlyWhole:
         """Change the archive and read it again: that it is changed stays true where it cannot be read."""
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             source = self._file()
             progress.begin("Writing", 0)
             try:
@@ -145,7 +144,7 @@ class EditSession(ExtractSession):
                 raise EditError(f"{visible(source.name)} was not changed: writing it was cancelled.") from None
             try:
                 self._read_again(progress)
-            except (Refused, SourceError, Cancelled) as error:
+            except (OperationError, SourceError, Cancelled) as error:
                 if isinstance(source, S3Source):
                     source.replaced = True
                 why = "cancelled" if isinstance(error, Cancelled) else f"not possible ({error})"
@@ -156,9 +155,9 @@ class EditSession(ExtractSession):
     def read_again(self, progress: Progress, edit: Edit | None = None) -> None:
         """Show the archive as it is now, not checked, with ``edit`` over it where there is one.
 
-        Raises Refused where it is not there any more or the edit is not one of it; then all is as it was.
+        Raises OperationError where it is not there any more or the edit is not one of it; then all is as it was.
         """
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             before = self._disk
             self._disk = self._afresh(progress)
             try:
@@ -170,12 +169,12 @@ class EditSession(ExtractSession):
                 raise
 
     def _see_that_it_still_fits(self, edit: Edit, progress: Progress) -> None:
-        """Raise Refused where what is pending is no change of what is there now."""
+        """Raise OperationError where what is pending is no change of what is there now."""
         with cancelling(progress):
             try:
                 see_that_it_fits(edit, self._file(), "The pending change")
-            except Refused as error:
-                raise Refused(
+            except OperationError as error:
+                raise OperationError(
                     f"{error} It stays pending over what was read before: export it as a patch, or discard it, and "
                     "reload then."
                 ) from error
@@ -189,12 +188,12 @@ class EditSession(ExtractSession):
         self._show(self._disk)
 
     def _afresh(self, progress: Progress) -> Snapshot:
-        """The archive as it is now, decoded. Raises Refused and Cancelled."""
+        """The archive as it is now, decoded. Raises OperationError and Cancelled."""
         fresh = Session(self._name, self._s3)
         fresh.decode(progress)
         progress.advance(0)
         if (failed := fresh.status()).stage is Stage.FAILED:
-            raise Refused(failed.sentence)
+            raise OperationError(failed.sentence)
         now = fresh._now  # noqa: SLF001 - one of its own kind
         for before, after in zip(self._disk.archives, now.archives, strict=False):
             if isinstance(before.source, S3Source) and isinstance(after.source, S3Source):
@@ -204,7 +203,7 @@ class EditSession(ExtractSession):
     def save_copy(self, progress: Progress, edit: Edit, path: str, over: bool, s3: Connection = DEFAULT) -> str:
         """Write the archive as ``edit`` would leave it to another file, or object, which ``s3`` says how to reach.
 
-        Raises Refused, SourceError, Cancelled.
+        Raises OperationError, SourceError, Cancelled.
         """
         save_copy(self._file(), edit, path, progress, over, s3)
         return f"The changed copy is {visible(path)}."
@@ -221,7 +220,7 @@ class EditSession(ExtractSession):
         return f"The patch was written to {visible(path)}."
 
     def import_patch(self, progress: Progress, path: str) -> Edit:
-        """The edit that a patch file holds, if it is one of this file. Raises Refused and SourceError."""
+        """The edit that a patch file holds, if it is one of this file. Raises OperationError and SourceError."""
         progress.begin("Reading the patch", 0)
         return patch_file.decoded(FileSource(Path(path)), self._file())
 
@@ -233,7 +232,7 @@ class EditSession(ExtractSession):
 
     def recover(self, progress: Progress, way: WayOut) -> WriteResult:
         """Finish an interrupted change, roll it back or forget it, and read the file again. Raises EditError."""
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             result = WriteResult(recover(self._name, way))
             self._read_again(progress)
             return result
@@ -241,15 +240,15 @@ class EditSession(ExtractSession):
     def take_back(self, progress: Progress, whole: bool = False) -> WriteResult | OnlyWhole:  # noqa: ARG002 - as write
         """Put back what the last change of the file has taken away, from the store of old bytes, and read it again.
 
-        Raises Refused and EditError where nothing was changed.
+        Raises OperationError and EditError where nothing was changed.
         """
         return self._write(progress, lambda _: WriteResult(take_back(self._name)))
 
     # ---- repairs -----------------------------------------------------------------------------------------------
 
     def plan_repairs(self, progress: Progress, accepted: Collection[str]) -> RepairPlan:
-        """How the archive on disk can be repaired. Raises Refused, SourceError and Cancelled."""
-        with self._turns.one(progress):
+        """How the archive on disk can be repaired. Raises OperationError, SourceError and Cancelled."""
+        with self._job_lock.held(progress):
             self._file()
             checks = self._disk.checks
             if not checks.checked:
@@ -261,11 +260,13 @@ class EditSession(ExtractSession):
             return described(made)
 
     def _plan_for(self, progress: Progress, accepted: Collection[str]) -> Plan:
-        """The plan that was shown, for it is what was consented to; a new one where none was. Raises Refused."""
+        """The plan that was shown, for it is what was consented to; a new one where none was. Raises OperationError."""
         if self._planned is None or self._planned[0] is not self._disk:
             return plan(self._disk.archives[0], progress, accepted)
         if self._planned[1].accepted != frozenset(accepted):
-            raise Refused("Nothing was done: another plan was shown than the one for these repairs. Look at it first.")
+            raise OperationError(
+                "Nothing was done: another plan was shown than the one for these repairs. Look at it first."
+            )
         return self._planned[1]
 
     def make_repairs(
@@ -281,7 +282,7 @@ class EditSession(ExtractSession):
 
         ``whole`` is as in write_edit; ``s3`` says how the copy's bucket is reached.
 
-        Raises Refused and EditError where nothing was written, SourceError and Cancelled.
+        Raises OperationError and EditError where nothing was written, SourceError and Cancelled.
         """
 
         def repair(source: FileSource | S3Source) -> WriteResult:
@@ -290,7 +291,7 @@ class EditSession(ExtractSession):
 
         if not copy:
             return self._write(progress, repair)
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             return repair(self._file())
 
     def salvage(
@@ -302,7 +303,7 @@ class EditSession(ExtractSession):
         s3: Connection = DEFAULT,
     ) -> WriteResult:
         """Write what is whole into a new archive at ``copy``, ``over`` what is there; see ``make_repairs``."""
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             source = self._file()
             return save_salvage(self._plan_for(progress, accepted), source, copy, progress, over=over, connection=s3)
 
@@ -311,12 +312,12 @@ class EditSession(ExtractSession):
     def append(self, progress: Progress, locations: Sequence[str], level: int, convention: str) -> WriteResult:
         """Add files to an RCA archive in place, and read it again; see ``Draft`` for the options.
 
-        Raises Refused, EditError, SourceError and Cancelled: the archive then holds what it held.
+        Raises OperationError, EditError, SourceError and Cancelled: the archive then holds what it held.
         """
         # They come with all that makes archives, which opening one need not wait for.
         from inspector.operations.create.rca_writing import append_rca, rca_options
 
-        with self._turns.one(progress):
+        with self._job_lock.held(progress):
             self._file()
             grown = append_rca(progress, self._name, locations, rca_options(level, convention))
             self._read_again(progress)

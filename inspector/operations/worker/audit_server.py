@@ -14,16 +14,16 @@ from inspector.operations.audit.audit_pages import page
 from inspector.operations.audit.audit_places import Choice
 from inspector.operations.audit.audit_results import Results
 from inspector.operations.audit.audit_summary import Run, Summary, as_object, as_text, summary
-from inspector.operations.jobs.operation_error import Refused
+from inspector.operations.jobs.operation_error import OperationError
 from inspector.operations.protocol.audit_views import (
     NO_ARCHIVE,
     STATES,
     Amount,
+    AuditRequest,
     ExportKind,
     Query,
     Result,
     Standing,
-    Wanted,
 )
 from inspector.operations.protocol.views import Page
 from inspector.sources.local.atomic import AtomicFile
@@ -42,10 +42,13 @@ class Auditor:
         self._seconds = 0.0
         self._running = False
 
-    def audit(self, progress: Progress, wanted: Wanted) -> Standing:
-        """Do what is not done yet. Raises SourceError, Refused and Cancelled; what was finished until then is kept."""
+    def audit(self, progress: Progress, wanted: AuditRequest) -> Standing:
+        """Do what is not done yet.
+
+        Raises SourceError, OperationError and Cancelled; what was finished until then is kept.
+        """
         if self._running:
-            raise Refused("An audit is running. Cancel it before starting another one.")
+            raise OperationError("An audit is running. Cancel it before starting another one.")
         self._running = True
         try:
             results = self._open(wanted.results)
@@ -70,17 +73,17 @@ class Auditor:
 
     def _known(self) -> Results:
         if self._results is None:
-            raise Refused(_NONE_YET)
+            raise OperationError(_NONE_YET)
         return self._results
 
     def page(self, query: Query, first: int, count: int) -> Page[Result]:
-        """Up to ``count`` results from number ``first`` on; none before an audit has begun. Raises Refused."""
+        """Up to ``count`` results from number ``first`` on; none before an audit has begun. Raises OperationError."""
         if self._results is None:
             return Page(0, 0, ())
         return page(self._results, query, first, count)
 
     def standing(self) -> Standing:
-        """How far it is; raises Refused where the results cannot be read."""
+        """How far it is; raises OperationError where the results cannot be read."""
         results = self._results
         if results is None or not results.wants:
             return Standing()
@@ -102,12 +105,12 @@ class Auditor:
     def export(self, progress: Progress, path: str, kind: ExportKind) -> str:
         """Write the results to a file, in the place of what is there, and say so.
 
-        Raises Refused, SourceError and Cancelled.
+        Raises OperationError, SourceError and Cancelled.
         """
         results = self._known()
         progress.begin("Writing the results", 0)
         if str(Path(path).absolute()) in results.files():
-            raise Refused("This is the results file. Choose another name for the export.")
+            raise OperationError("This is the results file. Choose another name for the export.")
         if kind is ExportKind.CSV:
             write_csv(results, Path(path))
         else:

@@ -15,15 +15,14 @@ from inspector.core.source import SourceError
 from inspector.formats.taco.write import WriteError, slots
 from inspector.operations.create import catalogue, creating_caf, datas3t_packing
 from inspector.operations.create.creating import Created, size_of
-from inspector.operations.create.creating_caf import DEFAULT_SIZE, create_caf
+from inspector.operations.create.creating_caf import DEFAULT_MAX_BYTES, create_caf
 from inspector.operations.create.creating_taco import create_taco
 from inspector.operations.create.datas3t_packing import PackingOptions, create_datas3t
 from inspector.operations.create.inputs import Input, check_names, gather
 from inspector.operations.create.rca_writing import create_rca, names_in, rca_options
-from inspector.operations.jobs.operation_error import Refused
-from inspector.operations.jobs.targets import see_that_it_has_a_name, target_of
-from inspector.operations.jobs.unfinished import removed, said_of
-from inspector.operations.jobs.unfinished_uploads import removed_uploads, said_of_uploads
+from inspector.operations.jobs.operation_error import OperationError
+from inspector.operations.jobs.targets import check_object_name, target_of
+from inspector.operations.jobs.unfinished import remove_unfinished, remove_uploads, report_unfinished, report_uploads
 from inspector.operations.protocol.header_draft import parse_entry
 from inspector.operations.protocol.workshop_views import (
     ArchiveKind,
@@ -33,10 +32,9 @@ from inspector.operations.protocol.workshop_views import (
     FoundPlaces,
     InputRow,
 )
-from inspector.sources.local.file import FileSource
-from inspector.sources.local.identity import Identity
+from inspector.sources.local.file import FileSource, Identity
 from inspector.sources.s3.address import is_s3, parse
-from inspector.sources.s3.profiles import Profile, profiles
+from inspector.sources.s3.connection import Profile, profiles
 
 TOLD = 5_000
 """The most inputs told one by one."""
@@ -63,7 +61,7 @@ class CreateSession:
             _see_that_it_names_a_place(draft)
             taken = self._held(draft, progress)
             notes, parts = _planned(inputs, draft, taken)
-        except (Refused, WriteError, EditError, SourceError) as error:
+        except (OperationError, WriteError, EditError, SourceError) as error:
             obstacle = str(error)
         size = sum(each.size or 0 for each in inputs)
         sentence = f"{count(len(inputs), 'file')}, {rounded(size)}{parts}."
@@ -86,18 +84,18 @@ class CreateSession:
         """What runs that were killed have left where the archive is to be; empty where that is nothing."""
         progress.begin("Looking for unfinished files", 0, "folders")
         if not is_s3(draft.target):
-            return " ".join(said_of(_folders(draft)))
+            return " ".join(report_unfinished(_folders(draft)))
         try:
-            return " ".join(said_of_uploads(parse(draft.target), draft.connection))
+            return " ".join(report_uploads(parse(draft.target), draft.connection))
         except SourceError:
             return ""  # what is wrong with the place is said where it is to be used
 
     def create(self, progress: Progress, draft: Draft) -> CreateResult:
-        """Make the archive. Raises Refused, SourceError, EditError and Cancelled: then nothing is made."""
+        """Make the archive. Raises OperationError, SourceError, EditError and Cancelled: then nothing is made."""
         if not draft.locations:
-            raise Refused("The archive would be empty. Add files or folders.")
+            raise OperationError("The archive would be empty. Add files or folders.")
         if not draft.target:
-            raise Refused("Choose where to write the archive.")
+            raise OperationError("Choose where to write the archive.")
         tidied = _tidied(draft) if draft.remove_unfinished else ()
         made = _MAKE[draft.kind](progress, draft)
         path = draft.target if draft.kind is ArchiveKind.DATAS3T else made.archives[0].path
@@ -108,7 +106,10 @@ class CreateSession:
         return profiles(progress)
 
     def find(self, progress: Progress, path: str, name: str) -> FoundPlaces:
-        """The places that a catalogue knows of a name, or of those that begin so. Raises Refused and SourceError."""
+        """The places that a catalogue knows of a name, or of those that begin so.
+
+        Raises OperationError and SourceError.
+        """
         progress.begin("Searching the catalogue", 0, "members")
         places = tuple(islice(catalogue.find(Path(path), name), FOUND + 1))
         return FoundPlaces(places[:FOUND], len(places) > FOUND)
@@ -117,8 +118,8 @@ class CreateSession:
 def _tidied(draft: Draft) -> tuple[str, ...]:
     """Remove unfinished files of killed runs where it will be written to; sentences on that. Raises SourceError."""
     if is_s3(draft.target):
-        return tuple(removed_uploads(parse(draft.target), draft.connection))
-    return tuple(removed(_folders(draft)))
+        return tuple(remove_uploads(parse(draft.target), draft.connection))
+    return tuple(remove_unfinished(_folders(draft)))
 
 
 def _folders(draft: Draft) -> list[Path]:
@@ -130,12 +131,12 @@ def _folders(draft: Draft) -> list[Path]:
 
 
 def _see_that_it_names_a_place(draft: Draft) -> None:
-    """Raise SourceError or Refused where the target cannot be meant, whatever is there; nothing is asked of S3."""
+    """Raise SourceError or OperationError for a target that cannot be an archive; nothing is asked of S3."""
     if not is_s3(draft.target):
         return
     address = parse(draft.target)
     if draft.kind is not ArchiveKind.DATAS3T:
-        see_that_it_has_a_name(address)
+        check_object_name(address)
 
 
 def _gathered(progress: Progress, draft: Draft) -> tuple[list[Input], list[InputRow]]:
@@ -147,13 +148,13 @@ def _gathered(progress: Progress, draft: Draft) -> tuple[list[Input], list[Input
     for location in draft.locations:
         try:
             inputs += gather([location], progress, never, draft.connection)
-        except (Refused, SourceError) as error:
+        except (OperationError, SourceError) as error:
             refused.append(InputRow(visible(Path(location).name), 0, visible(location), str(error)))
     return inputs, refused
 
 
 def _planned(inputs: Sequence[Input], draft: Draft, taken: Collection[bytes]) -> tuple[tuple[str, ...], str]:
-    """Sentences on the names, and what parts it will have. Raises Refused, WriteError and EditError."""
+    """Sentences on the names, and what parts it will have. Raises OperationError, WriteError and EditError."""
     notes = check_names(inputs, taken) if draft.kind is not ArchiveKind.DATAS3T else ()
     return notes, _PARTS[draft.kind](inputs, draft)
 
@@ -187,8 +188,8 @@ def _trouble(name: bytes, often: Counter[bytes], taken: Collection[bytes]) -> st
 
 
 def _archives(inputs: Sequence[Input], draft: Draft) -> str:
-    """In how many archives it will be, where that is more than one. Raises Refused."""
-    volumes = creating_caf.plan(inputs, target_of(draft.target or "archive.caf"), draft.max_size or DEFAULT_SIZE)
+    """In how many archives it will be, where that is more than one. Raises OperationError."""
+    volumes = creating_caf.plan(inputs, target_of(draft.target or "archive.caf"), draft.max_size or DEFAULT_MAX_BYTES)
     return f", in {count(len(volumes), 'archive')}" if len(volumes) > 1 else ""
 
 
@@ -218,7 +219,7 @@ def _packing(draft: Draft) -> PackingOptions:
 
 
 def _caf(progress: Progress, draft: Draft) -> Created:
-    size = draft.max_size or DEFAULT_SIZE
+    size = draft.max_size or DEFAULT_MAX_BYTES
     return create_caf(
         progress,
         draft.target,
