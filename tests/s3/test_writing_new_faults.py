@@ -49,7 +49,7 @@ def test_an_archive_is_made_though_the_answer_is_lost(
 
     with store.proxy.failing(losing):
         assert main(["create", "caf", location, str(tmp_path / "tree"), *store.options]) == 0
-    assert "is made" in capsys.readouterr().out
+    assert "Created" in capsys.readouterr().out
     assert main(["check", location, *store.options]) == 0
     assert unfinished(store) == []
 

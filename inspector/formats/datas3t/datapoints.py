@@ -162,7 +162,7 @@ def metadata_row(rows: Rows, row: int, note: str = "") -> Field:
     """A metadata row as a field without bytes."""
     parts = (
         ("id", Kind.NUMBER, "The datapoint's key."),
-        ("begin_offset", Kind.OFFSET, "Where the tar header starts."),
+        ("begin_offset", Kind.OFFSET, "Where the tar header begins."),
         ("end_offset", Kind.OFFSET, "Where the data ends, with or without its padding."),
         ("data_hash", Kind.DIGEST, "xxHash64 (seed 0) of the datapoint's bytes."),
     )

@@ -160,7 +160,7 @@ def _index_field(source: Source, row: int) -> Field:
     rows = IndexRows(source.read(start, INDEX_ROW))
     values: Sequence[int | None] = rows[0] if len(rows) else (None, None, None)
     parts = (
-        ("header offset", 0, 8, Kind.OFFSET, "Where the tar header starts, in bytes."),
+        ("header offset", 0, 8, Kind.OFFSET, "Where the tar header begins, in bytes."),
         ("header size", 8, 10, Kind.LENGTH, "In blocks of 512 bytes."),
         ("data size", 10, 16, Kind.LENGTH, "In bytes."),
     )
