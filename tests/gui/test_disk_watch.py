@@ -69,7 +69,7 @@ def test_a_replaced_file_and_one_that_goes_and_comes_back_are_noticed(
 ) -> None:
     tab, path = copied("journey.caf")
     path.unlink()
-    assert "is not there any more" in changed(qtbot, tab)
+    assert "no longer exists" in changed(qtbot, tab)
     assert tab.disk_watch.message.button.isHidden()
     shutil.copyfile(sample("gap.caf"), path)
     qtbot.waitUntil(lambda: not tab.disk_watch.message.button.isHidden(), timeout=WAIT)
