@@ -258,7 +258,7 @@ def test_numbers_are_shown_in_hexadecimal(hand: Hand) -> None:
 
 def test_all_seven_entries_are_seen_in_a_small_window(hand: Hand, qtbot: QtBot) -> None:
     hand.window.resize(1024, 700)
-    hand.tab.arrange_afresh()
+    hand.tab.reset_arrangement()
     press(hand.window, "show_header")
     table = hand.panel.table
     qtbot.waitUntil(lambda: table.viewport().rect().intersects(table.visualRect(hand.panel.model.index(6, 0))))
