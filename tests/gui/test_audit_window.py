@@ -92,7 +92,7 @@ def test_results_are_sorted_and_filtered(tab: AuditTab, qtbot: QtBot, folder: Pa
     tab.table.sortByColumn(LOCATION, Qt.SortOrder.DescendingOrder)
     qtbot.waitUntil(lambda: rows(tab, LOCATION)[0] == "two-chunks.rca", timeout=WAIT)
     menu = QMenu()
-    tab._offer(menu)
+    tab._add_actions(menu)
     by_state = next(each for each in menu.actions() if each.text() == "Sort By").menu().actions()[STATE]  # type: ignore[union-attr]
     by_state.trigger()
     by_state.trigger()
@@ -172,7 +172,7 @@ def test_it_is_paused_goes_on_and_is_cancelled(tab: AuditTab, qtbot: QtBot, larg
     qtbot.waitUntil(lambda: "paused" not in tab.sentence.text(), timeout=WAIT)
     qtbot.keyClick(tab, Qt.Key.Key_Escape)
     done(qtbot, tab)
-    assert "not audited yet; Start begins again, as there is no results file" in tab.sentence.text()
+    assert "not audited yet; without a results file, Start begins from scratch" in tab.sentence.text()
     assert 1 <= tab.model.rowCount() < 6
     assert tab.begin.isEnabled()
 

@@ -214,7 +214,7 @@ def test_a_folder_that_cannot_be_written_to_is_said_in_the_dialog(
     show(small)
     dialog = ask(window, qtbot)
     dialog.folder.setText("")
-    qtbot.waitUntil(lambda: "into which folder" in dialog.summary.text(), timeout=WAIT)
+    qtbot.waitUntil(lambda: "Choose a folder" in dialog.summary.text(), timeout=WAIT)
     dialog.folder.setText(str(small / "beneath a file"))
     qtbot.waitUntil(lambda: "cannot be written to" in dialog.summary.text(), timeout=WAIT)
     assert not dialog.extract.isEnabled()

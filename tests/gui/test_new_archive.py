@@ -58,7 +58,7 @@ def test_a_dataset_is_packed_with_a_first_key(window: Window, qtbot: QtBot, tree
     page.dataset.setText("weather")
     page.numbering.setChecked(True)
     page.first.setText("nine")
-    assert "first key is a number" in tab.missing()
+    assert "first key must be a number" in tab.missing()
     page.first.setText("9")
     page.per_range.setValue(1)
     settle(qtbot, window)
